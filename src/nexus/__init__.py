@@ -1,0 +1,1 @@
+"""Nexus: memory for AI agents and the people they work with."""

@@ -1,0 +1,94 @@
+"""One spelling for everything that is hashed, compared or exported."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from .errors import InvalidInput
+
+DEEPEST = 64
+LONGEST_TEXT = 10_000_000
+EARLIEST = datetime(1, 1, 2, tzinfo=UTC)
+LATEST = datetime(9999, 12, 30, tzinfo=UTC)
+
+
+def canonical_json(value: object) -> str:
+    """JSON with one possible spelling: sorted keys, no spaces, no NaN."""
+    return json.dumps(
+        value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False
+    )
+
+
+def clean_text(text: str, what: str = "text") -> str:
+    """Keep every character a store can keep; NUL becomes its visible picture (U+2400)."""
+    if not isinstance(text, str):
+        raise InvalidInput(f"{what} must be text, not {type(text).__name__}")
+    if len(text) > LONGEST_TEXT:
+        raise InvalidInput(
+            f"{what} is {len(text)} characters; at most {LONGEST_TEXT} fit: split it"
+        )
+    if "\0" in text:
+        text = text.replace("\0", "␀")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        place = error.start
+        raise InvalidInput(
+            f"{what} holds half a character at position {place} (a surrogate)"
+        ) from None
+    return text
+
+
+def clean_json(value: Any, what: str = "metadata") -> Any:
+    """A copy of `value` that any store gives back unchanged, or InvalidInput."""
+    _check_json(value, what, 0)
+    try:
+        return json.loads(canonical_json(value))
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"{what} is not JSON: {error}") from None
+
+
+def _check_json(value: Any, what: str, depth: int) -> None:
+    if depth > DEEPEST:
+        raise InvalidInput(f"{what} is nested more than {DEEPEST} deep")
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            if not isinstance(key, str):
+                raise InvalidInput(f"{what} has a key that is not text: {key!r}")
+            _refuse_unstorable(key, what)
+            _check_json(inner, what, depth + 1)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            _check_json(inner, what, depth + 1)
+    elif isinstance(value, str):
+        _refuse_unstorable(value, what)
+    elif not isinstance(value, bool | int | float | None):
+        raise InvalidInput(f"{what} holds a {type(value).__name__}, which is not JSON")
+
+
+def _refuse_unstorable(text: str, what: str) -> None:
+    if "\0" in text:
+        raise InvalidInput(f"{what} holds a NUL character")
+    clean_text(text, what)
+
+
+def clean_time(at: datetime, what: str = "at") -> datetime:
+    """The same instant in UTC; a time without a zone is taken as UTC."""
+    if not isinstance(at, datetime):
+        raise InvalidInput(f"{what} must be a datetime, not {type(at).__name__}")
+    aware = at if at.tzinfo else at.replace(tzinfo=UTC)
+    if not EARLIEST <= aware <= LATEST:
+        raise InvalidInput(f"{what} is out of range: {at.isoformat()}")
+    return aware.astimezone(UTC)
+
+
+def time_text(at: datetime) -> str:
+    """Fixed width, so that text order is time order."""
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ").rjust(27, "0")
+
+
+def text_time(text: str) -> datetime:
+    return datetime.fromisoformat(text)

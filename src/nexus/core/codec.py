@@ -1,0 +1,116 @@
+"""Records as JSON and back: for the ledger's commitments, for archives, for doors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from .canonical import text_time, time_text
+from .ids import WorkspaceId
+from .records import Attachment, Event, EventKind, Memory, MemoryKind, NewEvent, Tier, Trust
+from .scope import parse_scope
+
+
+def event_json(event: NewEvent) -> dict[str, Any]:
+    """Everything the event says. Its workspace is left out: it is where the event is kept."""
+    data: dict[str, Any] = {
+        "id": event.id,
+        "scope": str(event.scope),
+        "kind": event.kind.value,
+        "speaker": event.speaker,
+        "role": event.role,
+        "text": event.text,
+        "at": time_text(event.at),
+        "key": event.key,
+        "thread": event.thread,
+        "trust": event.trust.name.lower(),
+        "attachments": [asdict(attachment) for attachment in event.attachments],
+        "metadata": dict(event.metadata),
+    }
+    if isinstance(event, Event):
+        data["recorded_at"] = time_text(event.recorded_at)
+    return data
+
+
+def event_from_json(data: Mapping[str, Any], workspace: WorkspaceId) -> Event:
+    return Event(
+        workspace=workspace,
+        scope=parse_scope(data["scope"]),
+        kind=EventKind(data["kind"]),
+        speaker=data["speaker"],
+        role=data["role"],
+        text=data["text"],
+        at=text_time(data["at"]),
+        recorded_at=text_time(data["recorded_at"]),
+        key=data["key"],
+        thread=data["thread"],
+        trust=Trust[data["trust"].upper()],
+        attachments=tuple(Attachment(**each) for each in data["attachments"]),
+        metadata=data["metadata"],
+    )
+
+
+def memory_json(memory: Memory) -> dict[str, Any]:
+    """Everything a memory holds, its workspace left out."""
+    return {
+        "id": memory.id,
+        "scope": str(memory.scope),
+        "label": sorted(map(str, memory.label)),
+        "kind": memory.kind.value,
+        "text": memory.text,
+        "sources": list(memory.sources),
+        "slot": memory.slot,
+        "at": time_text(memory.at),
+        "recorded_at": time_text(memory.recorded_at),
+        "trust": memory.trust.name.lower(),
+        "confidence": memory.confidence,
+        "salience": memory.salience,
+        "tier": memory.tier.value,
+        "valid_from": _time_or_none(memory.valid_from),
+        "valid_to": _time_or_none(memory.valid_to),
+        "speaker": memory.speaker,
+        "role": memory.role,
+        "source": memory.source,
+        "thread": memory.thread,
+        "tags": list(memory.tags),
+        "metadata": dict(memory.metadata),
+        "body": dict(memory.body),
+    }
+
+
+def memory_from_json(data: Mapping[str, Any], workspace: WorkspaceId) -> Memory:
+    return Memory(
+        id=data["id"],
+        workspace=workspace,
+        scope=parse_scope(data["scope"]),
+        label=frozenset(map(parse_scope, data["label"])),
+        kind=MemoryKind(data["kind"]),
+        text=data["text"],
+        sources=tuple(data["sources"]),
+        slot=data["slot"],
+        at=text_time(data["at"]),
+        recorded_at=text_time(data["recorded_at"]),
+        trust=Trust[data["trust"].upper()],
+        confidence=data["confidence"],
+        salience=data["salience"],
+        tier=Tier(data["tier"]),
+        valid_from=_parse_or_none(data["valid_from"]),
+        valid_to=_parse_or_none(data["valid_to"]),
+        speaker=data["speaker"],
+        role=data["role"],
+        source=data["source"],
+        thread=data["thread"],
+        tags=tuple(data["tags"]),
+        metadata=data["metadata"],
+        body=data["body"],
+    )
+
+
+def _time_or_none(at: datetime | None) -> str | None:
+    return time_text(at) if at else None
+
+
+def _parse_or_none(text: str | None) -> datetime | None:
+    return text_time(text) if text else None

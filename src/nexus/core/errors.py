@@ -1,0 +1,68 @@
+"""Every error Nexus raises.
+
+NexusError
+├── InvalidInput           what was given cannot be taken; nothing was written
+├── ConfigError            the configuration does not make sense
+│   └── MissingExtra       an optional package is not installed: says which pip line
+├── NotFound               no such record, or none this viewer may see (the same error, on purpose)
+├── Conflict               a key was used before with other content
+├── Forgotten              this was erased on request and is not taken in again
+├── Corrupt                stored data does not match its own checksums
+└── Unavailable            a part did not answer
+    ├── StoreUnavailable
+    └── EmbedderUnavailable
+
+There is no AccessDenied: it would confirm that a secret exists.
+"""
+
+from __future__ import annotations
+
+
+class NexusError(Exception):
+    """Something went wrong in Nexus."""
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message or self.__doc__)
+
+
+class InvalidInput(NexusError, ValueError):
+    """What was given cannot be taken; nothing was written."""
+
+
+class ConfigError(NexusError):
+    """The configuration does not make sense."""
+
+
+class MissingExtra(ConfigError, ImportError):
+    """An optional package is not installed."""
+
+    def __init__(self, wanted: str, extra: str) -> None:
+        super().__init__(f"{wanted} needs an optional package: pip install 'nexus-memory[{extra}]'")
+
+
+class NotFound(NexusError, LookupError):
+    """No such record here."""
+
+
+class Conflict(NexusError):
+    """This key was used before with other content."""
+
+
+class Forgotten(NexusError):
+    """This was erased on request and is not taken in again."""
+
+
+class Corrupt(NexusError):
+    """Stored data does not match its own checksums."""
+
+
+class Unavailable(NexusError):
+    """A part did not answer; try again."""
+
+
+class StoreUnavailable(Unavailable):
+    """The store did not answer; nothing was acknowledged."""
+
+
+class EmbedderUnavailable(Unavailable):
+    """The embedder did not answer; keywords still work and vectors follow later."""

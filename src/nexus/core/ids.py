@@ -1,0 +1,86 @@
+"""Ids that cannot be mixed up or glued together.
+
+A `WorkspaceId` is not a `UserId`, and neither turns into text by accident: formatting
+one raises, so `f"ws_{workspace}"` is an error instead of a leak. `.value` is the text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from base64 import b32encode
+from dataclasses import dataclass
+from typing import NoReturn, Self
+
+from .errors import InvalidInput
+
+LONGEST_ID = 200
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Id:
+    """A name that was checked once and stays typed."""
+
+    value: str
+
+    def __post_init__(self) -> None:
+        check_name(self.value, type(self).__name__)
+
+    @classmethod
+    def of(cls, value: str | Self) -> Self:
+        return value if isinstance(value, cls) else cls(str_only(value, cls.__name__))
+
+    def __str__(self) -> NoReturn:
+        raise TypeError(f"a {type(self).__name__} does not become text by itself; use .value")
+
+    def __format__(self, spec: str) -> NoReturn:
+        self.__str__()
+
+
+class WorkspaceId(Id):
+    """The tenant: a wall."""
+
+    __slots__ = ()
+
+
+class UserId(Id):
+    """A person."""
+
+    __slots__ = ()
+
+
+class AgentId(Id):
+    """A program that talks with people."""
+
+    __slots__ = ()
+
+
+def str_only(value: object, what: str) -> str:
+    if not isinstance(value, str):
+        raise InvalidInput(f"{what} must be text, not {type(value).__name__}")
+    return value
+
+
+def check_name(value: str, what: str) -> None:
+    """Refuse names that would not survive storage or that nobody could tell apart."""
+    str_only(value, what)
+    if not value or value != value.strip():
+        raise InvalidInput(f"{what} must not be empty or begin or end with a space: {value!r}")
+    if len(value) > LONGEST_ID:
+        raise InvalidInput(f"{what} is {len(value)} characters long; at most {LONGEST_ID} fit")
+    if any(unicodedata.category(character) in ("Cc", "Cs", "Cf") for character in value):
+        raise InvalidInput(f"{what} holds an invisible character: {value!r}")
+
+
+def digest(*parts: str) -> str:
+    """A short, stable id for these parts; no two lists of parts share one.
+
+    Ids are made from what a record is, never counted: a sequence would tell one viewer
+    how much another one wrote.
+    """
+    state = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        encoded = part.encode()
+        state.update(len(encoded).to_bytes(8, "big"))
+        state.update(encoded)
+    return b32encode(state.digest()).decode().rstrip("=").lower()

@@ -1,0 +1,311 @@
+"""What a part must do to be a part. Nothing inherits from these; a suite in
+`nexus.testing` checks each contract.
+
+Reads take a `Grant` first: there is no way to ask without saying who asks. A part maps its
+driver's errors to `nexus.core.errors` at its own edge. `close` may be called twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .access import Grant
+from .filters import Filter
+from .ids import WorkspaceId
+from .records import (
+    Draft,
+    EmbeddingProfile,
+    Event,
+    Memory,
+    NewEvent,
+    Progress,
+    Receipt,
+    Task,
+)
+
+Floats = NDArray[np.float32]
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors."""
+
+    @property
+    def profile(self) -> EmbeddingProfile:
+        """The space the vectors live in. May ask the provider once for its dimension."""
+        ...
+
+    @property
+    def local(self) -> bool:
+        """Whether it answers in this process, fast enough to be called while somebody waits."""
+        ...
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        """One row per text, of unit length; a row of zeros where a text has no meaning to it.
+
+        Splits into the provider's batches itself. Raises EmbedderUnavailable when the provider
+        does not answer after retries.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scored:
+    """A memory's id and how well it fits, from 0 to 1."""
+
+    id: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerReport:
+    """What a walk along a workspace's hash chain found."""
+
+    workspace: WorkspaceId
+    events: int
+    erased: int
+    problems: tuple[str, ...]
+
+    @property
+    def sound(self) -> bool:
+        return not self.problems
+
+
+class Ledger(Protocol):
+    """The events: appended, chained, never changed."""
+
+    def append(
+        self, workspace: WorkspaceId, events: Sequence[NewEvent], *, recorded_at: datetime
+    ) -> list[Receipt]:
+        """Write these and the work they cause in one durable transaction, all or none.
+
+        An event that is there already is a `repeated` receipt; the same key with other content
+        is Conflict, and an erased one is Forgotten. An `Event` keeps its own `recorded_at`.
+        Returns only when a power cut would lose nothing of it.
+        """
+        ...
+
+    def get(self, grant: Grant, ids: Sequence[str]) -> list[Event]:
+        """Those that exist and may be seen, in the order asked."""
+        ...
+
+    def find(
+        self,
+        grant: Grant,
+        *,
+        where: Filter | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        limit: int | None = None,
+    ) -> list[Event]:
+        """Newest first, by event time and then id; `until` is not included."""
+        ...
+
+    def progress(self, grant: Grant, ids: Sequence[str]) -> dict[str, Progress]:
+        """How far each visible event has come."""
+        ...
+
+    def verify(self, workspace: WorkspaceId) -> LedgerReport:
+        """Walk the chain and recompute everything that is still there."""
+        ...
+
+
+class Queue(Protocol):
+    """The outbox: work that was committed with the events that caused it."""
+
+    def pending(self, grant: Grant) -> int:
+        """How many visible events still need work, whenever it is due."""
+        ...
+
+    def claim(
+        self, grant: Grant | None, *, now: datetime, limit: int, waiting: bool = False
+    ) -> list[Task]:
+        """Lease the oldest due work; of this grant, or (the worker's own call) of everything.
+
+        `waiting` says that somebody waits for it: work that is leased or backing off is taken
+        too. Doing work twice is harmless, so a lease only saves effort.
+        """
+        ...
+
+    def finish(self, tasks: Sequence[Task], *, now: datetime) -> None:
+        """This step is done: on to the next one, or out of the queue."""
+        ...
+
+    def fail(self, tasks: Sequence[Task], *, error: str, retry_at: datetime) -> None:
+        """This step did not work; keep why, and when to try again."""
+        ...
+
+    def requeue(self, workspace: WorkspaceId, event_ids: Sequence[str], *, now: datetime) -> int:
+        """Put events back at the start, to be indexed and learned again."""
+        ...
+
+
+class Memories(Protocol):
+    """The derived records and their keywords."""
+
+    def put(self, workspace: WorkspaceId, drafts: Sequence[Draft]) -> list[Memory]:
+        """Keep these, replacing any with the same id; all or none.
+
+        The store computes id, label (the scope's and every source's) and trust (the lowest of
+        the sources'). A draft without sources is InvalidInput; one whose sources are gone is
+        left out, because they were erased while it was being made.
+        """
+        ...
+
+    def get(self, grant: Grant, ids: Sequence[str]) -> list[Memory]:
+        """Those that exist and may be seen, in the order asked."""
+        ...
+
+    def find(
+        self, grant: Grant, *, where: Filter | None = None, limit: int | None = None
+    ) -> list[Memory]:
+        """Newest first, by time and then id."""
+        ...
+
+    def matching(
+        self, grant: Grant, terms: Sequence[str], *, where: Filter | None = None, limit: int
+    ) -> list[Scored]:
+        """BM25, best first and ties by id, as a share of the best score these terms could reach.
+
+        Term and document counts come from what the grant lets through and from nothing else.
+        """
+        ...
+
+    def delete(self, workspace: WorkspaceId, ids: Sequence[str]) -> int:
+        """Remove these with their keywords, links and vectors. Sources stay."""
+        ...
+
+
+class Vectors(Protocol):
+    """The embeddings, exact inside a grant."""
+
+    def put(
+        self, workspace: WorkspaceId, profile: EmbeddingProfile, vectors: Mapping[str, Floats]
+    ) -> int:
+        """Keep one unit vector per memory id; returns how many.
+
+        Wrong dimensions, NaN and zeros are InvalidInput. Memories that are gone are left out.
+        """
+        ...
+
+    def get(self, grant: Grant, profile: EmbeddingProfile, ids: Sequence[str]) -> dict[str, Floats]:
+        """The vectors of those that may be seen."""
+        ...
+
+    def nearest(
+        self,
+        grant: Grant,
+        profile: EmbeddingProfile,
+        vector: Floats,
+        *,
+        where: Filter | None = None,
+        limit: int,
+    ) -> list[Scored]:
+        """The closest by cosine, best first and ties by id; negative cosines count as 0."""
+        ...
+
+    def missing(self, grant: Grant, profile: EmbeddingProfile, *, limit: int) -> list[Memory]:
+        """Memories that have no vector of this profile yet."""
+        ...
+
+    def profiles(self) -> list[EmbeddingProfile]:
+        """Every profile vectors are kept for, the one in use first."""
+        ...
+
+    def use(self, profile: EmbeddingProfile) -> None:
+        """Make this the profile in use."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tombstone:
+    """A promise not to take something in again. It holds a digest, not the name."""
+
+    kind: str  # "event" | "memory" | "user" | "scope"
+    digest: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Erased:
+    """What an erasure removed, layer by layer."""
+
+    events: int = 0
+    memories: int = 0
+    vectors: int = 0
+    keywords: int = 0
+    links: int = 0
+    queued: int = 0
+
+
+class Eraser(Protocol):
+    """Takes records out so that no file holds them any more."""
+
+    def derived(self, workspace: WorkspaceId, ids: Iterable[str]) -> list[Memory]:
+        """Every memory that rests on one of these events or memories, at any depth."""
+        ...
+
+    def erase(
+        self,
+        workspace: WorkspaceId,
+        *,
+        events: Sequence[str],
+        memories: Sequence[str],
+        tombstones: Sequence[Tombstone],
+    ) -> Erased:
+        """Remove content and leave tombstones, in one transaction. The chain stays whole."""
+        ...
+
+    def tombstones(self, workspace: WorkspaceId) -> list[Tombstone]:
+        """All of them."""
+        ...
+
+    def residue(self, workspace: WorkspaceId, pieces: Sequence[bytes]) -> dict[str, int]:
+        """Flush everything and search every file of the store: how often these bytes occur, by file.
+
+        Occurrences inside records that are still kept do not count.
+        """
+        ...
+
+
+class Store(Protocol):
+    """Keeps everything. `inprocess` is the specification; the others agree with it."""
+
+    @property
+    def ledger(self) -> Ledger: ...
+
+    @property
+    def queue(self) -> Queue: ...
+
+    @property
+    def memories(self) -> Memories: ...
+
+    @property
+    def vectors(self) -> Vectors: ...
+
+    @property
+    def eraser(self) -> Eraser: ...
+
+    def workspaces(self) -> list[WorkspaceId]:
+        """Every workspace that was written to."""
+        ...
+
+    def count(self, grant: Grant) -> dict[str, int]:
+        """How many events, memories (by kind) and vectors may be seen."""
+        ...
+
+    def files(self) -> list[Path]:
+        """The files it lives in; none for a store in memory."""
+        ...
+
+    def optimize(self) -> None:
+        """Give back space and tidy indexes."""
+        ...
+
+    def close(self) -> None: ...

@@ -1,0 +1,266 @@
+"""The records: what Nexus keeps, and what it answers with. Frozen, and without I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import IntEnum, StrEnum
+from types import MappingProxyType
+from typing import Any
+
+from .access import Label
+from .ids import WorkspaceId, digest
+from .scope import Scope
+
+Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+Metadata = Mapping[str, Any]
+NO_METADATA: Metadata = MappingProxyType({})
+
+
+class Trust(IntEnum):
+    """Where something came from, least to most trusted; a derived record takes its lowest source."""
+
+    UNKNOWN = 0
+    EXTERNAL = 1  # documents, imports, other people's tools
+    INFERRED = 2  # what a model wrote
+    INTERNAL = 3  # our own tools
+    DIRECT = 4  # a person said it here
+
+
+class EventKind(StrEnum):
+    MESSAGE = "message"
+    TOOL = "tool"
+    DOCUMENT = "document"
+    NOTE = "note"  # remember(): keep exactly this
+    FACT = "fact"  # set_fact() and add_fact()
+
+
+class MemoryKind(StrEnum):
+    PASSAGE = "passage"
+    FACT = "fact"
+    ENTITY = "entity"
+    EPISODE = "episode"
+    LANDMARK = "landmark"
+    PROCEDURE = "procedure"
+    GOAL = "goal"
+
+
+class Tier(StrEnum):
+    SHORT = "short"
+    LONG = "long"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attachment:
+    """A file that came with a message; its bytes stay where they are."""
+
+    name: str
+    media_type: str = "application/octet-stream"
+    url: str | None = None
+    size: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewEvent:
+    """Something that happened, about to be written to the ledger."""
+
+    scope: Scope
+    speaker: str
+    text: str
+    at: datetime
+    key: str
+    role: str = "user"
+    kind: EventKind = EventKind.MESSAGE
+    trust: Trust = Trust.DIRECT
+    thread: str | None = None
+    attachments: tuple[Attachment, ...] = ()
+    metadata: Metadata = NO_METADATA
+
+    @property
+    def id(self) -> str:
+        """An event is known by where it happened and by its key, so writing it twice is once."""
+        return event_id(self.scope, self.key)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event(NewEvent):
+    """One thing that happened. Immutable; the ledger chains it to those before it."""
+
+    workspace: WorkspaceId
+    recorded_at: datetime
+
+
+def event_id(scope: Scope, key: str) -> str:
+    return digest("event", str(scope), key)
+
+
+class Stage(StrEnum):
+    """How far an event has come."""
+
+    ACCEPTED = "accepted"
+    DURABLE = "durable"
+    INDEXED = "indexed"
+    DERIVED = "derived"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """The proof that an event is on disk. `repeated` says it had been there before."""
+
+    workspace: WorkspaceId
+    scope: Scope
+    event_id: str
+    key: str
+    repeated: bool = False
+    stage: Stage = Stage.DURABLE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """Where an event is now, and what holds it up if something does."""
+
+    stage: Stage
+    stuck: str | None = None
+    attempts: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A memory as a flow proposes it.
+
+    The store adds what a caller must not decide: the id, the label and the trust, all
+    computed from `sources`, the ids of the events or memories it rests on. `slot` tells apart
+    drafts of one kind with the same sources.
+    """
+
+    scope: Scope
+    kind: MemoryKind
+    text: str
+    sources: tuple[str, ...]
+    slot: str = ""
+    indexed_text: str | None = None  # what keywords are taken from, if not the text alone
+    at: datetime | None = None  # None: when its newest source happened
+    confidence: float = 1.0
+    salience: float = 0.5
+    tier: Tier = Tier.SHORT
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    speaker: str | None = None
+    role: str | None = None
+    source: str = "message"
+    thread: str | None = None
+    tags: tuple[str, ...] = ()
+    metadata: Metadata = NO_METADATA
+    body: Metadata = NO_METADATA  # what only this kind has
+
+    @property
+    def id(self) -> str:
+        return digest("memory", self.kind.value, str(self.scope), self.slot, *sorted(self.sources))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """Something derived and worth finding again."""
+
+    id: str
+    workspace: WorkspaceId
+    scope: Scope
+    label: Label
+    kind: MemoryKind
+    text: str
+    sources: tuple[str, ...]
+    at: datetime
+    recorded_at: datetime
+    trust: Trust
+    slot: str = ""
+    confidence: float = 1.0
+    salience: float = 0.5
+    tier: Tier = Tier.SHORT
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    speaker: str | None = None
+    role: str | None = None
+    source: str = "message"
+    thread: str | None = None
+    tags: tuple[str, ...] = ()
+    metadata: Metadata = NO_METADATA
+    body: Metadata = NO_METADATA
+
+    @property
+    def fact(self) -> Fact:
+        """What a memory of kind fact says."""
+        return Fact(**self.body)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """Subject – predicate – object (another entity) or value (any JSON). Appended, never overwritten."""
+
+    subject: str
+    predicate: str
+    object: str | None = None
+    value: Json = None
+    stated: bool = True  # False: inferred
+    exact: bool = False  # looked up by key; survives byte for byte
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A memory that answers, with why."""
+
+    memory: Memory
+    score: float
+    highlights: tuple[str, ...] = ()
+    reasons: Mapping[str, float] = field(default_factory=dict)  # strategy → its own score
+    event_keys: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        return self.memory.text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """Hits, best first, with how many there were and how long it took.
+
+    It is the list of its hits: `for hit in found`, `found[0]`, `len(found)`.
+    """
+
+    hits: tuple[Hit, ...]
+    total: int
+    seconds: float
+    degraded: tuple[str, ...] = ()  # what did not take part, and why
+
+    def __iter__(self) -> Any:
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    def __getitem__(self, index: int) -> Hit:
+        return self.hits[index]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddingProfile:
+    """Which space vectors live in. Vectors of two profiles are never compared."""
+
+    provider: str
+    model: str
+    dimension: int
+    revision: str = "1"
+
+    @property
+    def name(self) -> str:
+        return f"{self.provider}/{self.model}/{self.dimension}/{self.revision}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """Work an event still needs, from the outbox it was committed with."""
+
+    event: Event
+    step: Stage  # the stage this work reaches
+    attempts: int
+    lease: str

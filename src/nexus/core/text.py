@@ -1,0 +1,57 @@
+"""From text to search terms. One way for writing and asking, on every store."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+from snowballstemmer.english_stemmer import EnglishStemmer
+
+WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u0e00-\u0e7f]")
+LONGEST_TERM = 64
+
+STOP_WORDS = frozenset(
+    """a about after all also am an and any are as at be because been before being but by can could
+    did do does doing done for from get got had has have having he her here hers him his how i if in
+    into is it its just me more most my no nor not now of off on once only or other our out over own
+    please same she should so some such than that the their them then there these they this those
+    through to too under until up us very was we were what when where which while who whom whose why
+    will with would you your yours""".split()
+)
+
+_stemmer = EnglishStemmer()
+
+
+@lru_cache(maxsize=100_000)
+def _stem(word: str) -> str:
+    return str(_stemmer.stemWord(word)) if word.isascii() else word
+
+
+def terms(text: str) -> list[str]:
+    """The terms of a text, in order: case-folded, stemmed, and pairs where words have no spaces."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    found: list[str] = []
+    for match in WORD.finditer(folded):
+        word = match.group().replace("’", "'").removesuffix("'s")
+        if UNSPACED.search(word):
+            found.extend(_pairs(word))
+        else:
+            found.append(_stem(word[:LONGEST_TERM]))
+    return found
+
+
+def _pairs(run: str) -> list[str]:
+    return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
+
+
+def query_terms(text: str) -> list[str]:
+    """The terms worth asking for, each once; a question of stop words alone keeps them."""
+    every = list(dict.fromkeys(terms(text)))
+    return [term for term in every if term not in _stop_terms()] or every
+
+
+@lru_cache(maxsize=1)
+def _stop_terms() -> frozenset[str]:
+    return frozenset(_stem(word) for word in STOP_WORDS)
