@@ -116,9 +116,8 @@ class Viewer:
     @property
     def home(self) -> Scope:
         """Where what is said here is kept."""
-        if self.room:
-            return Scope.room(self.room)
-        assert self.user
+        if self.room or not self.user:
+            return Scope.room(self.room or "")
         if self.session:
             return Scope.session(self.user.value, self.session)
         return Scope.dm(self.user.value, self.agent.value)

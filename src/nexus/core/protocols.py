@@ -27,6 +27,7 @@ from .records import (
     NewEvent,
     Progress,
     Receipt,
+    Stage,
     Task,
 )
 
@@ -86,7 +87,8 @@ class Ledger(Protocol):
         """Write these and the work they cause in one durable transaction, all or none.
 
         An event that is there already is a `repeated` receipt; the same key with other content
-        is Conflict, and an erased one is Forgotten. An `Event` keeps its own `recorded_at`.
+        is Conflict, and an erased one is Forgotten. An `Event` (imported history) keeps its own
+        time of recording.
         Returns only when a power cut would lose nothing of it.
         """
         ...
@@ -107,6 +109,10 @@ class Ledger(Protocol):
         """Newest first, by event time and then id; `until` is not included."""
         ...
 
+    def keys(self, grant: Grant, ids: Sequence[str]) -> dict[str, str]:
+        """The callers' keys of those that may be seen, by event id."""
+        ...
+
     def progress(self, grant: Grant, ids: Sequence[str]) -> dict[str, Progress]:
         """How far each visible event has come."""
         ...
@@ -124,17 +130,23 @@ class Queue(Protocol):
         ...
 
     def claim(
-        self, grant: Grant | None, *, now: datetime, limit: int, waiting: bool = False
+        self,
+        grant: Grant | None,
+        *,
+        now: datetime,
+        limit: int,
+        leased: bool = False,
+        failed: bool = False,
     ) -> list[Task]:
         """Lease the oldest due work; of this grant, or (the worker's own call) of everything.
 
-        `waiting` says that somebody waits for it: work that is leased or backing off is taken
-        too. Doing work twice is harmless, so a lease only saves effort.
+        Somebody who waits also takes what another one has `leased`, or what `failed` and is
+        backing off. Doing work twice is harmless, so a lease only saves effort.
         """
         ...
 
-    def finish(self, tasks: Sequence[Task], *, now: datetime) -> None:
-        """This step is done: on to the next one, or out of the queue."""
+    def finish(self, tasks: Sequence[Task], *, reached: Stage, now: datetime) -> None:
+        """These events have come this far: on to the next step, or out of the queue."""
         ...
 
     def fail(self, tasks: Sequence[Task], *, error: str, retry_at: datetime) -> None:
@@ -267,7 +279,7 @@ class Eraser(Protocol):
         ...
 
     def residue(self, workspace: WorkspaceId, pieces: Sequence[bytes]) -> dict[str, int]:
-        """Flush everything and search every file of the store: how often these bytes occur, by file.
+        """Flush everything and search every file of the store: how often these bytes are in each.
 
         Occurrences inside records that are still kept do not count.
         """

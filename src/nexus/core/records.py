@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum, StrEnum
-from types import MappingProxyType
-from typing import Any
+from typing import Any, overload
 
 from .access import Label
 from .ids import WorkspaceId, digest
@@ -15,11 +14,10 @@ from .scope import Scope
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 Metadata = Mapping[str, Any]
-NO_METADATA: Metadata = MappingProxyType({})
 
 
 class Trust(IntEnum):
-    """Where something came from, least to most trusted; a derived record takes its lowest source."""
+    """Where something came from, least trusted first; a derived record has its lowest source's."""
 
     UNKNOWN = 0
     EXTERNAL = 1  # documents, imports, other people's tools
@@ -75,7 +73,7 @@ class NewEvent:
     trust: Trust = Trust.DIRECT
     thread: str | None = None
     attachments: tuple[Attachment, ...] = ()
-    metadata: Metadata = NO_METADATA
+    metadata: Metadata = field(default_factory=dict)
 
     @property
     def id(self) -> str:
@@ -151,8 +149,8 @@ class Draft:
     source: str = "message"
     thread: str | None = None
     tags: tuple[str, ...] = ()
-    metadata: Metadata = NO_METADATA
-    body: Metadata = NO_METADATA  # what only this kind has
+    metadata: Metadata = field(default_factory=dict)
+    body: Metadata = field(default_factory=dict)  # what only this kind has
 
     @property
     def id(self) -> str:
@@ -184,8 +182,8 @@ class Memory:
     source: str = "message"
     thread: str | None = None
     tags: tuple[str, ...] = ()
-    metadata: Metadata = NO_METADATA
-    body: Metadata = NO_METADATA
+    metadata: Metadata = field(default_factory=dict)
+    body: Metadata = field(default_factory=dict)
 
     @property
     def fact(self) -> Fact:
@@ -195,7 +193,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """Subject – predicate – object (another entity) or value (any JSON). Appended, never overwritten."""
+    """Subject – predicate – object (an entity) or value (any JSON). Appended, never overwritten."""
 
     subject: str
     predicate: str
@@ -221,7 +219,7 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class Found(Sequence[Hit]):
     """Hits, best first, with how many there were and how long it took.
 
     It is the list of its hits: `for hit in found`, `found[0]`, `len(found)`.
@@ -232,14 +230,15 @@ class Found:
     seconds: float
     degraded: tuple[str, ...] = ()  # what did not take part, and why
 
-    def __iter__(self) -> Any:
-        return iter(self.hits)
+    @overload
+    def __getitem__(self, index: int) -> Hit: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Hit, ...]: ...
+    def __getitem__(self, index: int | slice) -> Hit | tuple[Hit, ...]:
+        return self.hits[index]
 
     def __len__(self) -> int:
         return len(self.hits)
-
-    def __getitem__(self, index: int) -> Hit:
-        return self.hits[index]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -263,4 +262,3 @@ class Task:
     event: Event
     step: Stage  # the stage this work reaches
     attempts: int
-    lease: str

@@ -1,0 +1,39 @@
+"""The hash chain of a workspace's ledger.
+
+Each link covers the one before it and a salted commitment to its event. Erasing an event
+removes text and salt and keeps the commitment: the chain stays whole, and nothing about the
+text can be guessed from it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+
+from .canonical import canonical_json
+from .codec import event_json
+from .records import Event, NewEvent
+
+GENESIS = bytes(32)
+
+
+def new_salt() -> bytes:
+    return secrets.token_bytes(16)
+
+
+def commitment(salt: bytes, event: Event) -> bytes:
+    return hashlib.sha256(salt + canonical_json(event_json(event)).encode()).digest()
+
+
+def link(previous: bytes, commitment: bytes) -> bytes:
+    return hashlib.sha256(previous + commitment).digest()
+
+
+def same_content(one: NewEvent, other: NewEvent) -> bool:
+    """Whether a redelivered event says what the first one said, whenever it was told again."""
+    return _content(one) == _content(other)
+
+
+def _content(event: NewEvent) -> dict[str, object]:
+    told = event_json(event)
+    return {name: told[name] for name in told.keys() - {"at", "recorded_at"}}

@@ -1,0 +1,44 @@
+"""From a draft to a memory: what no caller may decide is computed here, from its sources."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+
+from .access import Label
+from .errors import InvalidInput
+from .ids import WorkspaceId
+from .records import Draft, Event, Memory
+
+Source = Event | Memory
+
+COPIED = [field.name for field in fields(Draft) if field.name not in ("indexed_text", "at")]
+
+
+def derive(workspace: WorkspaceId, draft: Draft, sources: Mapping[str, Source]) -> Memory:
+    """The memory this draft becomes.
+
+    Its label is the scope's and every source's: readers of something derived are readers of all
+    it rests on. Its trust is its least trusted source's. Its time is its newest source's.
+    """
+    if not draft.sources:
+        raise InvalidInput("a memory rests on at least one event or memory; this draft names none")
+    rests_on = [sources[id] for id in draft.sources]
+    label = frozenset({draft.scope}).union(*map(label_of, rests_on))
+    return Memory(
+        id=draft.id,
+        workspace=workspace,
+        label=label,
+        trust=min(source.trust for source in rests_on),
+        at=draft.at or max(source.at for source in rests_on),
+        recorded_at=max(source.recorded_at for source in rests_on),
+        **{name: getattr(draft, name) for name in COPIED},
+    )
+
+
+def label_of(source: Source) -> Label:
+    return source.label if isinstance(source, Memory) else frozenset({source.scope})
+
+
+def keyword_text(draft: Draft) -> str:
+    return draft.text if draft.indexed_text is None else draft.indexed_text

@@ -1,0 +1,87 @@
+"""What somebody told us to keep exactly: notes and facts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from ..core.canonical import canonical_json, text_time
+from ..core.errors import InvalidInput
+from ..core.records import Draft, Event, EventKind, Fact, MemoryKind, Tier
+
+PREDICATE = re.compile(r"[A-Z][A-Z0-9_]*")
+
+
+def explicit(event: Event) -> Iterator[Draft]:
+    if event.kind is EventKind.NOTE:
+        yield _note(event)
+    elif event.kind is EventKind.FACT:
+        yield _fact(event)
+
+
+def _note(event: Event) -> Draft:
+    return Draft(
+        scope=event.scope,
+        kind=MemoryKind.PASSAGE,
+        text=event.text,
+        sources=(event.id,),
+        speaker=event.speaker,
+        role=event.role,
+        source="note",
+        tier=Tier.LONG,
+        tags=tuple(event.metadata.get("tags", ())),
+        metadata=event.metadata,
+    )
+
+
+def _fact(event: Event) -> Draft:
+    told = event.metadata["fact"]
+    fact = Fact(**told)
+    rest = {name: value for name, value in event.metadata.items() if name not in RESERVED}
+    return Draft(
+        scope=event.scope,
+        kind=MemoryKind.FACT,
+        text=event.text,
+        sources=(event.id,),
+        confidence=event.metadata.get("confidence", 1.0),
+        tier=Tier.LONG,
+        valid_from=_time(event, "valid_from"),
+        valid_to=_time(event, "valid_to"),
+        speaker=event.speaker,
+        role=event.role,
+        source="fact",
+        metadata=rest,
+        body=asdict(fact),
+    )
+
+
+RESERVED = frozenset({"fact", "confidence", "valid_from", "valid_to"})
+
+
+def _time(event: Event, name: str) -> Any:
+    text = event.metadata.get(name)
+    return text_time(text) if text else None
+
+
+def check_fact(fact: Fact, confidence: float) -> Fact:
+    """The fact, if it can be kept."""
+    if not fact.exact and not PREDICATE.fullmatch(fact.predicate):
+        better = re.sub(r"\W+", "_", fact.predicate).strip("_").upper() or "KNOWS"
+        raise InvalidInput(f"a relation is written like WORKS_AT; did you mean {better!r}?")
+    if fact.object is not None and fact.value is not None:
+        raise InvalidInput("a fact points to an object or holds a value, not both")
+    if not 0 <= confidence <= 1:
+        raise InvalidInput(f"confidence lies between 0 and 1, not {confidence}")
+    return fact
+
+
+def fact_sentence(fact: Fact) -> str:
+    """The fact in words, to be found by."""
+    said = fact.object if fact.object is not None else _plain(fact.value)
+    return f"{fact.subject} {fact.predicate.replace('_', ' ').lower()} {said}"
+
+
+def _plain(value: object) -> str:
+    return value if isinstance(value, str) else canonical_json(value)

@@ -1,0 +1,115 @@
+"""The flow from events to memories: take work from the outbox, derive, embed, done.
+
+Deriving comes before embedding, and each is written on its own: while an embedder is away,
+what was said is already found by its words, and its vectors follow.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime, timedelta
+
+import numpy as np
+
+from ..core.access import Grant
+from ..core.errors import Unavailable
+from ..core.ids import WorkspaceId
+from ..core.protocols import Embedder, Floats, Store
+from ..core.records import Draft, Event, Memory, Stage, Task
+from .explicit import explicit
+from .passages import Indexing, passages
+
+FIRST_RETRY = timedelta(seconds=1)
+LAST_RETRY = timedelta(minutes=5)
+SMALL_BATCH = 64  # for somebody who waits
+CATCH_UP_LIMIT = 512  # events a question waits for; what is beyond follows in the background
+
+
+class Learner:
+    """Derives everything the store's outbox asks for."""
+
+    def __init__(
+        self, store: Store, embedder: Embedder, rules: Indexing, clock: Callable[[], datetime]
+    ) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._rules = rules
+        self._clock = clock
+
+    def run_once(self) -> int:
+        """Do one batch of whatever is due, for anybody; returns how much that was."""
+        tasks = self._store.queue.claim(None, now=self._clock(), limit=self._rules.batch_size)
+        self._learn(tasks)
+        return len(tasks)
+
+    def catch_up(self, grant: Grant) -> None:
+        """Learn what was acknowledged in these scopes, so that a question sees it.
+
+        An embedder in this process takes part. For one far away nobody waits here: words are
+        found at once, and vectors follow in the background.
+        """
+        done: set[str] = set()
+        while len(done) < CATCH_UP_LIMIT:
+            tasks = self._fresh(grant, done, failed=False)
+            if not tasks:
+                return
+            done.update(task.event.id for task in tasks)
+            if self._embedder.local:
+                self._learn(tasks)
+            else:
+                self._derive(tasks)
+
+    def flush(self, grant: Grant) -> int:
+        """Learn everything in these scopes now; returns how much could not be."""
+        tried: set[str] = set()
+        while tasks := self._fresh(grant, tried, failed=True):
+            tried.update(task.event.id for task in tasks)
+            self._learn(tasks)
+        return self._store.queue.pending(grant)
+
+    def _fresh(self, grant: Grant, known: set[str], *, failed: bool) -> list[Task]:
+        tasks = self._store.queue.claim(
+            grant, now=self._clock(), limit=len(known) + SMALL_BATCH, leased=True, failed=failed
+        )
+        return [task for task in tasks if task.event.id not in known]
+
+    def _learn(self, tasks: Sequence[Task]) -> None:
+        memories = self._derive(tasks)
+        try:
+            self._embed(memories)
+        except Unavailable as error:
+            self._put_off(tasks, str(error))
+        else:
+            self._store.queue.finish(tasks, reached=Stage.DERIVED, now=self._clock())
+
+    def _derive(self, tasks: Sequence[Task]) -> list[Memory]:
+        kept: list[Memory] = []
+        by_workspace: dict[WorkspaceId, list[Draft]] = defaultdict(list)
+        for task in tasks:
+            by_workspace[task.event.workspace] += drafts_of(task.event, self._rules)
+        for workspace, drafts in by_workspace.items():
+            kept += self._store.memories.put(workspace, drafts) if drafts else []
+        return kept
+
+    def _embed(self, memories: Sequence[Memory]) -> None:
+        if not memories:
+            return
+        rows = self._embedder.embed([memory.text for memory in memories])
+        by_workspace: dict[WorkspaceId, dict[str, Floats]] = defaultdict(dict)
+        for memory, row in zip(memories, rows, strict=True):
+            if np.any(row):  # zeros: the text means nothing to this embedder
+                by_workspace[memory.workspace][memory.id] = row
+        for workspace, vectors in by_workspace.items():
+            self._store.vectors.put(workspace, self._embedder.profile, vectors)
+
+    def _put_off(self, tasks: Sequence[Task], error: str) -> None:
+        longest = max(task.attempts for task in tasks)
+        wait = min(FIRST_RETRY * 2 ** min(longest, 20), LAST_RETRY)
+        self._store.queue.fail(tasks, error=error, retry_at=self._clock() + wait)
+
+
+def drafts_of(event: Event, rules: Indexing) -> Iterator[Draft]:
+    """Every memory one event becomes, without a model."""
+    yield from explicit(event)
+    yield from passages(event, rules)

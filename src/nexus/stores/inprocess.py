@@ -1,0 +1,511 @@
+"""The store in memory: the plainest thing that keeps every contract.
+
+It is the specification. Other stores are faster and outlive the process, and must give the
+same answers; `nexus.testing` compares them.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from functools import wraps
+from pathlib import Path
+from typing import Concatenate, ParamSpec, TypeVar
+
+import numpy as np
+
+from ..core.access import Grant, check_grant
+from ..core.bm25 import K1, B, best_possible, inverse_frequency
+from ..core.chain import GENESIS, commitment, link, new_salt, same_content
+from ..core.derive import Source, derive, keyword_text
+from ..core.errors import Conflict, Forgotten
+from ..core.filters import Filter, matches
+from ..core.ids import WorkspaceId
+from ..core.protocols import Erased, Floats, LedgerReport, Scored, Tombstone
+from ..core.records import (
+    Draft,
+    EmbeddingProfile,
+    Event,
+    Memory,
+    NewEvent,
+    Progress,
+    Receipt,
+    Stage,
+    Task,
+)
+from ..core.text import terms
+from .checks import check_vector, ranked, recorded
+
+LEASE = timedelta(seconds=30)
+
+
+@dataclass(slots=True)
+class _Entry:
+    """One link of the ledger."""
+
+    id: str
+    event: Event | None  # None: erased
+    salt: bytes
+    commitment: bytes
+    hash: bytes
+
+
+@dataclass(slots=True)
+class _Work:
+    """What is left to do for one event."""
+
+    event_id: str
+    step: Stage
+    due_at: datetime
+    attempts: int = 0
+    leased_until: datetime | None = None
+    error: str | None = None
+
+
+@dataclass(slots=True)
+class _Workspace:
+    id: WorkspaceId
+    entries: list[_Entry] = field(default_factory=list)
+    by_id: dict[str, _Entry] = field(default_factory=dict)
+    work: dict[str, _Work] = field(default_factory=dict)
+    memories: dict[str, Memory] = field(default_factory=dict)
+    words: dict[str, list[str]] = field(default_factory=dict)  # memory id → its terms
+    vectors: dict[str, dict[str, Floats]] = field(default_factory=lambda: defaultdict(dict))
+    tombstones: list[Tombstone] = field(default_factory=list)
+
+    @property
+    def head(self) -> bytes:
+        return self.entries[-1].hash if self.entries else GENESIS
+
+    def events(self) -> Iterator[Event]:
+        return (entry.event for entry in self.entries if entry.event)
+
+    def source(self, id: str) -> Source | None:
+        entry = self.by_id.get(id)
+        return entry.event if entry else self.memories.get(id)
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+S = TypeVar("S", bound="_Part")
+T = TypeVar("T", Event, Memory)
+
+
+def _locked(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
+    @wraps(method)
+    def locked(self: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        with self._state.lock:
+            return method(self, *args, **kwargs)
+
+    return locked
+
+
+class _State:
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.workspaces: dict[WorkspaceId, _Workspace] = {}
+        self.profiles: list[EmbeddingProfile] = []
+
+    def of(self, workspace: WorkspaceId) -> _Workspace:
+        return self.workspaces.setdefault(workspace, _Workspace(workspace))
+
+    def visible_events(self, grant: Grant) -> Iterator[Event]:
+        check_grant(grant)
+        known = self.workspaces.get(grant.workspace)
+        for event in known.events() if known else ():
+            if grant.allows(frozenset({event.scope})):
+                yield event
+
+    def visible_memories(self, grant: Grant) -> Iterator[Memory]:
+        check_grant(grant)
+        known = self.workspaces.get(grant.workspace)
+        for memory in known.memories.values() if known else ():
+            if grant.allows(memory.label):
+                yield memory
+
+
+class _Part:
+    def __init__(self, state: _State) -> None:
+        self._state = state
+
+
+class InProcessLedger(_Part):
+    @_locked
+    def append(
+        self, workspace: WorkspaceId, events: Sequence[NewEvent], *, recorded_at: datetime
+    ) -> list[Receipt]:
+        home = self._state.of(workspace)
+        fresh: dict[str, NewEvent] = {}
+        receipts = []
+        for event in events:
+            repeated = self._repeated(home, fresh, event)
+            if not repeated:
+                fresh[event.id] = event
+            receipts.append(
+                Receipt(
+                    workspace=workspace,
+                    scope=event.scope,
+                    event_id=event.id,
+                    key=event.key,
+                    repeated=repeated,
+                )
+            )
+        for event in fresh.values():
+            self._write(home, recorded(workspace, event, recorded_at), recorded_at)
+        return receipts
+
+    def _repeated(self, home: _Workspace, fresh: Mapping[str, NewEvent], event: NewEvent) -> bool:
+        entry = home.by_id.get(event.id)
+        if entry and not entry.event:
+            raise Forgotten
+        known = entry.event if entry else fresh.get(event.id)
+        if known and not same_content(known, event):
+            raise Conflict(f"the key {event.key!r} was used before with other content")
+        return known is not None
+
+    def _write(self, home: _Workspace, event: Event, now: datetime) -> None:
+        salt = new_salt()
+        promise = commitment(salt, event)
+        entry = _Entry(event.id, event, salt, promise, link(home.head, promise))
+        home.entries.append(entry)
+        home.by_id[event.id] = entry
+        home.work[event.id] = _Work(event.id, Stage.INDEXED, now)
+
+    @_locked
+    def get(self, grant: Grant, ids: Sequence[str]) -> list[Event]:
+        visible = {event.id: event for event in self._state.visible_events(grant)}
+        return [visible[id] for id in ids if id in visible]
+
+    @_locked
+    def find(
+        self,
+        grant: Grant,
+        *,
+        where: Filter | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        limit: int | None = None,
+    ) -> list[Event]:
+        found = [
+            event
+            for event in self._state.visible_events(grant)
+            if (since is None or event.at >= since)
+            and (until is None or event.at < until)
+            and matches(where, event)
+        ]
+        return newest_first(found)[:limit]
+
+    @_locked
+    def keys(self, grant: Grant, ids: Sequence[str]) -> dict[str, str]:
+        wanted = set(ids)
+        return {e.id: e.key for e in self._state.visible_events(grant) if e.id in wanted}
+
+    @_locked
+    def progress(self, grant: Grant, ids: Sequence[str]) -> dict[str, Progress]:
+        home = self._state.of(grant.workspace)
+        visible = {event.id for event in self._state.visible_events(grant)}
+        return {id: _progress(home.work.get(id)) for id in ids if id in visible}
+
+    @_locked
+    def verify(self, workspace: WorkspaceId) -> LedgerReport:
+        home = self._state.of(workspace)
+        problems = []
+        previous = GENESIS
+        for number, entry in enumerate(home.entries, start=1):
+            if link(previous, entry.commitment) != entry.hash:
+                problems.append(f"event {number} does not follow the one before it")
+            if entry.event and commitment(entry.salt, entry.event) != entry.commitment:
+                problems.append(f"event {number} was changed")
+            previous = entry.hash
+        erased = sum(entry.event is None for entry in home.entries)
+        return LedgerReport(
+            workspace=workspace,
+            events=len(home.entries),
+            erased=erased,
+            problems=tuple(problems),
+        )
+
+
+def _progress(work: _Work | None) -> Progress:
+    if not work:
+        return Progress(stage=Stage.DERIVED)
+    reached = Stage.DURABLE if work.step is Stage.INDEXED else Stage.INDEXED
+    return Progress(stage=reached, stuck=work.error, attempts=work.attempts)
+
+
+def newest_first(records: Iterable[T]) -> list[T]:
+    by_id = sorted(records, key=lambda record: record.id)
+    return sorted(by_id, key=lambda record: record.at, reverse=True)
+
+
+class InProcessQueue(_Part):
+    @_locked
+    def pending(self, grant: Grant) -> int:
+        work = self._state.of(grant.workspace).work
+        return sum(event.id in work for event in self._state.visible_events(grant))
+
+    @_locked
+    def claim(
+        self,
+        grant: Grant | None,
+        *,
+        now: datetime,
+        limit: int,
+        leased: bool = False,
+        failed: bool = False,
+    ) -> list[Task]:
+        tasks: list[Task] = []
+        for home, event in self._candidates(grant):
+            work = home.work.get(event.id)
+            if len(tasks) == limit:
+                break
+            if work and (failed or work.due_at <= now) and (leased or _is_free(work, now)):
+                work.leased_until = now + LEASE
+                tasks.append(Task(event=event, step=work.step, attempts=work.attempts))
+        return tasks
+
+    def _candidates(self, grant: Grant | None) -> Iterator[tuple[_Workspace, Event]]:
+        if grant is not None:
+            home = self._state.of(grant.workspace)
+            return ((home, event) for event in self._state.visible_events(grant))
+        return (
+            (home, event) for home in self._state.workspaces.values() for event in home.events()
+        )
+
+    @_locked
+    def finish(self, tasks: Sequence[Task], *, reached: Stage, now: datetime) -> None:
+        for task in tasks:
+            work = self._state.of(task.event.workspace).work
+            current = work.get(task.event.id)
+            if not current or current.step is not task.step:
+                continue
+            if reached is Stage.INDEXED:
+                work[task.event.id] = _Work(task.event.id, Stage.DERIVED, now)
+            else:
+                del work[task.event.id]
+
+    @_locked
+    def fail(self, tasks: Sequence[Task], *, error: str, retry_at: datetime) -> None:
+        for task in tasks:
+            work = self._state.of(task.event.workspace).work.get(task.event.id)
+            if work and work.step is task.step:
+                work.attempts += 1
+                work.error, work.due_at, work.leased_until = error, retry_at, None
+
+    @_locked
+    def requeue(self, workspace: WorkspaceId, event_ids: Sequence[str], *, now: datetime) -> int:
+        home = self._state.of(workspace)
+        kept = [id for id in event_ids if id in home.by_id and home.by_id[id].event]
+        home.work.update({id: _Work(id, Stage.INDEXED, now) for id in kept})
+        return len(kept)
+
+
+def _is_free(work: _Work, now: datetime) -> bool:
+    return work.leased_until is None or work.leased_until <= now
+
+
+class InProcessMemories(_Part):
+    @_locked
+    def put(self, workspace: WorkspaceId, drafts: Sequence[Draft]) -> list[Memory]:
+        home = self._state.of(workspace)
+        erased = {stone.digest for stone in home.tombstones if stone.kind == "memory"}
+        kept = []
+        for draft in drafts:
+            found = {id: home.source(id) for id in draft.sources}
+            present = {id: source for id, source in found.items() if source}
+            if len(present) < len(found) or draft.id in erased:
+                continue
+            kept.append((draft, derive(workspace, draft, present)))
+        for draft, memory in kept:
+            if home.memories.get(memory.id) != memory:
+                self._forget_vectors(home, memory.id)
+            home.memories[memory.id] = memory
+            home.words[memory.id] = terms(keyword_text(draft))
+        return [memory for _, memory in kept]
+
+    @staticmethod
+    def _forget_vectors(home: _Workspace, id: str) -> int:
+        return sum(vectors.pop(id, None) is not None for vectors in home.vectors.values())
+
+    @_locked
+    def get(self, grant: Grant, ids: Sequence[str]) -> list[Memory]:
+        visible = {memory.id: memory for memory in self._state.visible_memories(grant)}
+        return [visible[id] for id in ids if id in visible]
+
+    @_locked
+    def find(
+        self, grant: Grant, *, where: Filter | None = None, limit: int | None = None
+    ) -> list[Memory]:
+        found = (m for m in self._state.visible_memories(grant) if matches(where, m))
+        return newest_first(found)[:limit]
+
+    @_locked
+    def matching(
+        self, grant: Grant, terms: Sequence[str], *, where: Filter | None = None, limit: int
+    ) -> list[Scored]:
+        home = self._state.of(grant.workspace)
+        visible = list(self._state.visible_memories(grant))
+        counts = {memory.id: Counter(home.words[memory.id]) for memory in visible}
+        lengths = {id: sum(counted.values()) for id, counted in counts.items()}
+        average = sum(lengths.values()) / len(lengths) if lengths else 0.0
+        holding = {term: sum(term in counted for counted in counts.values()) for term in terms}
+        weights = {term: inverse_frequency(len(counts), holding[term]) for term in holding}
+
+        def score(id: str) -> float:
+            slack = K1 * (1 - B + B * lengths[id] / average) if average else K1
+            frequencies = ((weights[term], counts[id][term]) for term in weights)
+            return sum(w * f * (K1 + 1) / (f + slack) for w, f in frequencies if f)
+
+        best = best_possible(list(weights.values()))
+        scores = [(m.id, score(m.id) / best) for m in visible if matches(where, m)]
+        return ranked((id, score) for id, score in scores if score > 0)[:limit]
+
+    @_locked
+    def delete(self, workspace: WorkspaceId, ids: Sequence[str]) -> int:
+        home = self._state.of(workspace)
+        gone = [id for id in ids if home.memories.pop(id, None)]
+        for id in gone:
+            del home.words[id]
+            self._forget_vectors(home, id)
+        return len(gone)
+
+
+class InProcessVectors(_Part):
+    @_locked
+    def put(
+        self, workspace: WorkspaceId, profile: EmbeddingProfile, vectors: Mapping[str, Floats]
+    ) -> int:
+        home = self._state.of(workspace)
+        checked = {id: check_vector(profile, vector) for id, vector in vectors.items()}
+        kept = {id: vector for id, vector in checked.items() if id in home.memories}
+        home.vectors[profile.name].update(kept)
+        if profile not in self._state.profiles:
+            self._state.profiles.append(profile)
+        return len(kept)
+
+    @_locked
+    def get(self, grant: Grant, profile: EmbeddingProfile, ids: Sequence[str]) -> dict[str, Floats]:
+        visible = {memory.id for memory in self._state.visible_memories(grant)}
+        known = self._state.of(grant.workspace).vectors[profile.name]
+        return {id: known[id] for id in ids if id in visible and id in known}
+
+    @_locked
+    def nearest(
+        self,
+        grant: Grant,
+        profile: EmbeddingProfile,
+        vector: Floats,
+        *,
+        where: Filter | None = None,
+        limit: int,
+    ) -> list[Scored]:
+        asked = check_vector(profile, vector).astype(np.float64)
+        known = self._state.of(grant.workspace).vectors[profile.name]
+        visible = (m for m in self._state.visible_memories(grant) if matches(where, m))
+        scores = ((m.id, max(0.0, float(known[m.id] @ asked))) for m in visible if m.id in known)
+        return ranked(scores)[:limit]
+
+    @_locked
+    def missing(self, grant: Grant, profile: EmbeddingProfile, *, limit: int) -> list[Memory]:
+        known = self._state.of(grant.workspace).vectors[profile.name]
+        return [m for m in self._state.visible_memories(grant) if m.id not in known][:limit]
+
+    @_locked
+    def profiles(self) -> list[EmbeddingProfile]:
+        return list(self._state.profiles)
+
+    @_locked
+    def use(self, profile: EmbeddingProfile) -> None:
+        rest = [known for known in self._state.profiles if known != profile]
+        self._state.profiles[:] = [profile, *rest]
+
+
+class InProcessEraser(_Part):
+    @_locked
+    def derived(self, workspace: WorkspaceId, ids: Iterable[str]) -> list[Memory]:
+        home = self._state.of(workspace)
+        reached = set(ids)
+        found: dict[str, Memory] = {}
+        growing = True
+        while growing:
+            fresh = {
+                memory.id: memory
+                for memory in home.memories.values()
+                if memory.id not in found and reached.intersection(memory.sources)
+            }
+            found.update(fresh)
+            reached.update(fresh)
+            growing = bool(fresh)
+        return newest_first(found.values())
+
+    @_locked
+    def erase(
+        self,
+        workspace: WorkspaceId,
+        *,
+        events: Sequence[str],
+        memories: Sequence[str],
+        tombstones: Sequence[Tombstone],
+    ) -> Erased:
+        home = self._state.of(workspace)
+        report = self._erase_memories(home, memories)
+        queued = sum(home.work.pop(id, None) is not None for id in events)
+        gone = [home.by_id[id] for id in events if id in home.by_id and home.by_id[id].event]
+        for entry in gone:
+            entry.event, entry.salt = None, b""
+        known = {(stone.kind, stone.digest) for stone in home.tombstones}
+        home.tombstones += [s for s in tombstones if (s.kind, s.digest) not in known]
+        return replace(report, events=len(gone), queued=queued)
+
+    def _erase_memories(self, home: _Workspace, ids: Sequence[str]) -> Erased:
+        present = [id for id in ids if id in home.memories]
+        vectors = sum(id in known for known in home.vectors.values() for id in present)
+        keywords = sum(len(set(home.words[id])) for id in present)
+        links = sum(len(set(home.memories[id].sources)) for id in present)
+        InProcessMemories(self._state).delete(home.id, present)
+        return Erased(memories=len(present), vectors=vectors, keywords=keywords, links=links)
+
+    @_locked
+    def tombstones(self, workspace: WorkspaceId) -> list[Tombstone]:
+        return sorted(self._state.of(workspace).tombstones, key=lambda s: (s.kind, s.digest))
+
+    def residue(self, workspace: WorkspaceId, pieces: Sequence[bytes]) -> dict[str, int]:
+        del workspace, pieces  # there are no files
+        return {}
+
+
+class InProcessStore:
+    """Everything in dictionaries. Gone when the process ends."""
+
+    def __init__(self) -> None:
+        self._state = _State()
+        self.ledger = InProcessLedger(self._state)
+        self.queue = InProcessQueue(self._state)
+        self.memories = InProcessMemories(self._state)
+        self.vectors = InProcessVectors(self._state)
+        self.eraser = InProcessEraser(self._state)
+
+    def workspaces(self) -> list[WorkspaceId]:
+        with self._state.lock:
+            return sorted(w.id for w in self._state.workspaces.values() if w.entries)
+
+    def count(self, grant: Grant) -> dict[str, int]:
+        with self._state.lock:
+            kinds = Counter(m.kind.value for m in self._state.visible_memories(grant))
+            events = sum(1 for _ in self._state.visible_events(grant))
+            visible = {m.id for m in self._state.visible_memories(grant)}
+            known = self._state.of(grant.workspace).vectors.values()
+            vectors = sum(len(visible & table.keys()) for table in known)
+            return {"events": events, **dict(sorted(kinds.items())), "vectors": vectors}
+
+    def files(self) -> list[Path]:
+        return []
+
+    def optimize(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass

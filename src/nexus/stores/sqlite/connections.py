@@ -1,0 +1,188 @@
+"""Connections to one SQLite file: many readers, and one writer that commits for everybody.
+
+Whoever finds the writer free takes along all that waits, so that 32 threads share one fsync
+and a single thread waits for nobody. `synchronous=FULL` makes each commit survive a power cut.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Generic, TypeVar
+
+from ...core.errors import Corrupt, StoreUnavailable
+
+T = TypeVar("T")
+Connection = sqlite3.Connection
+
+BUSY_SECONDS = 10.0  # how long to wait for another process
+CHECKPOINT_PAGES = 2_000  # 16 MB: keeps the write-ahead log from growing without end
+
+PRAGMAS = (
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = FULL",
+    "PRAGMA secure_delete = ON",
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA temp_store = MEMORY",
+    f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}",
+)
+
+
+@dataclass(slots=True)
+class _Job(Generic[T]):
+    work: Callable[[Connection], T]
+    done: bool = False
+    value: T | None = None
+    error: BaseException | None = None
+
+
+class Connections:
+    """Every way to the file."""
+
+    def __init__(
+        self,
+        path: Path,
+        driver: ModuleType = sqlite3,
+        prepare: Callable[[Connection], None] = lambda _: None,
+    ) -> None:
+        self.path = path
+        self._driver = driver
+        self._prepare = prepare
+        self._pid = os.getpid()
+        self._idle: list[Connection] = []
+        self._waiting: list[_Job[Any]] = []
+        self._mutex = threading.Lock()
+        self._leader = threading.Lock()
+        self._broken: str | None = None
+        self._closed = False
+        self._writer = self._connect()
+
+    def _connect(self) -> Connection:
+        with self.errors_mapped():
+            connection: Connection = self._driver.connect(
+                self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+            )
+            connection.execute("PRAGMA page_size = 8192")  # a vector and its row fit one page
+            for pragma in PRAGMAS:
+                connection.execute(pragma)
+            self._prepare(connection)
+        return connection
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A connection nobody else uses meanwhile."""
+        self._check_open()
+        with self._mutex:
+            connection = self._idle.pop() if self._idle else None
+        connection = connection or self._connect()
+        try:
+            with self.errors_mapped():
+                yield connection
+        finally:
+            with self._mutex:
+                self._idle.append(connection)
+
+    def write(self, work: Callable[[Connection], T]) -> T:
+        """Run `work` in a transaction that is on disk when this returns.
+
+        Work that fails is undone alone; what others wrote in the same commit stays.
+        """
+        self._check_open()
+        job = _Job(work)
+        with self._mutex:
+            self._waiting.append(job)
+        with self._leader:
+            if not job.done:
+                self._commit_waiting()
+        if job.error:
+            raise job.error
+        return job.value  # type: ignore[return-value]  # set together with `done`
+
+    def _commit_waiting(self) -> None:
+        with self._mutex:
+            jobs, self._waiting = self._waiting, []
+        try:
+            with self.errors_mapped():
+                self._writer.execute("BEGIN IMMEDIATE")
+                for job in jobs:
+                    self._attempt(job)
+                self._writer.execute("COMMIT")
+        except BaseException as error:
+            self._undo()
+            for job in jobs:
+                job.error = job.error or error
+            if not isinstance(error, Exception):
+                raise
+        finally:
+            for job in jobs:
+                job.done = True
+
+    def _attempt(self, job: _Job[Any]) -> None:
+        self._writer.execute("SAVEPOINT job")
+        try:
+            with self.errors_mapped():
+                job.value = job.work(self._writer)
+        except Exception as error:  # handed to the thread that asked
+            job.error = error
+            if self._broken:
+                raise
+            self._writer.execute("ROLLBACK TO job")
+        self._writer.execute("RELEASE job")
+
+    def _undo(self) -> None:
+        if self._writer.in_transaction:
+            try:
+                self._writer.execute("ROLLBACK")
+            except self._driver.Error as error:
+                self._broken = str(error)
+
+    @contextmanager
+    def errors_mapped(self) -> Iterator[None]:
+        try:
+            yield
+        except self._driver.Error as error:
+            raise self._explained(error) from error
+
+    def _explained(self, error: sqlite3.Error) -> StoreUnavailable | Corrupt:
+        text = str(error)
+        if "malformed" in text or "not a database" in text:
+            return Corrupt(f"{self.path} is damaged ({text}); restore a backup or an export")
+        if "disk I/O error" in text:
+            # After a failed fsync the kernel may have dropped the pages: trust nothing more.
+            self._broken = text
+        if "locked" in text or "busy" in text:
+            text += f"; another process kept {self.path} locked for {BUSY_SECONDS:.0f} s"
+        return StoreUnavailable(f"{self.path}: {text}")
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StoreUnavailable(f"{self.path} was closed; open it again")
+        if self._broken:
+            raise StoreUnavailable(f"{self.path} failed ({self._broken}); open it again")
+        if self._pid != os.getpid():
+            raise StoreUnavailable(f"{self.path} was opened before a fork; open it in the child")
+
+    def checkpoint(self) -> bool:
+        """Move the write-ahead log into the file and empty it; False if a reader was in the way."""
+        with self._leader, self.errors_mapped():
+            busy, *_ = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        return not busy
+
+    def vacuum(self) -> None:
+        with self._leader, self.errors_mapped():
+            self._writer.execute("PRAGMA optimize")
+            self._writer.execute("VACUUM")
+
+    def close(self) -> None:
+        if self._closed or self._pid != os.getpid():
+            return
+        self._closed = True
+        with self._leader, self._mutex:
+            for connection in (*self._idle, self._writer):
+                connection.close()

@@ -1,0 +1,87 @@
+"""Erasure in SQLite: out of the tables, out of the log, and then a look into the files."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from ...core.canonical import text_time, time_text
+from ...core.codec import memory_from_json
+from ...core.ids import WorkspaceId
+from ...core.protocols import Erased, Tombstone
+from ...core.records import Memory
+from .connections import Connection, Connections
+from .labels import SQL, known_workspace, workspace_number
+from .memories import delete_memories
+from .residue import count_in_file
+
+PATIENCE_SECONDS = 5.0  # for readers that keep the log from being emptied
+
+
+class SqliteEraser:
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    def derived(self, workspace: WorkspaceId, ids: Iterable[str]) -> list[Memory]:
+        with self._connections.reading() as connection:
+            number = known_workspace(connection, workspace)
+            bound = {"workspace": number, "ids": json.dumps(list(ids))}
+            rows = connection.execute(SQL["resting_on"], bound).fetchall()
+        return [memory_from_json(json.loads(content), workspace) for (content,) in rows]
+
+    def erase(
+        self,
+        workspace: WorkspaceId,
+        *,
+        events: Sequence[str],
+        memories: Sequence[str],
+        tombstones: Sequence[Tombstone],
+    ) -> Erased:
+        def erase(connection: Connection) -> Erased:
+            number = workspace_number(connection, workspace)
+            report = delete_memories(connection, workspace, memories)
+            rows = [{"workspace": number, "id": id} for id in events]
+            queued = connection.executemany(SQL["drop_any_work"], rows).rowcount
+            gone = connection.executemany(SQL["erase_event"], rows).rowcount
+            connection.executemany(
+                SQL["add_tombstone"], [_stone_row(number, stone) for stone in tombstones]
+            )
+            return replace(report, events=max(gone, 0), queued=max(queued, 0))
+
+        return self._connections.write(erase)
+
+    def tombstones(self, workspace: WorkspaceId) -> list[Tombstone]:
+        with self._connections.reading() as connection:
+            bound = {"workspace": known_workspace(connection, workspace)}
+            rows = connection.execute(SQL["tombstones"], bound).fetchall()
+        return [Tombstone(kind=kind, digest=what, at=text_time(at)) for kind, what, at in rows]
+
+    def residue(self, workspace: WorkspaceId, pieces: Sequence[bytes]) -> dict[str, int]:
+        del workspace  # one file holds them all
+        self._empty_log()
+        with self._connections.reading() as connection:
+            gone = [piece for piece in pieces if not _still_kept(connection, piece)]
+        path = self._connections.path
+        files = (path, path.with_name(path.name + "-wal"))
+        return {file.name: count_in_file(file, gone) for file in files if file.exists()}
+
+    def _empty_log(self) -> None:
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not self._connections.checkpoint() and time.monotonic() < deadline:
+            time.sleep(0.01)
+
+
+def _stone_row(number: int, stone: Tombstone) -> dict[str, object]:
+    at = time_text(stone.at)
+    return {"workspace": number, "kind": stone.kind, "digest": stone.digest, "at": at}
+
+
+def _still_kept(connection: Connection, piece: bytes) -> bool:
+    try:
+        text = piece.decode()
+    except UnicodeDecodeError:
+        return False  # part of a vector
+    (kept,) = connection.execute(SQL["still_kept"], {"piece": text}).fetchone()
+    return bool(kept)

@@ -1,0 +1,99 @@
+"""Which labels a grant may read, and the numbers of workspaces and labels."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ...core.access import Grant, Label, check_grant
+from ...core.canonical import canonical_json
+from ...core.chain import GENESIS
+from ...core.ids import WorkspaceId
+from ..queries import load_queries
+from .connections import Connection
+
+SQL = load_queries(__package__)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelState:
+    """One readable label as it is now."""
+
+    label: int
+    latest: int
+    generation: int
+    documents: int
+    terms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Readable:
+    """What a grant lets through here: one workspace and some of its labels."""
+
+    workspace: int
+    labels: tuple[LabelState, ...]
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        labels = json.dumps([state.label for state in self.labels])
+        return {"workspace": self.workspace, "labels": labels}
+
+
+NOTHING = Readable(-1, ())
+
+
+def readable(connection: Connection, grant: Grant) -> Readable:
+    """Compile a grant into what every query below it is bound to."""
+    check_grant(grant)
+    row = connection.execute(SQL["workspace"], {"name": grant.workspace.value}).fetchone()
+    if not row:
+        return NOTHING
+    parameters = {"workspace": row[0], "scopes": json.dumps(sorted(map(str, grant.scopes)))}
+    query = SQL["all_labels"] if grant.everything else SQL["readable_labels"]
+    states = connection.execute(query, parameters)
+    return Readable(row[0], tuple(LabelState(*state) for state in states))
+
+
+def workspace_number(connection: Connection, workspace: WorkspaceId) -> int:
+    """The workspace's number, given to it with its first write."""
+    named = {"name": workspace.value}
+    row = connection.execute(SQL["workspace"], named).fetchone()
+    if row:
+        return int(row[0])
+    added = connection.execute(SQL["add_workspace"], {**named, "head": GENESIS})
+    return int(added.lastrowid or 0)
+
+
+def known_workspace(connection: Connection, workspace: WorkspaceId) -> int:
+    """The workspace's number, or one that no row has."""
+    row = connection.execute(SQL["workspace"], {"name": workspace.value}).fetchone()
+    return int(row[0]) if row else NOTHING.workspace
+
+
+def label_number(connection: Connection, workspace: int, label: Label) -> int:
+    scopes = sorted(map(str, label))
+    named = {"workspace": workspace, "scopes": canonical_json(scopes)}
+    row = connection.execute(SQL["label"], named).fetchone()
+    if row:
+        return int(row[0])
+    return _add_label(connection, workspace, scopes)
+
+
+def _add_label(connection: Connection, workspace: int, scopes: Iterable[str]) -> int:
+    scopes = list(scopes)
+    named = {"workspace": workspace, "scopes": canonical_json(scopes), "size": len(scopes)}
+    (number,) = connection.execute(SQL["add_label"], named).fetchone()
+    connection.executemany(
+        SQL["add_label_scope"],
+        [{"workspace": workspace, "scope": scope, "label": number} for scope in scopes],
+    )
+    return int(number)
+
+
+def take_numbers(connection: Connection, workspace: int, name: WorkspaceId, count: int) -> range:
+    """The next `count` numbers of this workspace, inside the transaction that uses them."""
+    row = connection.execute(SQL["workspace"], {"name": name.value}).fetchone()
+    last = row[3] + count
+    connection.execute(SQL["set_counter"], {"workspace": workspace, "counter": last})
+    return range(row[3] + 1, last + 1)

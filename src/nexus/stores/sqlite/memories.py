@@ -1,0 +1,193 @@
+"""Derived records in SQLite, with their links and postings."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from ...core.access import Grant
+from ...core.canonical import canonical_json, time_text
+from ...core.codec import event_from_json, memory_from_json, memory_json
+from ...core.derive import Source, derive
+from ...core.filters import Condition, Every, Filter, Op, matches
+from ...core.ids import WorkspaceId
+from ...core.protocols import Erased, Scored
+from ...core.records import Draft, Memory
+from ...core.text import terms
+from .connections import Connection, Connections
+from .keywords import Keywords
+from .labels import SQL, known_workspace, label_number, readable, take_numbers, workspace_number
+
+
+class SqliteMemories:
+    def __init__(self, connections: Connections, keywords: Keywords) -> None:
+        self._connections = connections
+        self._keywords = keywords
+
+    def put(self, workspace: WorkspaceId, drafts: Sequence[Draft]) -> list[Memory]:
+        return self._connections.write(lambda connection: _put(connection, workspace, drafts))
+
+    def get(self, grant: Grant, ids: Sequence[str]) -> list[Memory]:
+        with self._connections.reading() as connection:
+            bound = {**readable(connection, grant).parameters, "ids": json.dumps(ids)}
+            rows = connection.execute(SQL["memories_by_id"], bound).fetchall()
+        return [_memory(content, grant.workspace) for (content,) in rows]
+
+    def find(
+        self, grant: Grant, *, where: Filter | None = None, limit: int | None = None
+    ) -> list[Memory]:
+        with self._connections.reading() as connection:
+            bound = readable(connection, grant).parameters
+            about = _about(where)
+            query = "memories_by_fact" if about else "memories_by_time"
+            rows = connection.execute(SQL[query], {**bound, **about})
+            found = (_memory(content, grant.workspace) for (content,) in rows)
+            return list(islice((memory for memory in found if matches(where, memory)), limit))
+
+    def matching(
+        self, grant: Grant, terms: Sequence[str], *, where: Filter | None = None, limit: int
+    ) -> list[Scored]:
+        with self._connections.reading() as connection:
+            return self._keywords.search(connection, grant, terms, where=where, limit=limit)
+
+    def delete(self, workspace: WorkspaceId, ids: Sequence[str]) -> int:
+        return self._connections.write(
+            lambda connection: delete_memories(connection, workspace, ids).memories
+        )
+
+
+def _memory(content: str, workspace: WorkspaceId) -> Memory:
+    return memory_from_json(json.loads(content), workspace)
+
+
+def _about(where: Filter | None) -> dict[str, object]:
+    """The subject (and predicate) a filter insists on, if it does: they have an index."""
+    parts = where.parts if isinstance(where, Every) else (where,)
+    wanted = {
+        part.field: part.value
+        for part in parts
+        if isinstance(part, Condition) and part.op is Op.EQ and isinstance(part.value, str)
+    }
+    if "subject" not in wanted:
+        return {}
+    return {"subject": wanted["subject"], "predicate": wanted.get("predicate")}
+
+
+def _put(connection: Connection, workspace: WorkspaceId, drafts: Sequence[Draft]) -> list[Memory]:
+    number = workspace_number(connection, workspace)
+    kept = [
+        (draft, memory)
+        for draft in drafts
+        if (memory := _derived(connection, number, workspace, draft))
+    ]
+    changed = [(draft, memory) for draft, memory in kept if _changed(connection, number, memory)]
+    delete_memories(connection, workspace, [memory.id for _, memory in changed])
+    numbers = take_numbers(connection, number, workspace, len(changed))
+    for place, (draft, memory) in zip(numbers, changed, strict=True):
+        _write(connection, number, place, draft, memory)
+    return [memory for _, memory in kept]
+
+
+def _derived(
+    connection: Connection, number: int, workspace: WorkspaceId, draft: Draft
+) -> Memory | None:
+    """The memory, or None if one of its sources is gone or it was itself erased."""
+    sources = {}
+    for id in draft.sources:
+        source = _source(connection, number, workspace, id)
+        if source is None:
+            return None
+        sources[id] = source
+    memory = derive(workspace, draft, sources)
+    erased = {"workspace": number, "kind": "memory", "digest": memory.id}
+    return None if connection.execute(SQL["has_tombstone"], erased).fetchone() else memory
+
+
+def _source(connection: Connection, number: int, workspace: WorkspaceId, id: str) -> Source | None:
+    bound = {"workspace": number, "id": id}
+    row = connection.execute(SQL["event_content"], bound).fetchone()
+    if row:
+        return event_from_json(json.loads(row[0]), workspace)
+    row = connection.execute(SQL["memory_content"], bound).fetchone()
+    return _memory(row[2], workspace) if row else None
+
+
+def _changed(connection: Connection, number: int, memory: Memory) -> bool:
+    bound = {"workspace": number, "id": memory.id}
+    row = connection.execute(SQL["memory_content"], bound).fetchone()
+    return row is None or row[2] != canonical_json(memory_json(memory))
+
+
+def _write(connection: Connection, number: int, place: int, draft: Draft, memory: Memory) -> None:
+    label = label_number(connection, number, memory.label)
+    row = {
+        "workspace": number,
+        "memory": place,
+        "id": memory.id,
+        "label": label,
+        "kind": memory.kind.value,
+        "at": time_text(memory.at),
+        "subject": memory.body.get("subject"),
+        "predicate": memory.body.get("predicate"),
+        "content": canonical_json(memory_json(memory)),
+        "keywords": draft.indexed_text,
+    }
+    connection.execute(SQL["add_memory"], row)
+    links = [
+        {"workspace": number, "origin": memory.id, "relation": "derived_from", "target": source}
+        for source in memory.sources
+    ]
+    connection.executemany(SQL["add_link"], links)
+    words = terms(memory.text if draft.indexed_text is None else draft.indexed_text)
+    _write_postings(connection, (number, label, place), words)
+
+
+def _write_postings(
+    connection: Connection, place: tuple[int, int, int], words: Sequence[str]
+) -> None:
+    number, label, memory = place
+    counted = Counter(words)
+    length = len(words)
+    rows = [(number, label, term, memory, times, length) for term, times in counted.items()]
+    connection.executemany(SQL["add_posting"], rows)
+    grown = {"workspace": number, "label": label, "latest": memory}
+    connection.execute(SQL["label_grew"], {**grown, "documents": 1, "terms": length})
+
+
+class _Stored(NamedTuple):
+    memory: int
+    label: int
+    content: str
+    keywords: str | None
+
+
+def delete_memories(connection: Connection, workspace: WorkspaceId, ids: Iterable[str]) -> Erased:
+    """Take these out of every table, and count what went."""
+    number = known_workspace(connection, workspace)
+    memories = vectors = keywords = links = 0
+    for id in ids:
+        bound = {"workspace": number, "id": id}
+        row = connection.execute(SQL["memory_content"], bound).fetchone()
+        if not row:
+            continue
+        stored = _Stored(*row)
+        memories += 1
+        keywords += _delete_postings(connection, number, stored)
+        gone = {"workspace": number, "memory": stored.memory, "origin": id}
+        links += connection.execute(SQL["drop_links"], gone).rowcount
+        vectors += connection.execute(SQL["drop_vectors"], gone).rowcount
+        connection.execute(SQL["drop_memory"], gone)
+    return Erased(memories=memories, vectors=vectors, keywords=keywords, links=links)
+
+
+def _delete_postings(connection: Connection, number: int, stored: _Stored) -> int:
+    text = json.loads(stored.content)["text"] if stored.keywords is None else stored.keywords
+    words = terms(text)
+    rows = [(number, stored.label, term, stored.memory) for term in set(words)]
+    gone = connection.executemany(SQL["drop_posting"], rows).rowcount
+    shrunk = {"workspace": number, "label": stored.label, "terms": len(words)}
+    connection.execute(SQL["label_shrank"], shrunk)
+    return max(gone, 0)

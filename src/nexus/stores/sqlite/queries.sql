@@ -1,0 +1,313 @@
+-- One query under each heading. Their text never varies: lists travel as one JSON parameter.
+
+-- workspace --
+SELECT workspace, length, head, counter FROM workspaces WHERE name = :name;
+
+-- add_workspace --
+INSERT INTO workspaces (name, head) VALUES (:name, :head);
+
+-- workspaces --
+SELECT name FROM workspaces WHERE length > 0 ORDER BY name;
+
+-- advance_chain --
+UPDATE workspaces SET length = :length, head = :head WHERE workspace = :workspace;
+
+-- set_counter --
+UPDATE workspaces SET counter = :counter WHERE workspace = :workspace;
+
+-- label --
+SELECT label FROM labels WHERE workspace = :workspace AND scopes = :scopes;
+
+-- add_label --
+INSERT INTO labels (workspace, label, scopes, size)
+SELECT :workspace, coalesce(max(label), 0) + 1, :scopes, :size
+  FROM labels WHERE workspace = :workspace
+RETURNING label;
+
+-- add_label_scope --
+INSERT INTO label_scopes (workspace, scope, label) VALUES (:workspace, :scope, :label);
+
+-- readable_labels --
+-- Those whose scopes are all in the grant.
+SELECT labels.label, latest, generation, documents, terms
+  FROM json_each(:scopes) AS scope
+  JOIN label_scopes ON label_scopes.workspace = :workspace AND label_scopes.scope = scope.value
+  JOIN labels ON labels.workspace = :workspace AND labels.label = label_scopes.label
+ GROUP BY labels.label
+HAVING count(*) = size;
+
+-- all_labels --
+SELECT label, latest, generation, documents, terms FROM labels WHERE workspace = :workspace;
+
+-- known_event --
+SELECT content, seq FROM events WHERE workspace = :workspace AND id = :id;
+
+-- add_event --
+INSERT INTO events (workspace, seq, id, label, at, content, salt, commitment, hash)
+VALUES (:workspace, :seq, :id, :label, :at, :content, :salt, :commitment, :hash);
+
+-- add_work --
+INSERT INTO outbox (workspace, seq, label, step, due_at)
+VALUES (:workspace, :seq, :label, :step, :due_at);
+
+-- events_by_id --
+SELECT events.id, content
+  FROM json_each(:ids) AS wanted
+  JOIN events ON events.workspace = :workspace AND events.id = wanted.value
+ WHERE label IN (SELECT value FROM json_each(:labels)) AND content IS NOT NULL
+ ORDER BY wanted.key;
+
+-- event_keys --
+SELECT events.id, content ->> 'key'
+  FROM json_each(:ids) AS wanted
+  JOIN events ON events.workspace = :workspace AND events.id = wanted.value
+ WHERE label IN (SELECT value FROM json_each(:labels)) AND content IS NOT NULL;
+
+-- events_by_time --
+SELECT content FROM events
+ WHERE workspace = :workspace AND label IN (SELECT value FROM json_each(:labels))
+   AND (:since IS NULL OR at >= :since) AND (:until IS NULL OR at < :until)
+   AND content IS NOT NULL
+ ORDER BY at DESC, id;
+
+-- event_progress --
+SELECT events.id, outbox.step, outbox.attempts, outbox.error
+  FROM json_each(:ids) AS wanted
+  JOIN events ON events.workspace = :workspace AND events.id = wanted.value
+  LEFT JOIN outbox ON outbox.workspace = :workspace AND outbox.seq = events.seq
+ WHERE events.label IN (SELECT value FROM json_each(:labels)) AND content IS NOT NULL;
+
+-- chain --
+SELECT seq, content, salt, commitment, hash FROM events
+ WHERE workspace = :workspace ORDER BY seq;
+
+-- pending --
+SELECT count(*) FROM outbox
+ WHERE workspace = :workspace AND label IN (SELECT value FROM json_each(:labels));
+
+-- due_work --
+SELECT outbox.workspace, outbox.seq, step, attempts, content, name
+  FROM outbox
+  JOIN events ON events.workspace = outbox.workspace AND events.seq = outbox.seq
+  JOIN workspaces ON workspaces.workspace = outbox.workspace
+ WHERE (due_at <= :now OR :failed) AND (leased_until IS NULL OR leased_until <= :now OR :leased)
+ ORDER BY due_at, outbox.workspace, outbox.seq LIMIT :limit;
+
+-- due_work_of --
+SELECT outbox.workspace, outbox.seq, step, attempts, content, name
+  FROM outbox
+  JOIN events ON events.workspace = outbox.workspace AND events.seq = outbox.seq
+  JOIN workspaces ON workspaces.workspace = outbox.workspace
+ WHERE outbox.workspace = :workspace
+   AND outbox.label IN (SELECT value FROM json_each(:labels))
+   AND (due_at <= :now OR :failed) AND (leased_until IS NULL OR leased_until <= :now OR :leased)
+ ORDER BY outbox.seq LIMIT :limit;
+
+-- lease --
+UPDATE outbox SET leased_until = :until WHERE workspace = :workspace AND seq = :seq;
+
+-- seq_of --
+SELECT seq, label FROM events
+ WHERE workspace = :workspace AND id = :id AND content IS NOT NULL;
+
+-- next_step --
+UPDATE outbox SET step = :next, attempts = 0, error = NULL, leased_until = NULL, due_at = :now
+ WHERE workspace = :workspace AND seq = :seq AND step = :step;
+
+-- drop_work --
+DELETE FROM outbox WHERE workspace = :workspace AND seq = :seq AND step = :step;
+
+-- fail_work --
+UPDATE outbox SET attempts = attempts + 1, error = :error, due_at = :retry_at, leased_until = NULL
+ WHERE workspace = :workspace AND seq = :seq AND step = :step;
+
+-- requeue --
+INSERT OR REPLACE INTO outbox (workspace, seq, label, step, due_at)
+VALUES (:workspace, :seq, :label, :step, :due_at);
+
+-- event_content --
+SELECT content FROM events WHERE workspace = :workspace AND id = :id AND content IS NOT NULL;
+
+-- memory_content --
+SELECT memory, label, content, keywords FROM memories
+ WHERE workspace = :workspace AND id = :id;
+
+-- add_memory --
+INSERT INTO memories
+       (workspace, memory, id, label, kind, at, subject, predicate, content, keywords)
+VALUES (:workspace, :memory, :id, :label, :kind, :at, :subject, :predicate, :content, :keywords);
+
+-- add_link --
+INSERT OR IGNORE INTO links (workspace, origin, relation, target)
+VALUES (:workspace, :origin, :relation, :target);
+
+-- add_posting --
+INSERT INTO postings (workspace, label, term, memory, frequency, length)
+VALUES (?, ?, ?, ?, ?, ?);
+
+-- label_grew --
+UPDATE labels SET latest = :latest, documents = documents + :documents, terms = terms + :terms
+ WHERE workspace = :workspace AND label = :label;
+
+-- label_shrank --
+UPDATE labels SET generation = generation + 1, documents = documents - 1, terms = terms - :terms
+ WHERE workspace = :workspace AND label = :label;
+
+-- drop_memory --
+DELETE FROM memories WHERE workspace = :workspace AND memory = :memory;
+
+-- drop_posting --
+DELETE FROM postings
+ WHERE workspace = ? AND label = ? AND term = ? AND memory = ?;
+
+-- drop_links --
+DELETE FROM links WHERE workspace = :workspace AND origin = :origin;
+
+-- drop_vectors --
+DELETE FROM vectors WHERE workspace = :workspace AND memory = :memory
+   AND profile IN (SELECT profile FROM profiles);
+
+-- memories_by_id --
+SELECT content
+  FROM json_each(:ids) AS wanted
+  JOIN memories ON memories.workspace = :workspace AND memories.id = wanted.value
+ WHERE label IN (SELECT value FROM json_each(:labels))
+ ORDER BY wanted.key;
+
+-- memories_by_time --
+SELECT content FROM memories
+ WHERE workspace = :workspace AND label IN (SELECT value FROM json_each(:labels))
+ ORDER BY at DESC, id;
+
+-- memories_by_fact --
+SELECT content FROM memories
+ WHERE workspace = :workspace AND label IN (SELECT value FROM json_each(:labels))
+   AND subject = :subject AND (:predicate IS NULL OR predicate = :predicate)
+ ORDER BY at DESC, id;
+
+-- ids_by_number --
+SELECT memory, memories.id
+  FROM json_each(:numbers) AS wanted
+  JOIN memories ON memories.workspace = :workspace AND memories.memory = wanted.value
+ WHERE label IN (SELECT value FROM json_each(:labels));
+
+-- memories_by_number --
+SELECT memory, content
+  FROM json_each(:numbers) AS wanted
+  JOIN memories ON memories.workspace = :workspace AND memories.memory = wanted.value
+ WHERE label IN (SELECT value FROM json_each(:labels));
+
+-- new_postings --
+SELECT memory, frequency, length FROM postings
+ WHERE workspace = :workspace AND label = :label AND term = :term AND memory > :after
+ ORDER BY memory;
+
+-- profile --
+SELECT profile FROM profiles
+ WHERE provider = :provider AND model = :model AND dimension = :dimension
+   AND revision = :revision;
+
+-- add_profile --
+INSERT INTO profiles (provider, model, dimension, revision)
+VALUES (:provider, :model, :dimension, :revision)
+RETURNING profile;
+
+-- profiles --
+SELECT provider, model, dimension, revision FROM profiles ORDER BY used DESC, profile;
+
+-- use_profile --
+UPDATE profiles SET used = 1 + (SELECT max(used) FROM profiles) WHERE profile = :profile;
+
+-- add_vector --
+INSERT INTO vectors (workspace, label, profile, number, memory, data)
+VALUES (:workspace, :label, :profile, :number, :memory, :data);
+
+-- drop_vector --
+DELETE FROM vectors WHERE workspace = :workspace AND profile = :profile AND memory = :memory;
+
+-- label_vectors_grew --
+UPDATE labels SET latest = :latest, generation = generation + :replaced
+ WHERE workspace = :workspace AND label = :label;
+
+-- new_vectors --
+SELECT number, memory, data FROM vectors
+ WHERE workspace = :workspace AND label = :label AND profile = :profile AND number > :after
+ ORDER BY number;
+
+-- vectors_by_number --
+SELECT vectors.memory, data
+  FROM json_each(:numbers) AS wanted
+  JOIN vectors ON vectors.workspace = :workspace AND vectors.profile = :profile
+              AND vectors.memory = wanted.value
+ WHERE label IN (SELECT value FROM json_each(:labels));
+
+-- vectors_by_id --
+SELECT memories.id, data
+  FROM json_each(:ids) AS wanted
+  JOIN memories ON memories.workspace = :workspace AND memories.id = wanted.value
+  JOIN vectors ON vectors.workspace = :workspace AND vectors.profile = :profile
+              AND vectors.memory = memories.memory
+ WHERE memories.label IN (SELECT value FROM json_each(:labels));
+
+-- without_vector --
+SELECT content FROM memories
+ WHERE workspace = :workspace AND label IN (SELECT value FROM json_each(:labels))
+   AND NOT EXISTS (SELECT 1 FROM vectors WHERE vectors.workspace = :workspace
+                      AND vectors.profile = :profile AND vectors.memory = memories.memory)
+ ORDER BY memory LIMIT :limit;
+
+-- resting_on --
+-- Everything derived from these, at any depth.
+WITH RECURSIVE reached (id) AS (
+    SELECT value FROM json_each(:ids)
+     UNION
+    SELECT origin FROM reached
+      JOIN links ON links.workspace = :workspace AND links.target = reached.id
+               AND links.relation = 'derived_from'
+)
+SELECT content FROM memories JOIN reached ON memories.id = reached.id
+ WHERE workspace = :workspace
+ ORDER BY at DESC, memories.id;
+
+-- erase_event --
+UPDATE events SET label = NULL, at = NULL, content = NULL, salt = NULL
+ WHERE workspace = :workspace AND id = :id AND content IS NOT NULL;
+
+-- drop_any_work --
+DELETE FROM outbox WHERE workspace = :workspace
+   AND seq = (SELECT seq FROM events WHERE workspace = :workspace AND id = :id);
+
+-- add_tombstone --
+INSERT OR IGNORE INTO tombstones (workspace, kind, digest, at)
+VALUES (:workspace, :kind, :digest, :at);
+
+-- tombstones --
+SELECT kind, digest, at FROM tombstones WHERE workspace = :workspace ORDER BY kind, digest;
+
+-- has_tombstone --
+SELECT 1 FROM tombstones WHERE workspace = :workspace AND kind = :kind AND digest = :digest;
+
+-- still_kept --
+-- Whether a piece of text stands in a record that is kept.
+SELECT EXISTS (SELECT 1 FROM events WHERE instr(content, :piece))
+    OR EXISTS (SELECT 1 FROM memories WHERE instr(content, :piece));
+
+-- count_events --
+SELECT count(*) FROM events
+ WHERE workspace = :workspace AND label IN (SELECT value FROM json_each(:labels));
+
+-- count_memories --
+SELECT kind, count(*) FROM memories
+ WHERE workspace = :workspace AND label IN (SELECT value FROM json_each(:labels))
+ GROUP BY kind ORDER BY kind;
+
+-- count_vectors --
+SELECT count(*) FROM vectors
+ WHERE workspace = :workspace AND label IN (SELECT value FROM json_each(:labels));
+
+-- versions --
+SELECT version FROM schema_version ORDER BY version;
+
+-- add_version --
+INSERT INTO schema_version (version, description, applied_at)
+VALUES (:version, :description, :applied_at);

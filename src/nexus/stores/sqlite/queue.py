@@ -1,0 +1,115 @@
+"""The outbox in SQLite."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from ...core.access import Grant
+from ...core.canonical import time_text
+from ...core.codec import event_from_json
+from ...core.ids import WorkspaceId
+from ...core.records import Stage, Task
+from .connections import Connection, Connections
+from .labels import SQL, known_workspace, readable
+
+LEASE = timedelta(seconds=30)
+
+
+class SqliteQueue:
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    def pending(self, grant: Grant) -> int:
+        with self._connections.reading() as connection:
+            bound = readable(connection, grant).parameters
+            (count,) = connection.execute(SQL["pending"], bound).fetchone()
+        return int(count)
+
+    def claim(
+        self,
+        grant: Grant | None,
+        *,
+        now: datetime,
+        limit: int,
+        leased: bool = False,
+        failed: bool = False,
+    ) -> list[Task]:
+        due = {"now": time_text(now), "limit": limit, "leased": leased, "failed": failed}
+        with self._connections.reading() as connection:
+            rows = self._due(connection, grant, due)
+        if rows and not leased:
+            self._connections.write(lambda writer: _lease(writer, rows, now))
+        return [_task(row) for row in rows]
+
+    @staticmethod
+    def _due(
+        connection: Connection, grant: Grant | None, due: dict[str, object]
+    ) -> list[tuple[int, int, str, int, str, str]]:
+        if grant is None:
+            return connection.execute(SQL["due_work"], due).fetchall()
+        bound = {**due, **readable(connection, grant).parameters}
+        return connection.execute(SQL["due_work_of"], bound).fetchall()
+
+    def finish(self, tasks: Sequence[Task], *, reached: Stage, now: datetime) -> None:
+        def finish(connection: Connection) -> None:
+            for task in tasks:
+                bound = {**_place(connection, task), "step": task.step.value}
+                if reached is Stage.INDEXED:
+                    onward = {"next": Stage.DERIVED.value, "now": time_text(now)}
+                    connection.execute(SQL["next_step"], {**bound, **onward})
+                else:
+                    connection.execute(SQL["drop_work"], bound)
+
+        if tasks:
+            self._connections.write(finish)
+
+    def fail(self, tasks: Sequence[Task], *, error: str, retry_at: datetime) -> None:
+        def fail(connection: Connection) -> None:
+            why = {"error": error, "retry_at": time_text(retry_at)}
+            for task in tasks:
+                bound = {**_place(connection, task), "step": task.step.value, **why}
+                connection.execute(SQL["fail_work"], bound)
+
+        if tasks:
+            self._connections.write(fail)
+
+    def requeue(self, workspace: WorkspaceId, event_ids: Sequence[str], *, now: datetime) -> int:
+        def requeue(connection: Connection) -> int:
+            number = known_workspace(connection, workspace)
+            found = [
+                connection.execute(SQL["seq_of"], {"workspace": number, "id": id}).fetchone()
+                for id in event_ids
+            ]
+            first = {"step": Stage.INDEXED.value, "due_at": time_text(now)}
+            rows = [
+                {"workspace": number, "seq": row[0], "label": row[1], **first}
+                for row in found
+                if row
+            ]
+            connection.executemany(SQL["requeue"], rows)
+            return len(rows)
+
+        return self._connections.write(requeue)
+
+
+def _lease(
+    connection: Connection, rows: Sequence[tuple[int, int, str, int, str, str]], now: datetime
+) -> None:
+    until = time_text(now + LEASE)
+    leases = [{"workspace": row[0], "seq": row[1], "until": until} for row in rows]
+    connection.executemany(SQL["lease"], leases)
+
+
+def _task(row: tuple[int, int, str, int, str, str]) -> Task:
+    _, _, step, attempts, content, name = row
+    event = event_from_json(json.loads(content), WorkspaceId(name))
+    return Task(event=event, step=Stage(step), attempts=attempts)
+
+
+def _place(connection: Connection, task: Task) -> dict[str, object]:
+    number = known_workspace(connection, task.event.workspace)
+    bound = {"workspace": number, "id": task.event.id}
+    row = connection.execute(SQL["seq_of"], bound).fetchone()
+    return {"workspace": number, "seq": row[0] if row else -1}

@@ -1,0 +1,136 @@
+-- Today's truth for a new file; migrations/ brings an older one here, and a test proves that
+-- both roads lead to the same place. Every key starts with the workspace.
+
+CREATE TABLE schema_version (
+    version     INTEGER PRIMARY KEY,
+    description TEXT NOT NULL,
+    applied_at  TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE workspaces (
+    workspace INTEGER PRIMARY KEY,
+    name      TEXT    NOT NULL UNIQUE,
+    length    INTEGER NOT NULL DEFAULT 0,   -- events in the chain
+    head      BLOB    NOT NULL,             -- hash of the newest one
+    counter   INTEGER NOT NULL DEFAULT 0    -- last number given to a memory or a vector
+) STRICT;
+
+-- A label is the set of scopes a record rests on; a grant that holds all of them may read it.
+CREATE TABLE labels (
+    workspace  INTEGER NOT NULL REFERENCES workspaces,
+    label      INTEGER NOT NULL,
+    scopes     TEXT    NOT NULL,             -- JSON array, sorted
+    size       INTEGER NOT NULL,             -- how many scopes
+    latest     INTEGER NOT NULL DEFAULT 0,   -- newest number in it: what a cache has yet to read
+    generation INTEGER NOT NULL DEFAULT 0,   -- grows when something is removed: a cache starts over
+    documents  INTEGER NOT NULL DEFAULT 0,   -- memories in it
+    terms      INTEGER NOT NULL DEFAULT 0,   -- their lengths, added up
+    PRIMARY KEY (workspace, label),
+    UNIQUE (workspace, scopes)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE label_scopes (
+    workspace INTEGER NOT NULL,
+    scope     TEXT    NOT NULL,
+    label     INTEGER NOT NULL,
+    PRIMARY KEY (workspace, scope, label)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE events (
+    workspace   INTEGER NOT NULL REFERENCES workspaces,
+    seq         INTEGER NOT NULL,            -- place in the chain; never shown
+    id          TEXT    NOT NULL,
+    label       INTEGER,
+    at          TEXT,
+    content     TEXT,                        -- canonical JSON; NULL once erased
+    salt        BLOB,
+    commitment  BLOB    NOT NULL,
+    hash        BLOB    NOT NULL,
+    PRIMARY KEY (workspace, seq),
+    UNIQUE (workspace, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX events_by_time ON events (workspace, label, at);
+
+CREATE TABLE outbox (
+    workspace    INTEGER NOT NULL,
+    seq          INTEGER NOT NULL,
+    label        INTEGER NOT NULL,
+    step         TEXT    NOT NULL,
+    due_at       TEXT    NOT NULL,
+    leased_until TEXT,
+    attempts     INTEGER NOT NULL DEFAULT 0,
+    error        TEXT,
+    PRIMARY KEY (workspace, seq)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX outbox_by_due ON outbox (due_at);
+
+CREATE TABLE memories (
+    workspace INTEGER NOT NULL REFERENCES workspaces,
+    memory    INTEGER NOT NULL,              -- grows; never shown
+    id        TEXT    NOT NULL,
+    label     INTEGER NOT NULL,
+    kind      TEXT    NOT NULL,
+    at        TEXT    NOT NULL,
+    subject   TEXT,
+    predicate TEXT,
+    content   TEXT    NOT NULL,              -- canonical JSON
+    keywords  TEXT,                          -- what its terms were taken from, if not its text
+    PRIMARY KEY (workspace, memory),
+    UNIQUE (workspace, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX memories_by_time ON memories (workspace, label, at);
+CREATE INDEX memories_by_fact ON memories (workspace, label, subject, predicate)
+    WHERE subject IS NOT NULL;
+
+CREATE TABLE links (
+    workspace INTEGER NOT NULL,
+    origin    TEXT    NOT NULL,              -- id of a memory
+    relation  TEXT    NOT NULL,
+    target    TEXT    NOT NULL,              -- id of an event or a memory
+    PRIMARY KEY (workspace, origin, relation, target)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX links_by_target ON links (workspace, target, origin);
+
+-- Keywords, clustered by label, so that a viewer's statistics come from the viewer's own rows.
+CREATE TABLE postings (
+    workspace INTEGER NOT NULL,
+    label     INTEGER NOT NULL,
+    term      TEXT    NOT NULL,
+    memory    INTEGER NOT NULL,
+    frequency INTEGER NOT NULL,
+    length    INTEGER NOT NULL,
+    PRIMARY KEY (workspace, label, term, memory)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE profiles (
+    profile   INTEGER PRIMARY KEY,
+    provider  TEXT    NOT NULL,
+    model     TEXT    NOT NULL,
+    dimension INTEGER NOT NULL,
+    revision  TEXT    NOT NULL,
+    used      INTEGER NOT NULL DEFAULT 0,    -- the largest is the one in use
+    UNIQUE (provider, model, dimension, revision)
+) STRICT;
+
+CREATE TABLE vectors (
+    workspace INTEGER NOT NULL,
+    label     INTEGER NOT NULL,
+    profile   INTEGER NOT NULL,
+    number    INTEGER NOT NULL,              -- order of writing
+    memory    INTEGER NOT NULL,
+    data      BLOB    NOT NULL,              -- little-endian float32
+    PRIMARY KEY (workspace, label, profile, number),
+    UNIQUE (workspace, profile, memory)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE tombstones (
+    workspace INTEGER NOT NULL,
+    kind      TEXT    NOT NULL,
+    digest    TEXT    NOT NULL,
+    at        TEXT    NOT NULL,
+    PRIMARY KEY (workspace, kind, digest)
+) STRICT, WITHOUT ROWID;
