@@ -12,7 +12,7 @@ from .records import Draft, Event, Memory
 
 Source = Event | Memory
 
-COPIED = [field.name for field in fields(Draft) if field.name not in ("indexed_text", "at")]
+COPIED = [field.name for field in fields(Draft) if field.name != "at"]
 
 
 def derive(workspace: WorkspaceId, draft: Draft, sources: Mapping[str, Source]) -> Memory:
@@ -40,5 +40,5 @@ def label_of(source: Source) -> Label:
     return source.label if isinstance(source, Memory) else frozenset({source.scope})
 
 
-def keyword_text(draft: Draft) -> str:
-    return draft.text if draft.indexed_text is None else draft.indexed_text
+def keyword_text(memory: Memory) -> str:
+    return memory.text if memory.indexed_text is None else memory.indexed_text

@@ -172,6 +172,7 @@ class Memory:
     recorded_at: datetime
     trust: Trust
     slot: str = ""
+    indexed_text: str | None = None  # what keywords are taken from, if not the text alone
     confidence: float = 1.0
     salience: float = 0.5
     tier: Tier = Tier.SHORT

@@ -75,22 +75,28 @@ class Learner:
         return [task for task in tasks if task.event.id not in known]
 
     def _learn(self, tasks: Sequence[Task]) -> None:
-        memories = self._derive(tasks)
+        healthy, memories = self._derive(tasks)
         try:
             self._embed(memories)
         except Unavailable as error:
-            self._put_off(tasks, str(error))
+            self._put_off(healthy, str(error))
         else:
-            self._store.queue.finish(tasks, reached=Stage.DERIVED, now=self._clock())
+            self._store.queue.finish(healthy, reached=Stage.DERIVED, now=self._clock())
 
-    def _derive(self, tasks: Sequence[Task]) -> list[Memory]:
+    def _derive(self, tasks: Sequence[Task]) -> tuple[list[Task], list[Memory]]:
+        """Derive what can be; an event that cannot be read is put off alone."""
+        healthy: list[Task] = []
         kept: list[Memory] = []
         by_workspace: dict[WorkspaceId, list[Draft]] = defaultdict(list)
         for task in tasks:
-            by_workspace[task.event.workspace] += drafts_of(task.event, self._rules)
+            try:
+                by_workspace[task.event.workspace] += drafts_of(task.event, self._rules)
+                healthy.append(task)
+            except (KeyError, TypeError, ValueError) as error:
+                self._put_off([task], f"cannot be read: {error!r}")
         for workspace, drafts in by_workspace.items():
             kept += self._store.memories.put(workspace, drafts) if drafts else []
-        return kept
+        return healthy, kept
 
     def _embed(self, memories: Sequence[Memory]) -> None:
         if not memories:
@@ -104,6 +110,8 @@ class Learner:
             self._store.vectors.put(workspace, self._embedder.profile, vectors)
 
     def _put_off(self, tasks: Sequence[Task], error: str) -> None:
+        if not tasks:
+            return
         longest = max(task.attempts for task in tasks)
         wait = min(FIRST_RETRY * 2 ** min(longest, 20), LAST_RETRY)
         self._store.queue.fail(tasks, error=error, retry_at=self._clock() + wait)

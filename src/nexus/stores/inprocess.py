@@ -318,13 +318,13 @@ class InProcessMemories(_Part):
             present = {id: source for id, source in found.items() if source}
             if len(present) < len(found) or draft.id in erased:
                 continue
-            kept.append((draft, derive(workspace, draft, present)))
-        for draft, memory in kept:
+            kept.append(derive(workspace, draft, present))
+        for memory in kept:
             if home.memories.get(memory.id) != memory:
                 self._forget_vectors(home, memory.id)
             home.memories[memory.id] = memory
-            home.words[memory.id] = terms(keyword_text(draft))
-        return [memory for _, memory in kept]
+            home.words[memory.id] = terms(keyword_text(memory))
+        return kept
 
     @staticmethod
     def _forget_vectors(home: _Workspace, id: str) -> int:

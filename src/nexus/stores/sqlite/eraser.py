@@ -15,7 +15,7 @@ from ...core.records import Memory
 from .connections import Connection, Connections
 from .labels import SQL, known_workspace, workspace_number
 from .memories import delete_memories
-from .residue import count_in_file
+from .residue import found_in_file
 
 PATIENCE_SECONDS = 5.0  # for readers that keep the log from being emptied
 
@@ -61,11 +61,16 @@ class SqliteEraser:
     def residue(self, workspace: WorkspaceId, pieces: Sequence[bytes]) -> dict[str, int]:
         del workspace  # one file holds them all
         self._empty_log()
-        with self._connections.reading() as connection:
-            gone = [piece for piece in pieces if not _still_kept(connection, piece)]
         path = self._connections.path
         files = (path, path.with_name(path.name + "-wal"))
-        return {file.name: count_in_file(file, gone) for file in files if file.exists()}
+        found = {file.name: found_in_file(file, pieces) for file in files if file.exists()}
+        with self._connections.reading() as connection:
+            suspects = set().union(*found.values())
+            gone = {piece for piece in suspects if not _still_kept(connection, piece)}
+        return {
+            name: sum(times for piece, times in counted.items() if piece in gone)
+            for name, counted in found.items()
+        }
 
     def _empty_log(self) -> None:
         deadline = time.monotonic() + PATIENCE_SECONDS
@@ -79,9 +84,7 @@ def _stone_row(number: int, stone: Tombstone) -> dict[str, object]:
 
 
 def _still_kept(connection: Connection, piece: bytes) -> bool:
-    try:
-        text = piece.decode()
-    except UnicodeDecodeError:
-        return False  # part of a vector
-    (kept,) = connection.execute(SQL["still_kept"], {"piece": text}).fetchone()
+    """Whether it also stands in a record that is kept: two people may say the same."""
+    bound = {"text": piece.decode(errors="replace"), "bytes": piece}
+    (kept,) = connection.execute(SQL["still_kept"], bound).fetchone()
     return bool(kept)

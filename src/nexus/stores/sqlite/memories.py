@@ -6,12 +6,11 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import NamedTuple
 
 from ...core.access import Grant
 from ...core.canonical import canonical_json, time_text
 from ...core.codec import event_from_json, memory_from_json, memory_json
-from ...core.derive import Source, derive
+from ...core.derive import Source, derive, keyword_text
 from ...core.filters import Condition, Every, Filter, Op, matches
 from ...core.ids import WorkspaceId
 from ...core.protocols import Erased, Scored
@@ -78,17 +77,14 @@ def _about(where: Filter | None) -> dict[str, object]:
 
 def _put(connection: Connection, workspace: WorkspaceId, drafts: Sequence[Draft]) -> list[Memory]:
     number = workspace_number(connection, workspace)
-    kept = [
-        (draft, memory)
-        for draft in drafts
-        if (memory := _derived(connection, number, workspace, draft))
-    ]
-    changed = [(draft, memory) for draft, memory in kept if _changed(connection, number, memory)]
-    delete_memories(connection, workspace, [memory.id for _, memory in changed])
+    derived = [_derived(connection, number, workspace, draft) for draft in drafts]
+    kept = [memory for memory in derived if memory]
+    changed = [memory for memory in kept if _changed(connection, number, memory)]
+    delete_memories(connection, workspace, [memory.id for memory in changed])
     numbers = take_numbers(connection, number, workspace, len(changed))
-    for place, (draft, memory) in zip(numbers, changed, strict=True):
-        _write(connection, number, place, draft, memory)
-    return [memory for _, memory in kept]
+    for place, memory in zip(numbers, changed, strict=True):
+        _write(connection, number, place, memory)
+    return kept
 
 
 def _derived(
@@ -121,7 +117,7 @@ def _changed(connection: Connection, number: int, memory: Memory) -> bool:
     return row is None or row[2] != canonical_json(memory_json(memory))
 
 
-def _write(connection: Connection, number: int, place: int, draft: Draft, memory: Memory) -> None:
+def _write(connection: Connection, number: int, place: int, memory: Memory) -> None:
     label = label_number(connection, number, memory.label)
     row = {
         "workspace": number,
@@ -133,7 +129,6 @@ def _write(connection: Connection, number: int, place: int, draft: Draft, memory
         "subject": memory.body.get("subject"),
         "predicate": memory.body.get("predicate"),
         "content": canonical_json(memory_json(memory)),
-        "keywords": draft.indexed_text,
     }
     connection.execute(SQL["add_memory"], row)
     links = [
@@ -141,8 +136,7 @@ def _write(connection: Connection, number: int, place: int, draft: Draft, memory
         for source in memory.sources
     ]
     connection.executemany(SQL["add_link"], links)
-    words = terms(memory.text if draft.indexed_text is None else draft.indexed_text)
-    _write_postings(connection, (number, label, place), words)
+    _write_postings(connection, (number, label, place), terms(keyword_text(memory)))
 
 
 def _write_postings(
@@ -157,13 +151,6 @@ def _write_postings(
     connection.execute(SQL["label_grew"], {**grown, "documents": 1, "terms": length})
 
 
-class _Stored(NamedTuple):
-    memory: int
-    label: int
-    content: str
-    keywords: str | None
-
-
 def delete_memories(connection: Connection, workspace: WorkspaceId, ids: Iterable[str]) -> Erased:
     """Take these out of every table, and count what went."""
     number = known_workspace(connection, workspace)
@@ -173,21 +160,22 @@ def delete_memories(connection: Connection, workspace: WorkspaceId, ids: Iterabl
         row = connection.execute(SQL["memory_content"], bound).fetchone()
         if not row:
             continue
-        stored = _Stored(*row)
+        place, label, content = row
         memories += 1
-        keywords += _delete_postings(connection, number, stored)
-        gone = {"workspace": number, "memory": stored.memory, "origin": id}
+        keywords += _delete_postings(connection, (number, label, place), content)
+        gone = {"workspace": number, "memory": place, "origin": id}
         links += connection.execute(SQL["drop_links"], gone).rowcount
         vectors += connection.execute(SQL["drop_vectors"], gone).rowcount
         connection.execute(SQL["drop_memory"], gone)
     return Erased(memories=memories, vectors=vectors, keywords=keywords, links=links)
 
 
-def _delete_postings(connection: Connection, number: int, stored: _Stored) -> int:
-    text = json.loads(stored.content)["text"] if stored.keywords is None else stored.keywords
-    words = terms(text)
-    rows = [(number, stored.label, term, stored.memory) for term in set(words)]
+def _delete_postings(connection: Connection, where: tuple[int, int, int], content: str) -> int:
+    number, label, memory = where
+    told = json.loads(content)
+    words = terms(told["text"] if told["indexed_text"] is None else told["indexed_text"])
+    rows = [(number, label, term, memory) for term in set(words)]
     gone = connection.executemany(SQL["drop_posting"], rows).rowcount
-    shrunk = {"workspace": number, "label": stored.label, "terms": len(words)}
+    shrunk = {"workspace": number, "label": label, "terms": len(words)}
     connection.execute(SQL["label_shrank"], shrunk)
     return max(gone, 0)

@@ -129,13 +129,11 @@ VALUES (:workspace, :seq, :label, :step, :due_at);
 SELECT content FROM events WHERE workspace = :workspace AND id = :id AND content IS NOT NULL;
 
 -- memory_content --
-SELECT memory, label, content, keywords FROM memories
- WHERE workspace = :workspace AND id = :id;
+SELECT memory, label, content FROM memories WHERE workspace = :workspace AND id = :id;
 
 -- add_memory --
-INSERT INTO memories
-       (workspace, memory, id, label, kind, at, subject, predicate, content, keywords)
-VALUES (:workspace, :memory, :id, :label, :kind, :at, :subject, :predicate, :content, :keywords);
+INSERT INTO memories (workspace, memory, id, label, kind, at, subject, predicate, content)
+VALUES (:workspace, :memory, :id, :label, :kind, :at, :subject, :predicate, :content);
 
 -- add_link --
 INSERT OR IGNORE INTO links (workspace, origin, relation, target)
@@ -288,9 +286,9 @@ SELECT kind, digest, at FROM tombstones WHERE workspace = :workspace ORDER BY ki
 SELECT 1 FROM tombstones WHERE workspace = :workspace AND kind = :kind AND digest = :digest;
 
 -- still_kept --
--- Whether a piece of text stands in a record that is kept.
-SELECT EXISTS (SELECT 1 FROM events WHERE instr(content, :piece))
-    OR EXISTS (SELECT 1 FROM memories WHERE instr(content, :piece));
+SELECT EXISTS (SELECT 1 FROM events WHERE instr(content, :text))
+    OR EXISTS (SELECT 1 FROM memories WHERE instr(content, :text))
+    OR EXISTS (SELECT 1 FROM vectors WHERE substr(data, 1, length(:bytes)) = :bytes);
 
 -- count_events --
 SELECT count(*) FROM events

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -12,21 +12,22 @@ CHUNK = 4_000_000
 PREFIX = 3  # bytes; a table of their 16 million values tells where a look is worth while
 
 
-def count_in_file(path: Path, pieces: Iterable[bytes]) -> int:
-    """How often any of these pieces (of three bytes or more) occurs in the file."""
-    by_prefix: dict[bytes, list[bytes]] = defaultdict(list)
+def found_in_file(path: Path, pieces: Iterable[bytes]) -> Counter[bytes]:
+    """How often each of these pieces (of three bytes or more) occurs in the file."""
+    by_prefix: dict[bytes, set[bytes]] = defaultdict(set)
     for piece in pieces:
-        by_prefix[piece[:PREFIX]].append(piece)
+        by_prefix[piece[:PREFIX]].add(piece)
     table = np.zeros(1 << 24, dtype=bool)
     for prefix in by_prefix:
         table[int.from_bytes(prefix, "little")] = True
     longest = max((len(piece) for group in by_prefix.values() for piece in group), default=PREFIX)
-    return sum(
-        chunk.startswith(piece, place)
+    return Counter(
+        piece
         for chunk, fresh in _chunks(path, longest)
         for place in _promising(chunk, table)
         if place < fresh
         for piece in by_prefix[chunk[place : place + PREFIX]]
+        if chunk.startswith(piece, place)
     )
 
 

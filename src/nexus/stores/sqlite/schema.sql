@@ -76,7 +76,6 @@ CREATE TABLE memories (
     subject   TEXT,
     predicate TEXT,
     content   TEXT    NOT NULL,              -- canonical JSON
-    keywords  TEXT,                          -- what its terms were taken from, if not its text
     PRIMARY KEY (workspace, memory),
     UNIQUE (workspace, id)
 ) STRICT, WITHOUT ROWID;

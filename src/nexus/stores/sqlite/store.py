@@ -6,7 +6,7 @@ import sqlite3
 from pathlib import Path
 
 from ...core.access import Grant
-from ...core.errors import StoreUnavailable
+from ...core.errors import ConfigError, StoreUnavailable
 from ...core.ids import WorkspaceId
 from ...core.protocols import Vectors
 from .connections import Connections
@@ -25,7 +25,15 @@ CACHE_MEGABYTES = 256
 class SqliteStore:
     """Opens the file, brings it up to date, and hands out its parts."""
 
-    def __init__(self, path: Path | str, *, cache_megabytes: int = CACHE_MEGABYTES) -> None:
+    def __init__(
+        self,
+        path: Path | str,
+        *,
+        vectors: str = "plain",
+        cache_megabytes: int = CACHE_MEGABYTES,
+    ) -> None:
+        if vectors != "plain":
+            raise ConfigError(f"unknown vectors {vectors!r}")
         self.path = Path(path).expanduser()
         self._connections = Connections(_prepared(self.path), sqlite3)
         bring_up_to_date(self._connections)

@@ -1,0 +1,129 @@
+"""The awaited face: the same Nexus, each call on a thread of its own.
+
+There is one implementation, and it is synchronous, because SQLite is. A call hops to a
+thread once and stays there; the decision record 0001 has the measurements.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from types import TracebackType
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
+
+from .nexus import Nexus
+from .place import Place
+from .workspace import Workspace
+
+THREADS = 64  # how many calls may be under way; more wait their turn
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class _Face:
+    """Something synchronous, and the threads it is called on."""
+
+    def __init__(self, inner: Any, threads: ThreadPoolExecutor) -> None:
+        self._inner = inner
+        self._threads = threads
+
+
+class _Awaited(Generic[P, R]):
+    """A method of the synchronous face, awaited."""
+
+    def __init__(self, method: Callable[Concatenate[Any, P], R]) -> None:
+        self._method = method
+
+    def __get__(self, face: _Face, owner: type[_Face]) -> Callable[P, Awaitable[R]]:
+        def call(*args: P.args, **kwargs: P.kwargs) -> Awaitable[R]:
+            work = partial(self._method, face._inner, *args, **kwargs)  # noqa: SLF001
+            return asyncio.get_running_loop().run_in_executor(face._threads, work)  # noqa: SLF001
+
+        return call
+
+
+class _Entered(Generic[P, R]):
+    """A method that gives a further face, at once."""
+
+    def __init__(self, method: Callable[Concatenate[Any, P], Any], face: type[R]) -> None:
+        self._method = method
+        self._face = face
+
+    def __get__(self, face: _Face, owner: type[_Face]) -> Callable[P, R]:
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            inner = self._method(face._inner, *args, **kwargs)  # noqa: SLF001
+            make: Callable[[Any, ThreadPoolExecutor], R] = self._face
+            return make(inner, face._threads)  # noqa: SLF001
+
+        return call
+
+
+class AsyncPlace(_Face):
+    """A place, awaited."""
+
+    observe = _Awaited(Place.observe)
+    observe_many = _Awaited(Place.observe_many)
+    remember = _Awaited(Place.remember)
+    index = _Awaited(Place.index)
+    set_fact = _Awaited(Place.set_fact)
+    add_fact = _Awaited(Place.add_fact)
+    recall = _Awaited(Place.recall)
+    recent = _Awaited(Place.recent)
+    fact = _Awaited(Place.fact)
+    facts = _Awaited(Place.facts)
+    get = _Awaited(Place.get)
+    sources = _Awaited(Place.sources)
+    flush = _Awaited(Place.flush)
+    progress = _Awaited(Place.progress)
+
+
+class AsyncWorkspace(_Face):
+    """A workspace, awaited."""
+
+    room = _Entered(Workspace.room, AsyncPlace)
+    dm = _Entered(Workspace.dm, AsyncPlace)
+    session = _Entered(Workspace.session, AsyncPlace)
+    place = _Entered(Workspace.place, AsyncPlace)
+    forget = _Awaited(Workspace.forget)
+    verify = _Awaited(Workspace.verify)
+    stats = _Awaited(Workspace.stats)
+    flush = _Awaited(Workspace.flush)
+    export = _Awaited(Workspace.export)
+    import_ = _Awaited(Workspace.import_)
+
+
+class AsyncNexus(_Face):
+    """One memory, awaited."""
+
+    workspace = _Entered(Nexus.workspace, AsyncWorkspace)
+    workspaces = _Awaited(Nexus.workspaces)
+    wait = _Awaited(Nexus.wait)
+    progress = _Awaited(Nexus.progress)
+    reembed = _Awaited(Nexus.reembed)
+    optimize = _Awaited(Nexus.optimize)
+
+    @classmethod
+    async def open(cls, *args: Any, **kwargs: Any) -> Self:
+        """Takes what `Nexus.open` takes."""
+        threads = ThreadPoolExecutor(THREADS, thread_name_prefix="nexus")
+        work = partial(Nexus.open, *args, **kwargs)
+        return cls(await asyncio.get_running_loop().run_in_executor(threads, work), threads)
+
+    async def close(self) -> None:
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(self._threads, self._inner.close)
+        self._threads.shutdown(wait=False)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()

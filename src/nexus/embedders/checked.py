@@ -1,0 +1,37 @@
+"""Refuses to mix vectors of two embedders in one memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from ..core.errors import ConfigError
+from ..core.protocols import Embedder, Floats, Vectors
+from ..core.records import EmbeddingProfile
+
+
+class CheckedEmbedder:
+    """An embedder that is the one this memory was written with, or says so."""
+
+    def __init__(self, embedder: Embedder, vectors: Vectors) -> None:
+        self._embedder = embedder
+        self._vectors = vectors
+
+    @cached_property
+    def profile(self) -> EmbeddingProfile:
+        ours = self._embedder.profile
+        known = self._vectors.profiles()
+        if known and known[0] != ours:
+            raise ConfigError(
+                f"this memory holds vectors of {known[0].name}, but {ours.name} is configured:"
+                " configure the former again, or run `nexus reembed` to change over"
+            )
+        return ours
+
+    @property
+    def local(self) -> bool:
+        return self._embedder.local
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        self.profile  # noqa: B018  # checks before a provider is paid
+        return self._embedder.embed(texts)

@@ -1,0 +1,145 @@
+"""Forgetting, with proof.
+
+Follows provenance from what is to go to everything that rests on it, removes it all in one
+transaction, has what also rested on other sources derived again from those, and then
+searches the files for what should no longer be there.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from ..core.access import administrator_grant
+from ..core.canonical import canonical_json
+from ..core.errors import InvalidInput, NotFound
+from ..core.ids import WorkspaceId, digest
+from ..core.protocols import Erased, Store, Tombstone
+from ..core.records import Event, Memory
+from ..core.scope import Scope
+
+PIECE = 24  # characters: long enough to be nobody else's by chance
+MOST_PIECES = 2_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgetReport:
+    """What was forgotten, layer by layer, and what a search of every file found of it after."""
+
+    what: str
+    erased: Erased
+    derived_again: int
+    tombstones: int
+    files_searched: tuple[str, ...]
+    residue: int
+    seconds: float
+    by_file: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What to forget: these events, these memories, and whatever rests on them."""
+
+    what: str
+    events: tuple[Event, ...] = ()
+    memories: tuple[Memory, ...] = ()
+    stones: tuple[tuple[str, str], ...] = ()
+
+
+def user_target(store: Store, workspace: WorkspaceId, user: str) -> Target:
+    """Everything this person said anywhere, and everything in the drawers that are theirs."""
+    everything = store.ledger.find(administrator_grant(workspace))
+    theirs = tuple(e for e in everything if user in (e.speaker, e.scope.owner))
+    return Target(f"user {user}", theirs, stones=(("user", digest("user", user)),))
+
+
+def scope_target(store: Store, workspace: WorkspaceId, scope: Scope) -> Target:
+    grant = administrator_grant(workspace).within([scope])
+    stone = ("scope", digest("scope", str(scope)))
+    return Target(str(scope), tuple(store.ledger.find(grant)), stones=(stone,))
+
+
+def event_target(store: Store, workspace: WorkspaceId, id: str) -> Target:
+    found = store.ledger.get(administrator_grant(workspace), [id])
+    if not found:
+        raise NotFound(f"no event {id!r} here")
+    return Target(f"event {id}", tuple(found))
+
+
+def memory_target(store: Store, workspace: WorkspaceId, id: str) -> Target:
+    found = store.memories.get(administrator_grant(workspace), [id])
+    if not found:
+        raise NotFound(f"no memory {id!r} here")
+    return Target(f"memory {id}", memories=tuple(found), stones=(("memory", id),))
+
+
+def choose_target(
+    store: Store, workspace: WorkspaceId, wanted: dict[str, str | Scope | None]
+) -> Target:
+    """Exactly one of user, room, event and memory."""
+    given = {kind: value for kind, value in wanted.items() if value is not None}
+    if len(given) != 1:
+        raise InvalidInput(f"forget takes one of {', '.join(wanted)}; {len(given)} were given")
+    ((kind, value),) = given.items()
+    if isinstance(value, Scope):
+        return scope_target(store, workspace, value)
+    makers = {"user": user_target, "event": event_target, "memory": memory_target}
+    return makers[kind](store, workspace, str(value))
+
+
+def forget(store: Store, workspace: WorkspaceId, target: Target, *, now: datetime) -> ForgetReport:
+    started = time.perf_counter()
+    event_ids = [event.id for event in target.events]
+    named = [memory.id for memory in target.memories]
+    resting = store.eraser.derived(workspace, [*event_ids, *named])
+    doomed = {memory.id: memory for memory in (*target.memories, *resting)}
+    pieces = list(_pieces(store, workspace, target.events, doomed.values()))
+    stones = [Tombstone(kind=kind, digest=what, at=now) for kind, what in target.stones]
+    stones += [Tombstone(kind="event", digest=id, at=now) for id in event_ids]
+    erased = store.eraser.erase(
+        workspace, events=event_ids, memories=list(doomed), tombstones=stones
+    )
+    others = _other_sources(store, workspace, doomed, {*event_ids, *named})
+    again = store.queue.requeue(workspace, others, now=now)
+    residue = store.eraser.residue(workspace, pieces)
+    return ForgetReport(
+        what=target.what,
+        erased=erased,
+        derived_again=again,
+        tombstones=len(stones),
+        files_searched=tuple(residue),
+        residue=sum(residue.values()),
+        seconds=time.perf_counter() - started,
+        by_file=residue,
+    )
+
+
+def _other_sources(
+    store: Store, workspace: WorkspaceId, doomed: dict[str, Memory], gone: set[str]
+) -> list[str]:
+    """The events that what was removed also rested on, and that are still there."""
+    rested_on = {id for memory in doomed.values() for id in memory.sources}
+    survivors = store.ledger.get(administrator_grant(workspace), sorted(rested_on - gone))
+    return [event.id for event in survivors]
+
+
+def _pieces(
+    store: Store, workspace: WorkspaceId, events: Iterable[Event], memories: Iterable[Memory]
+) -> Iterator[bytes]:
+    """Samples of what is to go, as it is spelt on disk."""
+    memories = list(memories)
+    texts = {event.text for event in events} | {memory.text for memory in memories}
+    samples = [piece for text in sorted(texts) for piece in _cut(text)]
+    yield from samples[:: len(samples) // MOST_PIECES + 1]
+    ids = [memory.id for memory in memories]
+    for profile in store.vectors.profiles():
+        vectors = store.vectors.get(administrator_grant(workspace), profile, ids)
+        yield from (vector.astype("<f4").tobytes()[:PIECE] for vector in vectors.values())
+
+
+def _cut(text: str) -> Sequence[bytes]:
+    spelt = canonical_json(text)[1:-1]
+    pieces = [spelt[cut : cut + PIECE].encode() for cut in range(0, len(spelt), PIECE)]
+    return [piece for piece in pieces if len(piece) >= PIECE // 2]

@@ -1,0 +1,56 @@
+"""The background thread: learns what was acknowledged, and stays out of the way meanwhile."""
+
+from __future__ import annotations
+
+import logging
+import threading
+
+from ..core.errors import NexusError
+from ..learn.learner import Learner
+
+IDLE_SECONDS = 1.0  # look for work of other processes, and for retries that are due
+BREATH_SECONDS = 0.005  # between batches, for those who are waiting
+
+log = logging.getLogger(__name__)
+
+
+class Worker:
+    """Runs the learner whenever there is something to learn."""
+
+    def __init__(self, learner: Learner) -> None:
+        self._learner = learner
+        self._wake = threading.Event()
+        self._stop = threading.Event()
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    def nudge(self) -> None:
+        """There is work. Starts the thread with the first of it."""
+        self._wake.set()
+        if self._thread is None:
+            with self._lock:
+                if self._thread is None and not self._stop.is_set():
+                    self._thread = threading.Thread(
+                        target=self._run, name="nexus-worker", daemon=True
+                    )
+                    self._thread.start()
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            self._wake.wait(IDLE_SECONDS)
+            self._wake.clear()
+            self._drain()
+
+    def _drain(self) -> None:
+        try:
+            while not self._stop.wait(BREATH_SECONDS) and self._learner.run_once():
+                pass
+        except NexusError as error:
+            log.warning("background work will be tried again: %s", error)
+
+    def stop(self) -> None:
+        """Finish the batch at hand and end."""
+        self._stop.set()
+        self._wake.set()
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join()

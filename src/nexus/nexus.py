@@ -1,0 +1,93 @@
+"""Nexus: open a memory, enter a workspace, tell it things, find them again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from os import PathLike, fspath
+from types import TracebackType
+from typing import Self
+
+from .config import Settings, load_settings
+from .core.access import administrator_grant
+from .core.errors import NotFound
+from .core.ids import WorkspaceId
+from .core.protocols import Embedder, Store
+from .core.records import Progress, Receipt
+from .maintain.reembed import reembed
+from .wiring import Parts, assemble
+from .workspace import Workspace
+
+
+class Nexus:
+    """One memory. `Nexus.open("memory.db")` is all it takes."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    @classmethod
+    def open(
+        cls,
+        store: str | PathLike[str] | Store | None = None,
+        *,
+        settings: Settings | None = None,
+        embedder: Embedder | None = None,
+        clock: Callable[[], datetime] | None = None,
+        background: bool = True,
+    ) -> Self:
+        """Open a file, a URL or a store of your own; with no argument, the configured default.
+
+        `background=False` learns only when somebody asks or flushes.
+        """
+        chosen = settings or load_settings()
+        given = store
+        if isinstance(given, str | PathLike):
+            chosen = replace(chosen, store=replace(chosen.store, url=fspath(given)))
+            given = None
+        return cls(
+            assemble(chosen, store=given, embedder=embedder, clock=clock, background=background)
+        )
+
+    def workspace(self, name: str) -> Workspace:
+        return Workspace(self._parts, WorkspaceId(name))
+
+    def workspaces(self) -> list[str]:
+        """The names of all that were written to."""
+        return [id.value for id in self._parts.store.workspaces()]
+
+    def wait(self, receipt: Receipt) -> Progress:
+        """Index and learn what this receipt stands for, and say how far it came."""
+        grant = administrator_grant(receipt.workspace).within([receipt.scope])
+        self._parts.learner.flush(grant)
+        return self.progress(receipt)
+
+    def progress(self, receipt: Receipt) -> Progress:
+        grant = administrator_grant(receipt.workspace).within([receipt.scope])
+        known = self._parts.store.ledger.progress(grant, [receipt.event_id])
+        if receipt.event_id not in known:
+            raise NotFound(f"no event {receipt.event_id!r} here")
+        return known[receipt.event_id]
+
+    def reembed(self, report: Callable[[int, int], None] | None = None) -> int:
+        """Change over to the configured embedder: give every memory a vector of its kind."""
+        silent = report or (lambda _done, _all: None)
+        return reembed(self._parts.store, self._parts.unchecked_embedder, silent)
+
+    def optimize(self) -> None:
+        """Give back disk space."""
+        self._parts.store.optimize()
+
+    def close(self) -> None:
+        self._parts.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

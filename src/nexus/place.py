@@ -1,0 +1,259 @@
+"""A place where people and agents talk: a room, a DM, a session.
+
+A place is bound to its viewer, so nobody can forget to say who asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Unpack, cast
+
+from . import observe as tell
+from .core.access import Grant, Viewer
+from .core.errors import InvalidInput, NotFound
+from .core.filters import Condition, Every, Filter, Op, parse_filter
+from .core.records import (
+    Attachment,
+    Event,
+    Fact,
+    Found,
+    Json,
+    Memory,
+    MemoryKind,
+    NewEvent,
+    Progress,
+    Receipt,
+)
+from .core.scope import Scope
+from .observe import Told
+from .recall.answer import answer
+from .recall.query import make_query
+from .wiring import Parts
+
+BATCH = 500  # messages in one commit
+RAISE = object()
+
+
+class Place:
+    """What can be told, found and looked up from here."""
+
+    def __init__(self, parts: Parts, viewer: Viewer) -> None:
+        self._parts = parts
+        self.viewer = viewer
+        self.grant = viewer.grant()
+
+    # Telling
+
+    def observe(
+        self,
+        speaker: str,
+        text: str,
+        *,
+        role: str | None = None,
+        attachments: Iterable[Attachment | Mapping[str, Any]] = (),
+        **told: Unpack[Told],
+    ) -> Receipt:
+        """Write down what somebody said. Returns when it is safely on disk.
+
+        The same `key` again is the same event; `at` is when it was said, if not now.
+        """
+        event = tell.message(
+            self.viewer,
+            speaker,
+            text,
+            now=self._parts.now(),
+            role=role,
+            attachments=attachments,
+            told=told,
+        )
+        return self._append([event])[0]
+
+    def observe_many(self, messages: Iterable[Mapping[str, Any]]) -> list[Receipt]:
+        """Write down many messages: each a mapping of what `observe` takes."""
+        events = [self._message(**each) for each in messages]
+        batches = (events[start : start + BATCH] for start in range(0, len(events), BATCH))
+        return [receipt for batch in batches for receipt in self._append(batch)]
+
+    def _message(self, speaker: str, text: str, **rest: Any) -> NewEvent:
+        extra = {name: rest.pop(name) for name in ("role", "attachments") if name in rest}
+        unknown = rest.keys() - Told.__annotations__.keys()
+        if unknown:
+            raise InvalidInput(f"a message has no {', '.join(sorted(unknown))}")
+        told = cast("Told", rest)
+        return tell.message(self.viewer, speaker, text, now=self._parts.now(), told=told, **extra)
+
+    def remember(self, text: str, *, scope: str | None = None, **told: Unpack[Told]) -> Receipt:
+        """Keep exactly this, here or in a wider `scope` such as "project" or "user:alice"."""
+        home = self.scope(scope)
+        return self._append([tell.note(self.viewer, home, text, now=self._parts.now(), told=told)])[
+            0
+        ]
+
+    def index(self, text: str, *, scope: str | None = None, **told: Unpack[Told]) -> Receipt:
+        """Take in a document; it is found in pieces."""
+        speaker = self.viewer.agent.value
+        now = self._parts.now()
+        return self._append([tell.document(self.scope(scope), speaker, text, now=now, told=told)])[
+            0
+        ]
+
+    def set_fact(
+        self,
+        scope: str,
+        key: str,
+        value: Json,
+        *,
+        at: datetime | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Receipt:
+        """Keep an exact value under a key of a scope. Earlier values stay in the history."""
+        home = self.scope(scope)
+        stated = Fact(subject=str(home), predicate=key, value=value, exact=True)
+        told: Told = {"at": at, "metadata": metadata}
+        now = self._parts.now()
+        return self._append([tell.fact(self.viewer, home, stated, now=now, told=told)])[0]
+
+    def add_fact(
+        self,
+        subject: str,
+        predicate: str,
+        object: str | None = None,
+        *,
+        value: Json = None,
+        confidence: float = 1.0,
+        stated: bool = True,
+        valid_from: datetime | None = None,
+        valid_to: datetime | None = None,
+        scope: str | None = None,
+        **told: Unpack[Told],
+    ) -> Receipt:
+        """Append an observation: `add_fact("Tyler", "WORKS_AT", "Anthropic")`."""
+        event = tell.fact(
+            self.viewer,
+            self.scope(scope),
+            Fact(subject=subject, predicate=predicate, object=object, value=value, stated=stated),
+            now=self._parts.now(),
+            confidence=confidence,
+            valid_from=valid_from,
+            valid_to=valid_to,
+            told=told,
+        )
+        return self._append([event])[0]
+
+    def _append(self, events: Sequence[NewEvent]) -> list[Receipt]:
+        receipts = self._parts.store.ledger.append(
+            self.viewer.workspace, events, recorded_at=self._parts.now()
+        )
+        if self._parts.background:
+            self._parts.worker.nudge()
+        return receipts
+
+    # Finding
+
+    def recall(
+        self,
+        question: str,
+        *,
+        limit: int | None = None,
+        threshold: float | None = None,
+        where: Mapping[str, Any] | Filter | None = None,
+        kinds: Sequence[str | MemoryKind] | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        scope: str | None = None,
+    ) -> Found:
+        """Find what answers the question, best first, among what may be seen from here.
+
+        Everything acknowledged before the call is taken into account.
+        """
+        defaults = self._parts.settings.search
+        query = make_query(
+            question,
+            limit=defaults.default_limit if limit is None else limit,
+            threshold=defaults.default_threshold if threshold is None else threshold,
+            where=where,
+            kinds=kinds,
+            since=since,
+            until=until,
+        )
+        grant = self._narrowed(scope)
+        self._parts.learner.catch_up(grant)
+        return answer(self._parts.store, self._parts.strategies, grant, query)
+
+    def recent(
+        self,
+        limit: int = 50,
+        *,
+        where: Mapping[str, Any] | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> list[Event]:
+        """The newest things said here, newest first, from a stretch of time if given."""
+        here = self.grant.within([self.viewer.home])
+        filter = parse_filter(where)
+        return self._parts.store.ledger.find(
+            here, where=filter, since=since, until=until, limit=limit
+        )
+
+    def fact(self, scope: str, key: str, default: Any = RAISE) -> Any:
+        """The newest exact value under this key, or NotFound if there is none and no default."""
+        home = self.scope(scope)
+        known = self.facts(str(home), key, scope=scope, exact=True, limit=1)
+        if known:
+            return known[0].fact.value
+        if default is RAISE:
+            raise NotFound(f"no fact {key!r} in {home}")
+        return default
+
+    def facts(
+        self,
+        subject: str | None = None,
+        predicate: str | None = None,
+        *,
+        object: str | None = None,
+        exact: bool | None = None,
+        scope: str | None = None,
+        limit: int | None = 100,
+    ) -> list[Memory]:
+        """The log of observations, newest first: nothing is overwritten."""
+        grant = self._narrowed(scope)
+        self._parts.learner.catch_up(grant)
+        wanted = {"subject": subject, "predicate": predicate, "object": object}
+        conditions = [Condition(name, Op.EQ, value) for name, value in wanted.items() if value]
+        where = Every((Condition("kind", Op.EQ, MemoryKind.FACT), *conditions))
+        found = self._parts.store.memories.find(grant, where=where)
+        return [m for m in found if exact is None or m.fact.exact == exact][:limit]
+
+    def get(self, id: str) -> Memory:
+        """One memory by its id."""
+        found = self._parts.store.memories.get(self.grant, [id])
+        if not found:
+            raise NotFound(f"no memory {id!r} here")
+        return found[0]
+
+    def sources(self, id: str) -> list[Event]:
+        """The events a memory rests on: how we know."""
+        return self._parts.store.ledger.get(self.grant, self.get(id).sources)
+
+    # Waiting
+
+    def flush(self) -> int:
+        """Index and learn all that was acknowledged here; returns how much is still stuck."""
+        return self._parts.learner.flush(self.grant)
+
+    def progress(self, receipt: Receipt) -> Progress:
+        """How far an event has come, and what holds it up."""
+        known = self._parts.store.ledger.progress(self.grant, [receipt.event_id])
+        if receipt.event_id not in known:
+            raise NotFound(f"no event {receipt.event_id!r} here")
+        return known[receipt.event_id]
+
+    # Where
+
+    def scope(self, name: str | None) -> Scope:
+        """The scope meant from here: this place itself, a kind ("project"), or `kind:id`."""
+        return self.viewer.home if name is None else self.viewer.scope(name)
+
+    def _narrowed(self, scope: str | None) -> Grant:
+        return self.grant if scope is None else self.grant.within([self.viewer.scope(scope)])

@@ -1,0 +1,90 @@
+"""A question, checked once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from math import isfinite
+from typing import Any
+
+from ..core.canonical import clean_text, clean_time
+from ..core.errors import InvalidInput
+from ..core.filters import Condition, Every, Filter, Op, parse_filter
+from ..core.records import MemoryKind
+
+MOST_HITS = 1_000
+LONGEST_QUESTION = 20_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """What a question is asked with when it says nothing else (seed 002).
+
+    The seed's threshold of 0.7 was meant for one provider's cosines; scores of other embedders
+    lie elsewhere, so nothing is cut off unless asked for.
+    """
+
+    default_limit: int = 10
+    default_threshold: float = 0.0
+    default_scope: str = "session"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    question: str
+    limit: int = 10
+    threshold: float = 0.0
+    where: Filter | None = None
+
+
+def make_query(
+    question: str,
+    *,
+    limit: int,
+    threshold: float,
+    where: Mapping[str, Any] | Filter | None = None,
+    kinds: Sequence[str | MemoryKind] | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+) -> Query:
+    """Everything a caller may ask for, as one filter and a few checked numbers."""
+    return Query(
+        question=clean_text(question, "the question")[:LONGEST_QUESTION],
+        limit=_checked_limit(limit),
+        threshold=_checked_threshold(threshold),
+        where=_joined([parse_filter(where), *_window(since, until), *_kinds(kinds)]),
+    )
+
+
+def _checked_limit(limit: int) -> int:
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MOST_HITS:
+        raise InvalidInput(f"limit lies between 1 and {MOST_HITS}, not {limit!r}")
+    return limit
+
+
+def _checked_threshold(threshold: float) -> float:
+    number = isinstance(threshold, int | float) and not isinstance(threshold, bool)
+    if not number or not isfinite(threshold) or not 0 <= threshold <= 1:
+        raise InvalidInput(f"threshold lies between 0 and 1, not {threshold!r}")
+    return float(threshold)
+
+
+def _window(since: datetime | None, until: datetime | None) -> list[Filter]:
+    edges = ((Op.GTE, since, "since"), (Op.LT, until, "until"))
+    return [Condition("at", op, clean_time(edge, name)) for op, edge, name in edges if edge]
+
+
+def _kinds(kinds: Sequence[str | MemoryKind] | None) -> list[Filter]:
+    if kinds is None:
+        return []
+    known = [kind.value for kind in MemoryKind]
+    for kind in kinds:
+        if kind not in known:
+            raise InvalidInput(f"unknown kind {kind!r}; known are {', '.join(known)}")
+    return [Condition("kind", Op.IN, tuple(kinds))]
+
+
+def _joined(filters: Sequence[Filter | None]) -> Filter | None:
+    present = tuple(filter for filter in filters if filter is not None)
+    return Every(present) if len(present) > 1 else next(iter(present), None)

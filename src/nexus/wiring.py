@@ -1,0 +1,170 @@
+"""From settings to parts. The only place that picks a product, and it imports just that one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from importlib.metadata import entry_points
+from threading import Lock
+from typing import Any
+
+from .config import EmbeddingSettings, Settings, StoreSettings
+from .core.errors import ConfigError
+from .core.protocols import Embedder, Store
+from .embedders.cached import CachedEmbedder
+from .embedders.checked import CheckedEmbedder
+from .learn.learner import Learner
+from .maintain.worker import Worker
+from .recall.strategies import Strategies, keyword, meaning
+
+Clock = Callable[[], datetime]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """Everything a Nexus is made of."""
+
+    settings: Settings
+    store: Store
+    embedder: CachedEmbedder
+    unchecked_embedder: Embedder
+    learner: Learner
+    worker: Worker
+    strategies: Strategies
+    now: Clock
+    background: bool
+
+    def close(self) -> None:
+        self.worker.stop()
+        self.store.close()
+
+
+def assemble(
+    settings: Settings,
+    *,
+    store: Store | None = None,
+    embedder: Embedder | None = None,
+    clock: Clock | None = None,
+    background: bool = True,
+) -> Parts:
+    """Build the parts these settings name, or take the ones given."""
+    kept = store or make_store(settings.store)
+    now = RisingClock(clock or _utc_now)
+    chosen = embedder or make_embedder(settings.embeddings)
+    checked = CheckedEmbedder(chosen, kept.vectors)
+    cached = CachedEmbedder(checked, size=settings.embeddings.cached_questions)
+    learner = Learner(kept, cached, settings.indexing, now)
+    return Parts(
+        settings=settings,
+        store=kept,
+        embedder=cached,
+        unchecked_embedder=chosen,
+        learner=learner,
+        worker=Worker(learner),
+        strategies={"meaning": meaning(kept, cached, cached.query), "keyword": keyword(kept)},
+        now=now,
+        background=background,
+    )
+
+
+class RisingClock:
+    """A clock that never gives the same time twice: what is told later is newer."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._last = datetime.min.replace(tzinfo=UTC)
+        self._lock = Lock()
+
+    def __call__(self) -> datetime:
+        with self._lock:
+            self._last = max(self._clock(), self._last + timedelta(microseconds=1))
+            return self._last
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+def make_store(settings: StoreSettings) -> Store:
+    """`:memory:`, a file, `sqlite:///file`, or what a plug-in registered for its URL scheme."""
+    url = settings.url
+    if url == ":memory:":
+        from .stores.inprocess import InProcessStore  # noqa: PLC0415  # parts load lazily
+
+        return InProcessStore()
+    scheme, separator, rest = url.partition("://")
+    if not separator or scheme == "sqlite":
+        return _sqlite(replace(settings, url=rest.removeprefix("/") if separator else url))
+    plugins = entry_points(group="nexus.stores")
+    if scheme in plugins.names:
+        made: Store = plugins[scheme].load()(url)
+        return made
+    known = ", ".join(["a file", ":memory:", "sqlite:///", *sorted(plugins.names)])
+    raise ConfigError(f"no store for {scheme}://; known are {known}")
+
+
+def _sqlite(settings: StoreSettings) -> Store:
+    from .stores.sqlite.store import SqliteStore  # noqa: PLC0415
+
+    return SqliteStore(
+        settings.url, vectors=settings.vectors, cache_megabytes=settings.cache_megabytes
+    )
+
+
+def make_embedder(settings: EmbeddingSettings) -> Embedder:
+    makers = {
+        "builtin": _builtin,
+        "minilm": _minilm,
+        "openai": _openai,
+        "gemini": _gemini,
+        "ollama": _ollama,
+        "hashing": _hashing,
+    }
+    if settings.provider not in makers:
+        known = ", ".join(makers)
+        raise ConfigError(f"unknown embedder {settings.provider!r}; known are {known}")
+    return makers[settings.provider](settings)
+
+
+def _given(settings: EmbeddingSettings, *names: str) -> dict[str, Any]:
+    """The settings that were given, as keyword arguments; the part has its own defaults."""
+    return {name: value for name in names if (value := getattr(settings, name)) is not None}
+
+
+def _builtin(_: EmbeddingSettings) -> Embedder:
+    from .embedders.builtin import BuiltinEmbedder  # noqa: PLC0415
+
+    return BuiltinEmbedder()
+
+
+def _minilm(_: EmbeddingSettings) -> Embedder:
+    from .embedders.minilm import MiniLMEmbedder  # noqa: PLC0415
+
+    return MiniLMEmbedder()
+
+
+def _openai(settings: EmbeddingSettings) -> Embedder:
+    from .embedders.openai import OpenAIEmbedder  # noqa: PLC0415
+
+    return OpenAIEmbedder(**_given(settings, "model", "api_key", "base_url", "dimension"))
+
+
+def _gemini(settings: EmbeddingSettings) -> Embedder:
+    from .embedders.gemini import GeminiEmbedder  # noqa: PLC0415
+
+    names = ("model", "api_key", "base_url", "dimension", "project_id", "location")
+    return GeminiEmbedder(**_given(settings, *names))
+
+
+def _ollama(settings: EmbeddingSettings) -> Embedder:
+    from .embedders.ollama import OllamaEmbedder  # noqa: PLC0415
+
+    url = settings.base_url or settings.ollama_url
+    return OllamaEmbedder(base_url=url, **_given(settings, "model", "dimension"))
+
+
+def _hashing(settings: EmbeddingSettings) -> Embedder:
+    from .embedders.hashing import HashingEmbedder  # noqa: PLC0415
+
+    return HashingEmbedder(**_given(settings, "dimension"))

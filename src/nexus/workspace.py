@@ -1,0 +1,127 @@
+"""A workspace: the wall around one team's memory, and what its administrator may do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TextIO
+
+from .core.access import Grant, Viewer, administrator_grant
+from .core.ids import AgentId, UserId, WorkspaceId
+from .core.protocols import LedgerReport
+from .core.records import Receipt
+from .core.scope import Scope
+from .maintain.forget import ForgetReport, choose_target, forget
+from .place import Place
+from .transfer.archive import Exported, Imported, export_archive, import_archive
+from .wiring import Parts
+
+AGENT = "assistant"
+Report = Callable[[int, int], None]
+
+
+class Workspace:
+    """Everything inside one wall."""
+
+    def __init__(self, parts: Parts, id: WorkspaceId) -> None:
+        self._parts = parts
+        self.id = id
+
+    def room(
+        self,
+        name: str,
+        *,
+        agent: str = AGENT,
+        participants: Iterable[str] = (),
+        project: str | None = None,
+    ) -> Place:
+        """Where several people talk. It shows its participants' profiles, and never a DM."""
+        people = tuple(map(UserId, participants))
+        return self._place(agent, room=name, participants=people, project=project)
+
+    def dm(self, user: str, *, agent: str = AGENT, project: str | None = None) -> Place:
+        """Where one person talks with one agent. Nobody else ever sees it."""
+        return self._place(agent, user=UserId(user), project=project)
+
+    def session(
+        self, name: str, *, user: str, agent: str = AGENT, project: str | None = None
+    ) -> Place:
+        """One run of an agent for one person."""
+        return self._place(agent, user=UserId(user), session=name, project=project)
+
+    def _place(self, agent: str, **where: object) -> Place:
+        viewer = Viewer(workspace=self.id, agent=AgentId(agent), **where)  # type: ignore[arg-type]
+        return Place(self._parts, viewer)
+
+    def place(self, viewer: Viewer) -> Place:
+        """The place of a viewer you made yourself; it stays inside this workspace."""
+        if viewer.workspace != self.id:
+            raise ValueError("this viewer belongs to another workspace")
+        return Place(self._parts, viewer)
+
+    # For its administrator
+
+    @property
+    def administrator(self) -> Grant:
+        """May read everything inside this wall. Not for answering anybody."""
+        return administrator_grant(self.id)
+
+    def forget(
+        self,
+        *,
+        user: str | None = None,
+        room: str | None = None,
+        event: str | Receipt | None = None,
+        memory: str | None = None,
+    ) -> ForgetReport:
+        """Erase, with everything that was derived from it, and prove it."""
+        wanted: dict[str, str | Scope | None] = {
+            "user": user,
+            "room": Scope.room(room) if room is not None else None,
+            "event": event.event_id if isinstance(event, Receipt) else event,
+            "memory": memory,
+        }
+        store = self._parts.store
+        target = choose_target(store, self.id, wanted)
+        report = forget(store, self.id, target, now=self._parts.now())
+        self._parts.embedder.forget(self.id)
+        self.flush()
+        return report
+
+    def verify(self) -> LedgerReport:
+        """Walk the hash chain of the ledger."""
+        return self._parts.store.ledger.verify(self.id)
+
+    def stats(self) -> dict[str, int]:
+        return self._parts.store.count(self.administrator)
+
+    def flush(self) -> int:
+        """Index and learn everything; returns how much is still stuck."""
+        return self._parts.learner.flush(self.administrator)
+
+    def export(
+        self, to: Path | str | TextIO, *, grant: Grant | None = None, vectors: bool = False
+    ) -> Exported:
+        """Write everything a grant (the administrator's, if not said otherwise) may see."""
+        self.flush()
+        return export_archive(self._parts.store, grant or self.administrator, to, vectors=vectors)
+
+    def import_(
+        self,
+        source: Path | str | TextIO,
+        *,
+        grant: Grant | None = None,
+        scope: Scope | None = None,
+        report: Report | None = None,
+    ) -> Imported:
+        """Take in an archive; what the grant does not cover is refused and counted."""
+        imported = import_archive(
+            self._parts.store,
+            grant or self.administrator,
+            source,
+            now=self._parts.now,
+            scope=scope,
+            report=report,
+        )
+        self.flush()
+        return imported
