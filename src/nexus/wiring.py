@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from importlib.metadata import entry_points
 from threading import Lock
 from typing import Any
 
@@ -96,6 +95,8 @@ def make_store(settings: StoreSettings) -> Store:
     scheme, separator, rest = url.partition("://")
     if not separator or scheme == "sqlite":
         return _sqlite(replace(settings, url=rest.removeprefix("/") if separator else url))
+    from importlib.metadata import entry_points  # noqa: PLC0415  # slow, and seldom needed
+
     plugins = entry_points(group="nexus.stores")
     if scheme in plugins.names:
         made: Store = plugins[scheme].load()(url)

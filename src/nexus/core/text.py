@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
-
-from snowballstemmer.english_stemmer import EnglishStemmer
+from typing import Any
 
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u0e00-\u0e7f]")
@@ -21,12 +20,19 @@ STOP_WORDS = frozenset(
     will with would you your yours""".split()
 )
 
-_stemmer = EnglishStemmer()
+
+@lru_cache(maxsize=1)
+def _stemmer() -> Any:
+    # Loaded with the first word: the package brings every language along. Its pure Python
+    # version is taken on purpose, so that terms are the same on every machine.
+    from snowballstemmer.english_stemmer import EnglishStemmer  # noqa: PLC0415
+
+    return EnglishStemmer()
 
 
 @lru_cache(maxsize=100_000)
 def _stem(word: str) -> str:
-    return str(_stemmer.stemWord(word)) if word.isascii() else word
+    return str(_stemmer().stemWord(word)) if word.isascii() else word
 
 
 def terms(text: str) -> list[str]:

@@ -10,8 +10,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 
-import numpy as np
-
 from ..core.access import Grant
 from ..core.errors import Unavailable
 from ..core.ids import WorkspaceId
@@ -104,7 +102,7 @@ class Learner:
         rows = self._embedder.embed([memory.text for memory in memories])
         by_workspace: dict[WorkspaceId, dict[str, Floats]] = defaultdict(dict)
         for memory, row in zip(memories, rows, strict=True):
-            if np.any(row):  # zeros: the text means nothing to this embedder
+            if row.any():  # zeros: the text means nothing to this embedder
                 by_workspace[memory.workspace][memory.id] = row
         for workspace, vectors in by_workspace.items():
             self._store.vectors.put(workspace, self._embedder.profile, vectors)

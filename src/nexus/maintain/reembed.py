@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
-
 from ..core.access import administrator_grant
 from ..core.ids import WorkspaceId
 from ..core.protocols import Embedder, Store
@@ -28,7 +26,7 @@ def reembed(store: Store, embedder: Embedder, report: Callable[[int, int], None]
             batch = memories[start : start + BATCH]
             rows = embedder.embed([memory.text for memory in batch])
             pairs = zip(batch, rows, strict=True)
-            vectors = {memory.id: row for memory, row in pairs if np.any(row)}
+            vectors = {memory.id: row for memory, row in pairs if row.any()}
             store.vectors.put(workspace, profile, vectors)
             done += len(batch)
             report(done, total)

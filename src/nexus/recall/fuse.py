@@ -31,7 +31,8 @@ def fuse(rankings: Mapping[str, Sequence[Scored]]) -> list[Fused]:
         for place, found in enumerate(ranking, start=1):
             places[found.id] += 1 / (SMOOTHING + place)
             reasons[found.id][strategy] = found.score
-    first_everywhere = len(rankings) / (SMOOTHING + 1)
+    taking_part = sum(bool(ranking) for ranking in rankings.values())
+    first_everywhere = taking_part / (SMOOTHING + 1)
     fused = [
         Fused(id, round(places[id] / first_everywhere * max(why.values()), 9), why)
         for id, why in reasons.items()

@@ -16,8 +16,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TextIO
 
-import numpy as np
-
 from ..core.access import Grant, check_grant
 from ..core.canonical import canonical_json, clean_json, clean_text, clean_time
 from ..core.codec import event_from_json, event_json, memory_from_json, memory_json
@@ -172,10 +170,7 @@ class _Import:
         for event in events:
             if not self.grant.allows(frozenset({event.scope})):
                 done.out_of_reach += 1
-            elif (
-                any(mark in stones and event.at <= stones[mark] for mark in _marks(event))
-                or ("event", event.id) in stones
-            ):
+            elif any(mark in stones and event.at <= stones[mark] for mark in _marks(event)):
                 done.forgotten += 1
             else:
                 admitted.append(event)
@@ -209,6 +204,8 @@ class _Import:
         return reachable and bool(draft.sources) and known.issuperset(draft.sources)
 
     def _vectors(self, records: Sequence[Mapping[str, Any]], done: Imported) -> None:
+        import numpy as np  # noqa: PLC0415  # importing nexus stays fast
+
         for record in records:
             if self.store.memories.get(self.grant, [record["memory"]]):
                 profile = EmbeddingProfile(**record["profile"])
@@ -224,13 +221,13 @@ def _batches(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
 
 def _marks(event: Event) -> Iterable[tuple[str, str]]:
     """The tombstones that would keep this event out, if it is from before them."""
+    yield "event", event.id
     yield "scope", digest("scope", str(event.scope))
     yield from (("user", digest("user", who)) for who in (event.speaker, event.scope.owner) if who)
 
 
 def _draft(memory: Memory) -> Draft:
-    names = [field.name for field in fields(Draft) if field.name != "indexed_text"]
-    return Draft(**{name: getattr(memory, name) for name in names})
+    return Draft(**{field.name: getattr(memory, field.name) for field in fields(Draft)})
 
 
 def _check_event(event: NewEvent) -> None:
