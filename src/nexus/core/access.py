@@ -50,7 +50,8 @@ class Grant:
 
     def check(self) -> None:
         """Raise unless this module minted the grant and nobody changed it since."""
-        if self._seal != _seal(self.workspace, self.scopes, self.everything):
+        whole = all(hasattr(self, name) for name in self.__slots__)
+        if not whole or self._seal != _seal(self.workspace, self.scopes, self.everything):
             raise TypeError("this Grant was not minted here")
 
     def __setattr__(self, name: str, value: object) -> NoReturn:

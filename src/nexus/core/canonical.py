@@ -87,7 +87,7 @@ def clean_time(at: datetime, what: str = "at") -> datetime:
 
 def time_text(at: datetime) -> str:
     """Fixed width, so that text order is time order."""
-    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ").rjust(27, "0")
+    return at.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def text_time(text: str) -> datetime:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from base64 import b32encode
 from dataclasses import dataclass
 from typing import NoReturn, Self
 
@@ -83,4 +82,4 @@ def digest(*parts: str) -> str:
         encoded = part.encode()
         state.update(len(encoded).to_bytes(8, "big"))
         state.update(encoded)
-    return b32encode(state.digest()).decode().rstrip("=").lower()
+    return state.hexdigest()

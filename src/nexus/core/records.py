@@ -9,6 +9,7 @@ from enum import IntEnum, StrEnum
 from typing import Any, overload
 
 from .access import Label
+from .highlight import highlights
 from .ids import WorkspaceId, digest
 from .scope import Scope
 
@@ -210,13 +211,18 @@ class Hit:
 
     memory: Memory
     score: float
-    highlights: tuple[str, ...] = ()
     reasons: Mapping[str, float] = field(default_factory=dict)  # strategy → its own score
     event_keys: tuple[str, ...] = ()
+    asked: tuple[str, ...] = ()  # the question's terms
 
     @property
     def text(self) -> str:
         return self.memory.text
+
+    @property
+    def highlights(self) -> tuple[str, ...]:
+        """The sentences that answer to the question's words; made when asked for."""
+        return highlights(self.memory.text, self.asked)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

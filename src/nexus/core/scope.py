@@ -106,7 +106,12 @@ class Scope:
         return self.ids[0] if personal else None
 
     def __str__(self) -> str:
-        return ":".join((self.kind.value, *map(_escape, self.ids)))
+        return _spelt(self)
+
+
+@lru_cache(maxsize=10_000)
+def _spelt(scope: Scope) -> str:
+    return ":".join((scope.kind.value, *map(_escape, scope.ids)))
 
 
 def _escape(part: str) -> str:

@@ -11,7 +11,6 @@ from ..core.protocols import Scored, Store
 from ..core.records import Found, Hit, Memory
 from ..core.text import query_terms
 from .fuse import Fused, fuse
-from .highlight import highlights
 from .query import Query
 from .strategies import Strategies
 
@@ -46,14 +45,14 @@ def _hits(store: Store, grant: Grant, query: Query, best: Sequence[Fused]) -> tu
         _check_again(grant, each)
     sources = [id for each in memories.values() for id in each.sources]
     keys = store.ledger.keys(grant, sources)
-    wanted = query_terms(query.question)
+    wanted = tuple(query_terms(query.question))
     return tuple(
         Hit(
             memory=memory,
             score=found.score,
-            highlights=highlights(memory.text, wanted),
             reasons=found.reasons,
             event_keys=tuple(keys[id] for id in memory.sources if id in keys),
+            asked=wanted,
         )
         for found in best
         if (memory := memories.get(found.id))

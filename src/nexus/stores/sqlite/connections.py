@@ -76,15 +76,21 @@ class Connections:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A connection nobody else uses meanwhile."""
+        """A connection nobody else uses meanwhile; all that is read on it is of one moment.
+
+        Otherwise a cache would take note of rows that its label did not yet tell of.
+        """
         self._check_open()
         with self._mutex:
             connection = self._idle.pop() if self._idle else None
         connection = connection or self._connect()
         try:
             with self.errors_mapped():
+                connection.execute("BEGIN")
                 yield connection
         finally:
+            with self.errors_mapped():
+                connection.rollback()
             with self._mutex:
                 self._idle.append(connection)
 

@@ -79,7 +79,8 @@ def _put(connection: Connection, workspace: WorkspaceId, drafts: Sequence[Draft]
     number = workspace_number(connection, workspace)
     derived = [_derived(connection, number, workspace, draft) for draft in drafts]
     kept = [memory for memory in derived if memory]
-    changed = [memory for memory in kept if _changed(connection, number, memory)]
+    last = {memory.id: memory for memory in kept}  # of two with the same id, the later one
+    changed = [memory for memory in last.values() if _changed(connection, number, memory)]
     delete_memories(connection, workspace, [memory.id for memory in changed])
     numbers = take_numbers(connection, number, workspace, len(changed))
     for place, memory in zip(numbers, changed, strict=True):

@@ -1,4 +1,5 @@
 -- One query under each heading. Their text never varies: lists travel as one JSON parameter.
+-- CROSS JOIN and unary plus tell the planner to start from such a list, not from a label's index.
 
 -- workspace --
 SELECT workspace, length, head, counter FROM workspaces WHERE name = :name;
@@ -53,15 +54,15 @@ VALUES (:workspace, :seq, :label, :step, :due_at);
 -- events_by_id --
 SELECT events.id, content
   FROM json_each(:ids) AS wanted
-  JOIN events ON events.workspace = :workspace AND events.id = wanted.value
- WHERE label IN (SELECT value FROM json_each(:labels)) AND content IS NOT NULL
+  CROSS JOIN events ON events.workspace = :workspace AND events.id = wanted.value
+ WHERE +label IN (SELECT value FROM json_each(:labels)) AND content IS NOT NULL
  ORDER BY wanted.key;
 
 -- event_keys --
 SELECT events.id, content ->> 'key'
   FROM json_each(:ids) AS wanted
-  JOIN events ON events.workspace = :workspace AND events.id = wanted.value
- WHERE label IN (SELECT value FROM json_each(:labels)) AND content IS NOT NULL;
+  CROSS JOIN events ON events.workspace = :workspace AND events.id = wanted.value
+ WHERE +label IN (SELECT value FROM json_each(:labels)) AND content IS NOT NULL;
 
 -- events_by_time --
 SELECT content FROM events
@@ -73,9 +74,9 @@ SELECT content FROM events
 -- event_progress --
 SELECT events.id, outbox.step, outbox.attempts, outbox.error
   FROM json_each(:ids) AS wanted
-  JOIN events ON events.workspace = :workspace AND events.id = wanted.value
+  CROSS JOIN events ON events.workspace = :workspace AND events.id = wanted.value
   LEFT JOIN outbox ON outbox.workspace = :workspace AND outbox.seq = events.seq
- WHERE events.label IN (SELECT value FROM json_each(:labels)) AND content IS NOT NULL;
+ WHERE +events.label IN (SELECT value FROM json_each(:labels)) AND content IS NOT NULL;
 
 -- chain --
 SELECT seq, content, salt, commitment, hash FROM events
@@ -168,8 +169,8 @@ DELETE FROM vectors WHERE workspace = :workspace AND memory = :memory
 -- memories_by_id --
 SELECT content
   FROM json_each(:ids) AS wanted
-  JOIN memories ON memories.workspace = :workspace AND memories.id = wanted.value
- WHERE label IN (SELECT value FROM json_each(:labels))
+  CROSS JOIN memories ON memories.workspace = :workspace AND memories.id = wanted.value
+ WHERE +label IN (SELECT value FROM json_each(:labels))
  ORDER BY wanted.key;
 
 -- memories_by_time --
@@ -186,14 +187,14 @@ SELECT content FROM memories
 -- ids_by_number --
 SELECT memory, memories.id
   FROM json_each(:numbers) AS wanted
-  JOIN memories ON memories.workspace = :workspace AND memories.memory = wanted.value
- WHERE label IN (SELECT value FROM json_each(:labels));
+  CROSS JOIN memories ON memories.workspace = :workspace AND memories.memory = wanted.value
+ WHERE +label IN (SELECT value FROM json_each(:labels));
 
 -- memories_by_number --
 SELECT memory, content
   FROM json_each(:numbers) AS wanted
-  JOIN memories ON memories.workspace = :workspace AND memories.memory = wanted.value
- WHERE label IN (SELECT value FROM json_each(:labels));
+  CROSS JOIN memories ON memories.workspace = :workspace AND memories.memory = wanted.value
+ WHERE +label IN (SELECT value FROM json_each(:labels));
 
 -- new_postings --
 SELECT memory, frequency, length FROM postings
@@ -232,20 +233,20 @@ SELECT number, memory, data FROM vectors
  WHERE workspace = :workspace AND label = :label AND profile = :profile AND number > :after
  ORDER BY number;
 
--- vectors_by_number --
+-- vectors_at --
+-- Each place is [label, number]; labels come from the grant.
 SELECT vectors.memory, data
-  FROM json_each(:numbers) AS wanted
-  JOIN vectors ON vectors.workspace = :workspace AND vectors.profile = :profile
-              AND vectors.memory = wanted.value
- WHERE label IN (SELECT value FROM json_each(:labels));
+  FROM json_each(:places) AS wanted
+  CROSS JOIN vectors ON vectors.workspace = :workspace AND vectors.label = wanted.value ->> 0
+                    AND vectors.profile = :profile AND vectors.number = wanted.value ->> 1;
 
 -- vectors_by_id --
 SELECT memories.id, data
   FROM json_each(:ids) AS wanted
-  JOIN memories ON memories.workspace = :workspace AND memories.id = wanted.value
-  JOIN vectors ON vectors.workspace = :workspace AND vectors.profile = :profile
-              AND vectors.memory = memories.memory
- WHERE memories.label IN (SELECT value FROM json_each(:labels));
+  CROSS JOIN memories ON memories.workspace = :workspace AND memories.id = wanted.value
+  CROSS JOIN vectors ON vectors.workspace = :workspace AND vectors.profile = :profile
+                    AND vectors.memory = memories.memory
+ WHERE +memories.label IN (SELECT value FROM json_each(:labels));
 
 -- without_vector --
 SELECT content FROM memories

@@ -1,9 +1,4 @@
-"""Vectors as blobs, searched exactly inside the grant.
-
-The cache holds a byte per number. A byte-sized vector differs from the real one by a known
-distance, so its score bounds the real score from both sides: whatever could still be among
-the best is read as floats and scored again. The answer is exact.
-"""
+"""Vectors as blobs, searched exactly inside the grant, with bytes of them in memory."""
 
 from __future__ import annotations
 
@@ -22,31 +17,13 @@ from ...core.ids import WorkspaceId
 from ...core.protocols import Floats, Scored
 from ...core.records import EmbeddingProfile, Memory
 from ..checks import DIGITS, check_vector, ranked
-from .best import names
+from .best import best_first, names
 from .cache import LabelCache
+from .codes import LABEL, MEMORY, NUMBER, Codes, Ints, candidates, ceilings, encoded, joined
 from .connections import Connection, Connections
 from .labels import SQL, Readable, known_workspace, readable, take_numbers
 
-Ints = NDArray[np.int64]
-BLOCK = 4_096  # rows widened to floats at a time: they fit the processor's cache
 FIRST_PORTION = 64
-
-
-@dataclass(frozen=True, slots=True)
-class Codes:
-    """The vectors of one label, a byte per number."""
-
-    memories: Ints
-    codes: NDArray[np.int8]
-    scales: Floats
-    errors: Floats  # length of what the bytes leave out
-
-    @property
-    def bytes(self) -> int:
-        return int(self.codes.nbytes + self.memories.nbytes + 2 * self.scales.nbytes + 200)
-
-    def __len__(self) -> int:
-        return len(self.memories)
 
 
 class SqliteVectors:
@@ -83,10 +60,8 @@ class SqliteVectors:
             blocks = [block for block in self._blocks(connection, view, number) if len(block)]
             if not blocks:
                 return []
-            memories = np.concatenate([block.memories for block in blocks])
-            about, error = _approximate(blocks, asked)
-            search = _Search(connection, view, grant, number, asked, where, limit)
-            return search.run(memories, about + error)
+            search = _Search(connection, view, grant, number, asked, limit)
+            return search.past_filter(blocks, where) if where else search.among_all(blocks)
 
     def _blocks(self, connection: Connection, view: Readable, profile: int) -> Iterator[Codes]:
         for state in view.labels:
@@ -120,88 +95,71 @@ class SqliteVectors:
 
 @dataclass(slots=True)
 class _Search:
-    """One question: from upper bounds to exact scores, best first."""
+    """One question: from bounds to exact scores, best first."""
 
     connection: Connection
     view: Readable
     grant: Grant
     profile: int
     asked: Floats
-    where: Filter | None
     limit: int
 
-    def run(self, memories: Ints, ceilings: NDArray[np.float32]) -> list[Scored]:
+    def among_all(self, blocks: Sequence[Codes]) -> list[Scored]:
+        memories, scores = self._exact(candidates(blocks, self.asked, self.limit))
+        return best_first(
+            self.connection, self.view, self.grant, memories, scores, where=None, limit=self.limit
+        )
+
+    def past_filter(self, blocks: Sequence[Codes], where: Filter) -> list[Scored]:
+        """In growing portions, until nothing left could beat what passed."""
+        rows, most = ceilings(blocks, self.asked)
         passed: list[tuple[str, float]] = []
         size = max(FIRST_PORTION, 4 * self.limit)
-        rest = np.arange(len(memories))
+        rest = np.arange(len(rows))
         while len(rest):
-            taken, rest = _highest(ceilings, rest, size)
-            passed += self._exact(memories[taken])
+            taken, rest = _highest(most, rest, size)
+            ids = names(self.connection, self.view, self.grant, rows[taken, MEMORY], where)
+            kept = taken[np.isin(rows[taken, MEMORY], list(ids))]
+            for memory, score in zip(*self._exact(rows[kept]), strict=True):
+                passed.append((ids[int(memory)], float(score)))
             best = sorted((score for _, score in passed), reverse=True)[: self.limit]
             if len(best) == self.limit:
-                floor = best[-1] - 10**-DIGITS
-                rest = rest[ceilings[rest] >= floor]
+                rest = rest[most[rest] >= best[-1] - 10**-DIGITS]
             size *= 4
         return ranked(passed)[: self.limit]
 
-    def _exact(self, numbers: Ints) -> list[tuple[str, float]]:
-        ids = names(self.connection, self.view, self.grant, numbers, self.where)
-        bound = {**self.view.parameters, "profile": self.profile}
-        bound["numbers"] = json.dumps(list(ids))
-        rows = self.connection.execute(SQL["vectors_by_number"], bound).fetchall()
-        if not rows:
-            return []
-        table = np.frombuffer(b"".join(data for _, data in rows), dtype="<f4")
-        scores = table.reshape(len(rows), -1).astype(np.float64) @ self.asked.astype(np.float64)
-        pairs = zip(rows, np.round(np.maximum(scores, 0.0), DIGITS), strict=True)
-        return [(ids[number], float(score)) for (number, _), score in pairs]
+    def _exact(self, rows: Ints) -> tuple[Ints, NDArray[np.float64]]:
+        """The numbers of these memories and their cosines, from the stored floats."""
+        bound = {"workspace": self.view.workspace, "profile": self.profile}
+        places = json.dumps(rows[:, [LABEL, NUMBER]].tolist())
+        found = self.connection.execute(SQL["vectors_at"], {**bound, "places": places}).fetchall()
+        if not found:
+            return np.zeros(0, dtype=np.int64), np.zeros(0)
+        table = np.frombuffer(b"".join(data for _, data in found), dtype="<f4")
+        wide = table.reshape(len(found), -1).astype(np.float64)
+        cosines = np.maximum(wide @ self.asked.astype(np.float64), 0.0)
+        scores: NDArray[np.float64] = np.round(cosines, DIGITS).astype(np.float64)
+        return np.array([memory for memory, _ in found], dtype=np.int64), scores
 
 
 def _highest(
-    ceilings: NDArray[np.float32], rest: NDArray[np.intp], size: int
+    most: Floats, rest: NDArray[np.intp], size: int
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     if len(rest) <= size:
         return rest, rest[:0]
-    order = np.argpartition(-ceilings[rest], size)
+    order = np.argpartition(-most[rest], size)
     return rest[order[:size]], rest[order[size:]]
-
-
-def _approximate(blocks: Sequence[Codes], asked: Floats) -> tuple[Floats, Floats]:
-    """Scores from bytes, and how far each can be off."""
-    scores = []
-    for block in blocks:
-        for start in range(0, len(block), BLOCK):
-            part = slice(start, start + BLOCK)
-            scores.append((block.codes[part].astype(np.float32) @ asked) * block.scales[part])
-    # 1e-5 covers the rounding of single precision itself
-    errors = np.concatenate([block.errors for block in blocks]) + np.float32(1e-5)
-    return np.concatenate(scores), errors
 
 
 def _read(connection: Connection, rows: dict[str, int], known: Codes | None, after: int) -> Codes:
     new = connection.execute(SQL["new_vectors"], {**rows, "after": after}).fetchall()
     if not new:
-        return known or _encoded(np.zeros(0, dtype=np.int64), np.zeros((0, 1), dtype=np.float32))
-    memories = np.array([row[1] for row in new], dtype=np.int64)
+        return known or encoded(np.zeros((0, 3), dtype=np.int64), np.zeros((0, 1), dtype="<f4"))
+    label = rows["label"]
+    places = np.array([(label, number, memory) for number, memory, _ in new], dtype=np.int64)
     table = np.frombuffer(b"".join(row[2] for row in new), dtype="<f4").reshape(len(new), -1)
-    added = _encoded(memories, table)
-    return _joined(known, added) if known and len(known) else added
-
-
-def _encoded(memories: Ints, table: Floats) -> Codes:
-    scales = np.abs(table).max(axis=1, initial=1e-12) / np.float32(127)
-    codes = np.rint(table / scales[:, None]).astype(np.int8)
-    errors = np.linalg.norm(table - codes * scales[:, None], axis=1)
-    return Codes(memories, codes, scales.astype(np.float32), errors.astype(np.float32))
-
-
-def _joined(one: Codes, other: Codes) -> Codes:
-    return Codes(
-        np.concatenate([one.memories, other.memories]),
-        np.concatenate([one.codes, other.codes]),
-        np.concatenate([one.scales, other.scales]),
-        np.concatenate([one.errors, other.errors]),
-    )
+    added = encoded(places, table)
+    return joined(known, added) if known and len(known) else added
 
 
 def _named(profile: EmbeddingProfile) -> dict[str, object]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ..core.text import terms
+from .text import terms
 
 SENTENCE = re.compile(r"[^.!?…\n]+[.!?…]*")
 LONGEST = 200
