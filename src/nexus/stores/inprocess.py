@@ -112,6 +112,9 @@ class _State:
     def of(self, workspace: WorkspaceId) -> _Workspace:
         return self.workspaces.setdefault(workspace, _Workspace(workspace))
 
+    def granted(self, grant: Grant) -> _Workspace:
+        return self.of(check_grant(grant).workspace)
+
     def visible_events(self, grant: Grant) -> Iterator[Event]:
         check_grant(grant)
         known = self.workspaces.get(grant.workspace)
@@ -205,7 +208,7 @@ class InProcessLedger(_Part):
 
     @_locked
     def progress(self, grant: Grant, ids: Sequence[str]) -> dict[str, Progress]:
-        home = self._state.of(grant.workspace)
+        home = self._state.granted(grant)
         visible = {event.id for event in self._state.visible_events(grant)}
         return {id: _progress(home.work.get(id)) for id in ids if id in visible}
 
@@ -244,7 +247,7 @@ def newest_first(records: Iterable[T]) -> list[T]:
 class InProcessQueue(_Part):
     @_locked
     def pending(self, grant: Grant) -> int:
-        work = self._state.of(grant.workspace).work
+        work = self._state.granted(grant).work
         return sum(event.id in work for event in self._state.visible_events(grant))
 
     @_locked
@@ -257,19 +260,22 @@ class InProcessQueue(_Part):
         leased: bool = False,
         failed: bool = False,
     ) -> list[Task]:
-        tasks: list[Task] = []
-        for home, event in self._candidates(grant):
-            work = home.work.get(event.id)
-            if len(tasks) == limit:
-                break
-            if work and (failed or work.due_at <= now) and (leased or _is_free(work, now)):
-                work.leased_until = now + LEASE
-                tasks.append(Task(event=event, step=work.step, attempts=work.attempts))
-        return tasks
+        due = [
+            (event, work)
+            for home, event in self._candidates(grant)
+            if (work := home.work.get(event.id))
+            and (failed or work.due_at <= now)
+            and (leased or _is_free(work, now))
+        ]
+        if grant is None:
+            due.sort(key=lambda each: each[1].due_at)
+        for _, work in due[:limit] if not leased else ():
+            work.leased_until = now + LEASE
+        return [Task(event=e, step=work.step, attempts=work.attempts) for e, work in due[:limit]]
 
     def _candidates(self, grant: Grant | None) -> Iterator[tuple[_Workspace, Event]]:
         if grant is not None:
-            home = self._state.of(grant.workspace)
+            home = self._state.granted(grant)
             return ((home, event) for event in self._state.visible_events(grant))
         return (
             (home, event) for home in self._state.workspaces.values() for event in home.events()
@@ -346,7 +352,9 @@ class InProcessMemories(_Part):
     def matching(
         self, grant: Grant, terms: Sequence[str], *, where: Filter | None = None, limit: int
     ) -> list[Scored]:
-        home = self._state.of(grant.workspace)
+        home = self._state.granted(grant)
+        if not terms:
+            return []
         visible = list(self._state.visible_memories(grant))
         counts = {memory.id: Counter(home.words[memory.id]) for memory in visible}
         lengths = {id: sum(counted.values()) for id, counted in counts.items()}
@@ -389,7 +397,7 @@ class InProcessVectors(_Part):
     @_locked
     def get(self, grant: Grant, profile: EmbeddingProfile, ids: Sequence[str]) -> dict[str, Floats]:
         visible = {memory.id for memory in self._state.visible_memories(grant)}
-        known = self._state.of(grant.workspace).vectors[profile.name]
+        known = self._state.granted(grant).vectors[profile.name]
         return {id: known[id] for id in ids if id in visible and id in known}
 
     @_locked
@@ -403,14 +411,14 @@ class InProcessVectors(_Part):
         limit: int,
     ) -> list[Scored]:
         asked = check_vector(profile, vector).astype(np.float64)
-        known = self._state.of(grant.workspace).vectors[profile.name]
+        known = self._state.granted(grant).vectors[profile.name]
         visible = (m for m in self._state.visible_memories(grant) if matches(where, m))
         scores = ((m.id, max(0.0, float(known[m.id] @ asked))) for m in visible if m.id in known)
         return ranked(scores)[:limit]
 
     @_locked
     def missing(self, grant: Grant, profile: EmbeddingProfile, *, limit: int) -> list[Memory]:
-        known = self._state.of(grant.workspace).vectors[profile.name]
+        known = self._state.granted(grant).vectors[profile.name]
         return [m for m in self._state.visible_memories(grant) if m.id not in known][:limit]
 
     @_locked
@@ -497,7 +505,7 @@ class InProcessStore:
             kinds = Counter(m.kind.value for m in self._state.visible_memories(grant))
             events = sum(1 for _ in self._state.visible_events(grant))
             visible = {m.id for m in self._state.visible_memories(grant)}
-            known = self._state.of(grant.workspace).vectors.values()
+            known = self._state.granted(grant).vectors.values()
             vectors = sum(len(visible & table.keys()) for table in known)
             return {"events": events, **dict(sorted(kinds.items())), "vectors": vectors}
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Generic, TypeVar
 
-from ...core.errors import Corrupt, StoreUnavailable
+from ...core.errors import ConfigError, Corrupt, StoreUnavailable
 
 T = TypeVar("T")
 Connection = sqlite3.Connection
@@ -42,6 +43,9 @@ class _Job(Generic[T]):
     error: BaseException | None = None
 
 
+_libraries: dict[Path, list[str]] = defaultdict(list)  # file → the SQLite each opener uses
+
+
 class Connections:
     """Every way to the file."""
 
@@ -61,7 +65,18 @@ class Connections:
         self._leader = threading.Lock()
         self._broken: str | None = None
         self._closed = False
+        self._refuse_second_library()
         self._writer = self._connect()
+        _libraries[path.resolve()].append(driver.__name__)
+
+    def _refuse_second_library(self) -> None:
+        """Two SQLite libraries in one process drop each other's locks on a file."""
+        others = set(_libraries[self.path.resolve()]) - {self._driver.__name__}
+        if others:
+            raise ConfigError(
+                f"{self.path} is open in this process through {others.pop()}; a second SQLite"
+                f" library ({self._driver.__name__}) would break its locks: use the same `vectors`"
+            )
 
     def _connect(self) -> Connection:
         with self.errors_mapped():
@@ -189,6 +204,7 @@ class Connections:
         if self._closed or self._pid != os.getpid():
             return
         self._closed = True
+        _libraries[self.path.resolve()].remove(self._driver.__name__)
         with self._leader, self._mutex:
             for connection in (*self._idle, self._writer):
                 connection.close()

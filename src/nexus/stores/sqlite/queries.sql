@@ -255,6 +255,14 @@ SELECT content FROM memories
                       AND vectors.profile = :profile AND vectors.memory = memories.memory)
  ORDER BY memory LIMIT :limit;
 
+-- indexed_to --
+SELECT reached, generation FROM vector_indexes
+ WHERE workspace = :workspace AND label = :label AND profile = :profile;
+
+-- index_reached --
+INSERT OR REPLACE INTO vector_indexes (workspace, label, profile, reached, generation)
+VALUES (:workspace, :label, :profile, :reached, :generation);
+
 -- resting_on --
 -- Everything derived from these, at any depth.
 WITH RECURSIVE reached (id) AS (

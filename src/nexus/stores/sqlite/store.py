@@ -32,16 +32,14 @@ class SqliteStore:
         vectors: str = "plain",
         cache_megabytes: int = CACHE_MEGABYTES,
     ) -> None:
-        if vectors != "plain":
-            raise ConfigError(f"unknown vectors {vectors!r}")
         self.path = Path(path).expanduser()
-        self._connections = Connections(_prepared(self.path), sqlite3)
+        self._connections = _connect(_prepared(self.path), vectors)
         bring_up_to_date(self._connections)
         cache_bytes = cache_megabytes * 1_000_000 // 2
         self.ledger = SqliteLedger(self._connections)
         self.queue = SqliteQueue(self._connections)
         self.memories = SqliteMemories(self._connections, Keywords(cache_bytes))
-        self.vectors: Vectors = SqliteVectors(self._connections, cache_bytes)
+        self.vectors = _vectors(self._connections, vectors, cache_bytes)
         self.eraser = SqliteEraser(self._connections)
 
     def workspaces(self) -> list[WorkspaceId]:
@@ -66,6 +64,24 @@ class SqliteStore:
 
     def close(self) -> None:
         self._connections.close()
+
+
+def _connect(path: Path, vectors: str) -> Connections:
+    if vectors == "plain":
+        return Connections(path, sqlite3)
+    if vectors == "sqlite-vec":
+        from . import vec  # noqa: PLC0415  # an extra
+
+        return Connections(path, vec.driver(), vec.load_extension)
+    raise ConfigError(f"unknown vectors {vectors!r}; a SQLite file has plain or sqlite-vec")
+
+
+def _vectors(connections: Connections, vectors: str, cache_bytes: int) -> Vectors:
+    if vectors == "plain":
+        return SqliteVectors(connections, cache_bytes)
+    from . import vec  # noqa: PLC0415
+
+    return vec.SqliteVecVectors(connections, cache_bytes)
 
 
 def _prepared(path: Path) -> Path:

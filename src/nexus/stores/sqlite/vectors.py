@@ -129,17 +129,23 @@ class _Search:
         return ranked(passed)[: self.limit]
 
     def _exact(self, rows: Ints) -> tuple[Ints, NDArray[np.float64]]:
-        """The numbers of these memories and their cosines, from the stored floats."""
-        bound = {"workspace": self.view.workspace, "profile": self.profile}
-        places = json.dumps(rows[:, [LABEL, NUMBER]].tolist())
-        found = self.connection.execute(SQL["vectors_at"], {**bound, "places": places}).fetchall()
-        if not found:
-            return np.zeros(0, dtype=np.int64), np.zeros(0)
-        table = np.frombuffer(b"".join(data for _, data in found), dtype="<f4")
-        wide = table.reshape(len(found), -1).astype(np.float64)
-        cosines = np.maximum(wide @ self.asked.astype(np.float64), 0.0)
-        scores: NDArray[np.float64] = np.round(cosines, DIGITS).astype(np.float64)
-        return np.array([memory for memory, _ in found], dtype=np.int64), scores
+        return exact_scores(self.connection, self.view.workspace, self.profile, rows, self.asked)
+
+
+def exact_scores(
+    connection: Connection, workspace: int, profile: int, rows: Ints, asked: Floats
+) -> tuple[Ints, NDArray[np.float64]]:
+    """The numbers of these memories and their cosines, from the stored floats."""
+    places = json.dumps(rows[:, [LABEL, NUMBER]].tolist())
+    bound = {"workspace": workspace, "profile": profile, "places": places}
+    found = connection.execute(SQL["vectors_at"], bound).fetchall()
+    if not found:
+        return np.zeros(0, dtype=np.int64), np.zeros(0)
+    table = np.frombuffer(b"".join(data for _, data in found), dtype="<f4")
+    wide = table.reshape(len(found), -1).astype(np.float64)
+    cosines = np.maximum(wide @ asked.astype(np.float64), 0.0)
+    scores: NDArray[np.float64] = np.round(cosines, DIGITS).astype(np.float64)
+    return np.array([memory for memory, _ in found], dtype=np.int64), scores
 
 
 def _highest(

@@ -123,6 +123,16 @@ CREATE TABLE vectors (
     UNIQUE (workspace, profile, memory)
 ) STRICT, WITHOUT ROWID;
 
+-- How far the optional sqlite-vec index has followed a label.
+CREATE TABLE vector_indexes (
+    workspace  INTEGER NOT NULL,
+    label      INTEGER NOT NULL,
+    profile    INTEGER NOT NULL,
+    reached    INTEGER NOT NULL,
+    generation INTEGER NOT NULL,
+    PRIMARY KEY (workspace, label, profile)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE tombstones (
     workspace INTEGER NOT NULL,
     kind      TEXT    NOT NULL,

@@ -1,0 +1,217 @@
+"""sqlite-vec as the index for vectors: less memory, more time per question.
+
+The floats in the `vectors` table stay the truth; the vec0 table beside them is an index that
+follows. Its traps are handled here: it is asked one partition at a time, because it filters
+anything else after searching; its chunks are small, because each partition fills whole ones;
+what it finds is scored again from the floats; and no vector gets in that was not checked.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from ...core.access import Grant
+from ...core.errors import MissingExtra
+from ...core.filters import Filter
+from ...core.ids import WorkspaceId
+from ...core.protocols import Floats, Scored
+from ...core.records import EmbeddingProfile, Memory
+from ..checks import check_vector
+from .best import best_first
+from .codes import Ints
+from .connections import Connection, Connections
+from .labels import SQL, LabelState, Readable, readable
+from .vectors import SqliteVectors, exact_scores, profile_number
+
+CHUNK = 64  # rows a partition grows by; the default of 1,024 made 1.4 GB of 15 MB
+MOST_NEIGHBOURS = 4_096  # sqlite-vec refuses to find more
+WORKSPACE_BITS = 40  # a row's id is its workspace above, its number below
+LABEL_BITS = 24
+CLOSE = 1e-5  # distances of single precision that may be in the wrong order
+
+
+def driver() -> ModuleType:
+    """A SQLite that can load extensions; many Pythons are built without."""
+    if find_spec("sqlite_vec") is None:
+        raise MissingExtra("sqlite-vec", "sqlite-vec")
+    if hasattr(sqlite3.Connection, "enable_load_extension"):
+        return sqlite3
+    if find_spec("pysqlite3") is None:
+        raise MissingExtra("sqlite-vec (this Python's SQLite loads no extensions)", "sqlite-vec")
+    import pysqlite3.dbapi2 as pysqlite3  # noqa: PLC0415
+
+    module: ModuleType = pysqlite3
+    return module
+
+
+def load_extension(connection: Connection) -> None:
+    import sqlite_vec  # noqa: PLC0415
+
+    connection.enable_load_extension(True)
+    sqlite_vec.load(connection)
+    connection.enable_load_extension(False)
+    for (profile,) in _indexed_profiles(connection):
+        _follow_deletions(connection, int(profile.removeprefix("vec_")))
+
+
+def _indexed_profiles(connection: Connection) -> list[tuple[str]]:
+    query = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE '%USING vec0%'"
+    rows: list[tuple[str]] = connection.execute(query).fetchall()
+    return rows
+
+
+class SqliteVecVectors:
+    """The plain vectors, with vec0 to find the nearest."""
+
+    def __init__(self, connections: Connections, cache_bytes: int) -> None:
+        self._connections = connections
+        self._plain = SqliteVectors(connections, cache_bytes)
+
+    def put(
+        self, workspace: WorkspaceId, profile: EmbeddingProfile, vectors: Mapping[str, Floats]
+    ) -> int:
+        return self._plain.put(workspace, profile, vectors)
+
+    def get(self, grant: Grant, profile: EmbeddingProfile, ids: Sequence[str]) -> dict[str, Floats]:
+        return self._plain.get(grant, profile, ids)
+
+    def missing(self, grant: Grant, profile: EmbeddingProfile, *, limit: int) -> list[Memory]:
+        return self._plain.missing(grant, profile, limit=limit)
+
+    def profiles(self) -> list[EmbeddingProfile]:
+        return self._plain.profiles()
+
+    def use(self, profile: EmbeddingProfile) -> None:
+        self._plain.use(profile)
+
+    def nearest(
+        self,
+        grant: Grant,
+        profile: EmbeddingProfile,
+        vector: Floats,
+        *,
+        where: Filter | None = None,
+        limit: int,
+    ) -> list[Scored]:
+        if where is not None:  # vec0 filters after searching and would starve the answer
+            return self._plain.nearest(grant, profile, vector, where=where, limit=limit)
+        asked = check_vector(profile, vector)
+        with self._connections.reading() as connection:
+            view = readable(connection, grant)
+            number = profile_number(connection, profile)
+            if number < 0:
+                return []
+            stale = [s for s in view.labels if not _is_current(connection, view, s, number)]
+        if stale:
+            self._connections.write(
+                lambda writer: _bring_up_to_date(writer, view.workspace, stale, profile, number)
+            )
+        with self._connections.reading() as connection:
+            rows = _neighbours(connection, view, number, asked, limit)
+            if rows is None:
+                return self._plain.nearest(grant, profile, vector, limit=limit)
+            memories, scores = exact_scores(connection, view.workspace, number, rows, asked)
+            return best_first(connection, view, grant, memories, scores, where=None, limit=limit)
+
+
+def _partition(workspace: int, label: int) -> int:
+    return (workspace << LABEL_BITS) | label
+
+
+def _is_current(connection: Connection, view: Readable, state: LabelState, profile: int) -> bool:
+    if not state.latest:
+        return True
+    bound = {"workspace": view.workspace, "label": state.label, "profile": profile}
+    row = connection.execute(SQL["indexed_to"], bound).fetchone()
+    return row is not None and row[0] >= state.latest and row[1] == state.generation
+
+
+def _bring_up_to_date(
+    connection: Connection,
+    workspace: int,
+    stale: Sequence[LabelState],
+    profile: EmbeddingProfile,
+    number: int,
+) -> None:
+    _create_index(connection, profile, number)
+    for state in stale:
+        place = {"workspace": workspace, "label": state.label, "profile": number}
+        row = connection.execute(SQL["indexed_to"], place).fetchone()
+        known = row if row and row[1] == state.generation else None
+        partition = _partition(workspace, state.label)
+        if row and not known:
+            connection.execute(f"DELETE FROM vec_{number:d} WHERE place = ?", (partition,))  # noqa: S608
+        after = {**place, "after": known[0] if known else 0}
+        found = connection.execute(SQL["new_vectors"], after).fetchall()
+        connection.executemany(
+            f"INSERT INTO vec_{number:d} (rowid, place, embedding) VALUES (?, ?, ?)",  # noqa: S608
+            [((workspace << WORKSPACE_BITS) | each, partition, data) for each, _, data in found],
+        )
+        reached = max([state.latest, *(row[0] for row in found)])
+        now = {**place, "reached": reached, "generation": state.generation}
+        connection.execute(SQL["index_reached"], now)
+
+
+def _create_index(connection: Connection, profile: EmbeddingProfile, number: int) -> None:
+    """The names and sizes in a table's definition cannot be bound; both are our own integers."""
+    connection.execute(
+        f"CREATE VIRTUAL TABLE IF NOT EXISTS vec_{number:d} USING vec0("
+        f"place INTEGER PARTITION KEY, embedding FLOAT[{profile.dimension:d}]"
+        f" distance_metric=cosine, chunk_size={CHUNK:d})"
+    )
+    _follow_deletions(connection, number)
+
+
+def _follow_deletions(connection: Connection, number: int) -> None:
+    """What is erased from the table leaves the index in the same transaction.
+
+    The trigger is this connection's own: a program without sqlite-vec can still open the file.
+    """
+    connection.execute(
+        f"CREATE TEMP TRIGGER IF NOT EXISTS unindex_{number:d} AFTER DELETE ON main.vectors"  # noqa: S608
+        f" WHEN old.profile = {number:d} BEGIN"
+        f" DELETE FROM vec_{number:d}"
+        f" WHERE rowid = (old.workspace << {WORKSPACE_BITS:d}) | old.number; END"
+    )
+
+
+def _neighbours(
+    connection: Connection, view: Readable, number: int, asked: Floats, limit: int
+) -> Ints | None:
+    """Rows that hold the nearest, one partition after the other; None where it finds too few."""
+    rows = []
+    for state in view.labels:
+        if not state.latest:
+            continue
+        partition = _partition(view.workspace, state.label)
+        found = _nearest_in(connection, partition, number, asked, limit)
+        if found is None:
+            return None
+        mask = (1 << WORKSPACE_BITS) - 1
+        rows += [(state.label, rowid & mask, 0) for rowid in found]
+    return np.array(rows, dtype=np.int64).reshape(-1, 3)
+
+
+def _nearest_in(
+    connection: Connection, partition: int, number: int, asked: Floats, limit: int
+) -> list[int] | None:
+    """At least `limit` rows, and all that are as close as the last of them."""
+    query = (
+        f"SELECT rowid, distance FROM vec_{number:d}"  # noqa: S608
+        " WHERE embedding MATCH ? AND k = ? AND place = ?"
+    )
+    wanted = limit + 16
+    while wanted <= MOST_NEIGHBOURS:
+        found: list[tuple[int, Any]] = connection.execute(
+            query, (asked.tobytes(), wanted, partition)
+        ).fetchall()
+        if len(found) < wanted or found[-1][1] > found[limit - 1][1] + CLOSE:
+            return [rowid for rowid, _ in found]
+        wanted *= 4
+    return None
