@@ -14,8 +14,8 @@ from .fuse import Fused, fuse
 from .query import Query
 from .strategies import Strategies
 
-DEEPER = 5  # each strategy looks this many times deeper than what is asked for
-LEAST_DEPTH = 50
+DEEPER = 3  # each strategy looks this many times deeper than what is asked for
+LEAST_DEPTH = 20
 
 
 def answer(store: Store, strategies: Strategies, grant: Grant, query: Query) -> Found:

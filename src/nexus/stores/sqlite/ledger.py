@@ -127,6 +127,7 @@ def _extend_chain(
         place["label"] = label_number(connection, number, frozenset({event.scope}))
         row = {
             "id": event.id,
+            "key": event.key,
             "at": time_text(event.at),
             "content": canonical_json(event_json(event)),
             "salt": salt,

@@ -44,8 +44,8 @@ SELECT label, latest, generation, documents, terms FROM labels WHERE workspace =
 SELECT content, seq FROM events WHERE workspace = :workspace AND id = :id;
 
 -- add_event --
-INSERT INTO events (workspace, seq, id, label, at, content, salt, commitment, hash)
-VALUES (:workspace, :seq, :id, :label, :at, :content, :salt, :commitment, :hash);
+INSERT INTO events (workspace, seq, id, label, key, at, content, salt, commitment, hash)
+VALUES (:workspace, :seq, :id, :label, :key, :at, :content, :salt, :commitment, :hash);
 
 -- add_work --
 INSERT INTO outbox (workspace, seq, label, step, due_at)
@@ -59,7 +59,7 @@ SELECT events.id, content
  ORDER BY wanted.key;
 
 -- event_keys --
-SELECT events.id, content ->> 'key'
+SELECT events.id, events.key
   FROM json_each(:ids) AS wanted
   CROSS JOIN events ON events.workspace = :workspace AND events.id = wanted.value
  WHERE +label IN (SELECT value FROM json_each(:labels)) AND content IS NOT NULL;
@@ -277,7 +277,7 @@ SELECT content FROM memories JOIN reached ON memories.id = reached.id
  ORDER BY at DESC, memories.id;
 
 -- erase_event --
-UPDATE events SET label = NULL, at = NULL, content = NULL, salt = NULL
+UPDATE events SET label = NULL, key = NULL, at = NULL, content = NULL, salt = NULL
  WHERE workspace = :workspace AND id = :id AND content IS NOT NULL;
 
 -- drop_any_work --

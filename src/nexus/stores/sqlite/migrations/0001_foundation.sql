@@ -38,6 +38,7 @@ CREATE TABLE events (
     seq         INTEGER NOT NULL,            -- place in the chain; never shown
     id          TEXT    NOT NULL,
     label       INTEGER,
+    key         TEXT,
     at          TEXT,
     content     TEXT,                        -- canonical JSON; NULL once erased
     salt        BLOB,

@@ -1,0 +1,43 @@
+# make demo    a fresh environment, the base install, and a short story told through it
+# make test    everything that must hold before a commit lands: style, types, contracts, fast tests
+# make slow    what takes longer: kill -9, a minute of leak hunting, model conversion
+# make bench   the figures in docs/benchmarks.md
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+CORES  ?= $(shell getconf _NPROCESSORS_ONLN)
+BIN    := .venv/bin
+
+.PHONY: demo test slow bench check clean
+
+demo: .venv-demo/ready
+	@.venv-demo/bin/python examples/story.py
+
+test: .venv/ready check
+	$(BIN)/pytest -q -n $(CORES) -m "not slow"
+
+check: .venv/ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+slow: .venv/ready
+	$(BIN)/pytest -q -m slow
+
+bench: .venv/ready
+	$(BIN)/python bench/embedded.py
+
+.venv/ready: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $@
+
+.venv-demo/ready: pyproject.toml
+	@echo "Setting up a fresh environment (the base install, nothing else) …"
+	@$(PYTHON) -m venv .venv-demo
+	@.venv-demo/bin/python -m pip install --quiet --editable .
+	@touch $@
+
+clean:
+	rm -rf .venv .venv-demo build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -1,0 +1,238 @@
+"""How fast the embedded default is, as ratios to a floor measured in the same run.
+
+    python bench/embedded.py                 all figures (about five minutes)
+    python bench/embedded.py --quick         1,000 and 10,000 memories only
+
+The floor is the least any memory could do: one matrix of vectors in memory and numpy for a
+question, one fsynced SQLite insert for a write. Wall times of a shared machine are noisy;
+ratios of one run are not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import resource
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from importlib.metadata import distribution
+from pathlib import Path
+from pydoc_data.topics import topics
+from statistics import median
+
+import numpy as np
+
+from nexus import Nexus
+from nexus.embedders.builtin import BuiltinEmbedder
+
+RESULTS = Path(__file__).parent / "results" / "embedded.json"
+WORDS_A_MESSAGE = 18
+
+
+class Texts:
+    """Messages cut from English prose that every Python brings along, the same in every run."""
+
+    def __init__(self, seed: int = 7) -> None:
+        self._random = random.Random(seed)
+        self._words = " ".join(topics.values()).split()
+
+    def __call__(self, count: int = WORDS_A_MESSAGE) -> str:
+        """Half from one place and half from another, so that hardly two are alike."""
+        half = count // 2
+        places = self._random.choices(range(len(self._words) - count), k=2)
+        first, second = (self._words[place : place + half] for place in places)
+        return " ".join([*first, *second])
+
+
+def seconds(work: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+def percentile(values: list[float], share: float) -> float:
+    return float(np.percentile(values, share)) * 1_000
+
+
+# The floor
+
+
+def floor_commit(folder: Path, text: Texts) -> Callable[[], None]:
+    """One row in one fsynced transaction."""
+    connection = sqlite3.connect(folder / "floor.db", isolation_level=None)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, text TEXT)")
+    return lambda: connection.execute("INSERT INTO t (text) VALUES (?)", (text(),)) and None
+
+
+def floor_search(vectors: np.ndarray) -> Callable[[np.ndarray], object]:
+    """The ten largest of one matrix product."""
+
+    def search(asked: np.ndarray) -> object:
+        scores = vectors @ asked
+        best = np.argpartition(-scores, 10)[:10]
+        return best[np.argsort(-scores[best])]
+
+    return search
+
+
+# Writing
+
+
+def measure_observe(folder: Path) -> dict[str, float]:
+    text = Texts()
+    with Nexus.open(folder / "observe.db", background=False) as nexus:
+        room = nexus.workspace("bench").room("r", participants=["ann"])
+        commit = floor_commit(folder, text)
+        single, floor = [], []
+        for _ in range(400):  # alternating, so that a slow moment hits both
+            floor.append(seconds(commit))
+            single.append(seconds(lambda: room.observe("ann", text())))
+        return {
+            "commit_floor_p50_ms": percentile(floor, 50),
+            "observe_single_p50_ms": percentile(single, 50),
+            "observe_single_ratio": median(single) / median(floor),
+            "observe_32_writers_per_second": concurrent_writers(room, 32, 200),
+        }
+
+
+def concurrent_writers(room: object, writers: int, each: int) -> float:
+    texts = [[Texts(seed)() for _ in range(each)] for seed in range(writers)]
+    start = threading.Barrier(writers + 1)
+
+    def write(messages: list[str]) -> None:
+        start.wait()
+        for message in messages:
+            room.observe("ann", message)  # type: ignore[attr-defined]
+
+    threads = [threading.Thread(target=write, args=(messages,)) for messages in texts]
+    for thread in threads:
+        thread.start()
+    start.wait()
+    took = seconds(lambda: [thread.join() for thread in threads])
+    return writers * each / took
+
+
+# Finding
+
+
+def fill(nexus: Nexus, workspace: str, count: int, text: Texts) -> None:
+    room = nexus.workspace(workspace).room("r", participants=["ann"])
+    room.observe_many({"speaker": "ann", "text": text(), "key": str(i)} for i in range(count))
+    room.flush()
+
+
+def measure_recall(folder: Path, count: int, *, others: int = 0) -> dict[str, float]:
+    """A room of `count` memories, in a file with `others` memories in other workspaces."""
+    text = Texts()
+    embedder = BuiltinEmbedder()
+    with Nexus.open(folder / f"recall-{count}-{others}.db", background=False) as nexus:
+        filled = seconds(lambda: fill(nexus, "bench", count, text))
+        for number in range(others // 1_000):
+            fill(nexus, f"other-{number}", 1_000, text)
+        room = nexus.workspace("bench").room("r", participants=["ann"])
+        questions = [text(7) for _ in range(60)]
+        first = seconds(lambda: room.recall(questions[0]))
+        matrix = np.random.default_rng(0).normal(size=(count, 256)).astype(np.float32)
+        search = floor_search(matrix)
+        for question in questions:
+            room.recall(question)
+        ours, floor = [], []
+        for question in questions * 2:
+            asked = embedder.embed([question])[0]
+            floor.append(seconds(lambda asked=asked: search(asked)))  # type: ignore[misc]
+            ours.append(room.recall(question).seconds)
+        return {
+            "memories": count,
+            "in_the_file": count + others,
+            "indexed_per_second": count / filled,
+            "first_ms": first * 1_000,
+            "floor_p50_ms": percentile(floor, 50),
+            "recall_p50_ms": percentile(ours, 50),
+            "recall_p95_ms": percentile(ours, 95),
+            "ratio": median(ours) / median(floor),
+        }
+
+
+# Around it
+
+
+def measure_import() -> dict[str, float]:
+    def run(code: str) -> float:
+        return min(seconds(lambda: subprocess.run([sys.executable, "-c", code])) for _ in range(7))
+
+    bare, nexus = run("pass"), run("import nexus")
+    helped = min(
+        seconds(lambda: subprocess.run([sys.executable, "-m", "nexus", "--help"], stdout=-3))
+        for _ in range(7)
+    )
+    return {
+        "python_ms": bare * 1_000,
+        "import_nexus_ms": (nexus - bare) * 1_000,
+        "nexus_help_ms": helped * 1_000,
+    }
+
+
+def distributions() -> list[str]:
+    """What `pip install nexus-memory` brings, itself left out."""
+    found: set[str] = set()
+    waiting = ["nexus-memory"]
+    while waiting:
+        for line in distribution(waiting.pop()).requires or []:
+            name = "".join(line.split(";")[0].split("[")[0].split(" ")[0])
+            name = name.rstrip("<>=!~0123456789.,").lower()
+            if "extra ==" not in line and "python_version" not in line and name not in found:
+                found.add(name)
+                waiting.append(name)
+    return sorted(found)
+
+
+def resident_megabytes(folder: Path) -> float:
+    """Of a process that opened 10,000 memories and answered, measured from inside it."""
+    code = (
+        "import resource, sys; from nexus import Nexus;"
+        "n = Nexus.open(sys.argv[1]); r = n.workspace('bench').room('r', participants=['ann']);"
+        "[r.recall(q) for q in ('alpha beta', 'where is it', 'what did we decide')];"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
+    )
+    path = str(folder / "recall-10000-0.db")
+    run = subprocess.run([sys.executable, "-c", code, path], capture_output=True, check=True)
+    return float(run.stdout)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="leave out the large ones")
+    parser.add_argument("--folder", type=Path, help="where the files are written")
+    options = parser.parse_args()
+    sizes = (1_000, 10_000) if options.quick else (1_000, 10_000, 100_000)
+    with tempfile.TemporaryDirectory(dir=options.folder) as name:
+        folder = Path(name)
+        results = {
+            "machine": {"cores": os.cpu_count(), "python": sys.version.split()[0]},
+            "observe": measure_observe(folder),
+            "recall": [measure_recall(folder, size) for size in sizes],
+            "recall_in_a_large_file": measure_recall(
+                folder, 1_000, others=9_000 if options.quick else 99_000
+            ),
+            "start": measure_import(),
+            "distributions": distributions(),
+            "resident_megabytes_at_10000": resident_megabytes(folder),
+            "peak_of_this_run_megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        }
+    text = json.dumps(results, indent=2)
+    print(text)
+    if not options.quick:
+        RESULTS.write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
