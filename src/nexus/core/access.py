@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import NoReturn, final
 
 from .errors import NotFound
-from .ids import AgentId, UserId, WorkspaceId
+from .ids import AgentId, UserId, WorkspaceId, str_only
 from .scope import Kind, Scope, kind_named, parse_scope
 
 Label = frozenset[Scope]
@@ -44,6 +44,7 @@ class Grant:
 
     def within(self, scopes: Iterable[Scope]) -> Grant:
         """The same grant, narrowed; it cannot be widened."""
+        self.check()  # or a forged one would come out sealed
         wanted = frozenset(scopes)
         kept = wanted if self.everything else self.scopes & wanted
         return _mint(self.workspace, kept, everything=False)
@@ -146,7 +147,7 @@ class Viewer:
 
         A scope out of reach is NotFound, whether it exists or not.
         """
-        if ":" in name:
+        if ":" in str_only(name, "a scope"):
             scope = parse_scope(name)
             return scope if scope in self.grant().scopes else self._unreachable(name)
         kind = kind_named(name)

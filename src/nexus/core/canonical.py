@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,8 +18,19 @@ LATEST = datetime(9999, 12, 30, tzinfo=UTC)
 def canonical_json(value: object) -> str:
     """JSON with one possible spelling: sorted keys, no spaces, no NaN."""
     return json.dumps(
-        value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False
+        value,
+        ensure_ascii=False,
+        sort_keys=True,
+        separators=(",", ":"),
+        allow_nan=False,
+        default=_as_dict,
     )
+
+
+def _as_dict(value: object) -> dict[Any, Any]:
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} is not JSON")
 
 
 def clean_text(text: str, what: str = "text") -> str:
@@ -75,11 +86,18 @@ def _refuse_unstorable(text: str, what: str) -> None:
     clean_text(text, what)
 
 
+def clean_list(values: Any, what: str) -> list[Any]:
+    """The items of a list, set or iterator; one text is not a list of its letters."""
+    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
+        raise InvalidInput(f"{what} must be a list, not {type(values).__name__}")
+    return list(values)
+
+
 def clean_time(at: datetime, what: str = "at") -> datetime:
     """The same instant in UTC; a time without a zone is taken as UTC."""
     if not isinstance(at, datetime):
         raise InvalidInput(f"{what} must be a datetime, not {type(at).__name__}")
-    aware = at if at.tzinfo else at.replace(tzinfo=UTC)
+    aware = at.replace(tzinfo=UTC) if at.utcoffset() is None else at
     if not EARLIEST <= aware <= LATEST:
         raise InvalidInput(f"{what} is out of range: {at.isoformat()}")
     return aware.astimezone(UTC)

@@ -21,8 +21,13 @@ def new_salt() -> bytes:
     return secrets.token_bytes(16)
 
 
-def commitment(salt: bytes, event: Event) -> bytes:
-    return hashlib.sha256(salt + canonical_json(event_json(event)).encode()).digest()
+def content_of(event: Event) -> str:
+    """The event as the ledger keeps it and commits to it."""
+    return canonical_json(event_json(event))
+
+
+def commitment(salt: bytes, content: str) -> bytes:
+    return hashlib.sha256(salt + content.encode()).digest()
 
 
 def link(previous: bytes, commitment: bytes) -> bytes:

@@ -19,7 +19,7 @@ from difflib import get_close_matches
 from enum import StrEnum
 from typing import Any
 
-from .canonical import clean_time
+from .canonical import DEEPEST, clean_json, clean_time
 from .errors import InvalidInput
 from .records import Event, Memory
 
@@ -73,28 +73,30 @@ def parse_filter(data: Mapping[str, Any] | Filter | None) -> Filter | None:
     if data is None or isinstance(data, Condition | Every | Either | Not):
         return data
     budget = [LARGEST_FILTER]
-    parsed = _parse(data, budget)
+    parsed = _parse(data, budget, 0)
     return None if parsed == Every(()) else parsed
 
 
-def _parse(data: Any, budget: list[int]) -> Filter:
+def _parse(data: Any, budget: list[int], depth: int) -> Filter:
     if not isinstance(data, Mapping):
         raise InvalidInput(f"a filter is a mapping of fields to conditions, not {data!r:.80}")
+    if depth > DEEPEST:
+        raise InvalidInput(f"a filter is nested more than {DEEPEST} deep")
     budget[0] -= len(data)
     if budget[0] < 0:
         raise InvalidInput(f"a filter holds at most {LARGEST_FILTER} conditions")
-    parts = [_parse_entry(name, value, budget) for name, value in data.items()]
+    parts = [_parse_entry(name, value, budget, depth) for name, value in data.items()]
     return parts[0] if len(parts) == 1 else Every(tuple(parts))
 
 
-def _parse_entry(name: Any, value: Any, budget: list[int]) -> Filter:
+def _parse_entry(name: Any, value: Any, budget: list[int], depth: int) -> Filter:
     if name in ("AND", "OR"):
         if not isinstance(value, Sequence) or isinstance(value, str):
             raise InvalidInput(f"{name} takes a list of filters")
-        parts = tuple(_parse(part, budget) for part in value)
+        parts = tuple(_parse(part, budget, depth + 1) for part in value)
         return Every(parts) if name == "AND" else Either(parts)
     if name == "NOT":
-        return Not(_parse(value, budget))
+        return Not(_parse(value, budget, depth + 1))
     field = _known_field(name)
     if not isinstance(value, Mapping):
         return _condition(field, Op.EQ, value)
@@ -128,6 +130,8 @@ def _condition(field: str, op: Op, value: Any) -> Condition:
         raise InvalidInput(f"{field}: 'in' takes a list")
     if field in TIMES and op is not Op.CONTAINS:
         value = tuple(map(_time, value)) if many else _time(value)
+    else:
+        value = clean_json(value, f"the condition on {field!r}")
     return Condition(field, op, value)
 
 

@@ -9,6 +9,7 @@ from enum import IntEnum, StrEnum
 from typing import Any, overload
 
 from .access import Label
+from .errors import InvalidInput
 from .highlight import highlights
 from .ids import WorkspaceId, digest
 from .scope import Scope
@@ -58,6 +59,13 @@ class Attachment:
     media_type: str = "application/octet-stream"
     url: str | None = None
     size: int | None = None
+
+    def __post_init__(self) -> None:
+        texts = isinstance(self.name, str) and isinstance(self.media_type, str)
+        if not texts or not isinstance(self.url, str | None):
+            raise InvalidInput("an attachment's name, media_type and url are texts")
+        if not isinstance(self.size, int | None) or isinstance(self.size, bool):
+            raise InvalidInput(f"an attachment's size is a number of bytes, not {self.size!r:.80}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ import numpy as np
 
 from ..core.access import Grant, check_grant
 from ..core.bm25 import K1, B, best_possible, inverse_frequency
-from ..core.chain import GENESIS, commitment, link, new_salt, same_content
+from ..core.chain import GENESIS, commitment, content_of, link, new_salt, same_content
 from ..core.derive import Source, derive, keyword_text
 from ..core.errors import Conflict, Forgotten
 from ..core.filters import Filter, matches
@@ -171,7 +171,7 @@ class InProcessLedger(_Part):
 
     def _write(self, home: _Workspace, event: Event, now: datetime) -> None:
         salt = new_salt()
-        promise = commitment(salt, event)
+        promise = commitment(salt, content_of(event))
         entry = _Entry(event.id, event, salt, promise, link(home.head, promise))
         home.entries.append(entry)
         home.by_id[event.id] = entry
@@ -220,7 +220,7 @@ class InProcessLedger(_Part):
         for number, entry in enumerate(home.entries, start=1):
             if link(previous, entry.commitment) != entry.hash:
                 problems.append(f"event {number} does not follow the one before it")
-            if entry.event and commitment(entry.salt, entry.event) != entry.commitment:
+            if entry.event and commitment(entry.salt, content_of(entry.event)) != entry.commitment:
                 problems.append(f"event {number} was changed")
             previous = entry.hash
         erased = sum(entry.event is None for entry in home.entries)
@@ -367,6 +367,8 @@ class InProcessMemories(_Part):
             frequencies = ((weights[term], counts[id][term]) for term in weights)
             return sum(w * f * (K1 + 1) / (f + slack) for w, f in frequencies if f)
 
+        if not weights:
+            return []
         best = best_possible(list(weights.values()))
         scores = [(m.id, score(m.id) / best) for m in visible if matches(where, m)]
         return ranked((id, score) for id, score in scores if score > 0)[:limit]

@@ -132,7 +132,7 @@ class Connections:
             with self.errors_mapped():
                 self._writer.execute("BEGIN IMMEDIATE")
                 for job in jobs:
-                    self._attempt(job)
+                    self._attempt(job, alone=len(jobs) == 1)
                 self._writer.execute("COMMIT")
         except BaseException as error:
             self._undo()
@@ -144,7 +144,11 @@ class Connections:
             for job in jobs:
                 job.done = True
 
-    def _attempt(self, job: _Job[Any]) -> None:
+    def _attempt(self, job: _Job[Any], *, alone: bool) -> None:
+        """Do one job; alone in its transaction, it needs no savepoint to be undone."""
+        if alone:
+            job.value = job.work(self._writer)
+            return
         self._writer.execute("SAVEPOINT job")
         try:
             with self.errors_mapped():

@@ -3,35 +3,46 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
+from typing import NamedTuple
 
 from ...core.access import Grant
-from ...core.canonical import canonical_json, time_text
-from ...core.chain import GENESIS, commitment, link, new_salt, same_content
-from ...core.codec import event_from_json, event_json
+from ...core.canonical import time_text
+from ...core.chain import GENESIS, commitment, content_of, link, new_salt, same_content
+from ...core.codec import event_from_json
 from ...core.errors import Conflict, Forgotten
 from ...core.filters import Filter, matches
 from ...core.ids import WorkspaceId
 from ...core.protocols import LedgerReport
 from ...core.records import Event, NewEvent, Progress, Receipt, Stage
+from ...core.scope import Scope
 from ..checks import recorded
 from .connections import Connection, Connections
 from .labels import SQL, label_number, readable, workspace_number
 
 
+Place = tuple[int, Scope]  # a scope of a workspace
+Labels = ChainMap[Place, int]
+
+
 class SqliteLedger:
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
+        self._labels: dict[Place, int] = {}  # committed ones: a label never changes its number
 
     def append(
         self, workspace: WorkspaceId, events: Sequence[NewEvent], *, recorded_at: datetime
     ) -> list[Receipt]:
-        whole = [recorded(workspace, event, recorded_at) for event in events]
-        return self._connections.write(
-            lambda connection: _append(connection, workspace, whole, recorded_at)
+        entries = [_entry(recorded(workspace, event, recorded_at)) for event in events]
+        labels: Labels = ChainMap({}, self._labels)
+        receipts = self._connections.write(
+            lambda connection: _append(connection, workspace, entries, labels, recorded_at)
         )
+        self._labels.update(labels.maps[0])
+        return receipts
 
     def get(self, grant: Grant, ids: Sequence[str]) -> list[Event]:
         with self._connections.reading() as connection:
@@ -76,70 +87,108 @@ class SqliteLedger:
             return _verified(workspace, chain, length, head)
 
 
+def _number_label(connection: Connection, place: Place, labels: Labels) -> None:
+    if place not in labels:
+        number, scope = place
+        labels[place] = label_number(connection, number, frozenset({scope}))
+
+
+class _Entry(NamedTuple):
+    """An event as it goes into the ledger, made before anybody has to wait for it."""
+
+    event: Event
+    id: str
+    row: Mapping[str, object]
+    commitment: bytes
+
+
+def _entry(event: Event) -> _Entry:
+    salt, content, id = new_salt(), content_of(event), event.id
+    promise = commitment(salt, content)
+    row = {
+        "id": id,
+        "key": event.key,
+        "at": time_text(event.at),
+        "content": content,
+        "salt": salt,
+        "commitment": promise,
+    }
+    return _Entry(event, id, row, promise)
+
+
 def _append(
-    connection: Connection, workspace: WorkspaceId, events: Sequence[Event], now: datetime
+    connection: Connection,
+    workspace: WorkspaceId,
+    entries: Sequence[_Entry],
+    labels: Labels,
+    now: datetime,
 ) -> list[Receipt]:
-    number = workspace_number(connection, workspace)
+    number, length, head = _chain_end(connection, workspace)
     receipts = []
-    fresh: dict[str, Event] = {}
-    for event in events:
-        repeated = _repeated(connection, number, event, fresh)
+    fresh: dict[str, _Entry] = {}
+    for entry in entries:
+        repeated = _repeated(connection, number, entry, fresh)
         if not repeated:
-            fresh[event.id] = event
+            fresh[entry.id] = entry
         receipts.append(
             Receipt(
                 workspace=workspace,
-                scope=event.scope,
-                event_id=event.id,
-                key=event.key,
+                scope=entry.event.scope,
+                event_id=entry.id,
+                key=entry.event.key,
                 repeated=repeated,
             )
         )
-    _extend_chain(connection, workspace, list(fresh.values()), now)
+    if fresh:
+        for entry in fresh.values():
+            _number_label(connection, (number, entry.event.scope), labels)
+        end = (number, length, head)
+        head = _extend_chain(connection, end, fresh.values(), labels, time_text(now))
+        grown = {"workspace": number, "length": length + len(fresh), "head": head}
+        connection.execute(SQL["advance_chain"], grown)
     return receipts
 
 
+def _chain_end(connection: Connection, workspace: WorkspaceId) -> tuple[int, int, bytes]:
+    named = {"name": workspace.value}
+    row = connection.execute(SQL["workspace"], named).fetchone()
+    return row[:3] if row else (workspace_number(connection, workspace), 0, GENESIS)
+
+
 def _repeated(
-    connection: Connection, number: int, event: Event, fresh: Mapping[str, Event]
+    connection: Connection, number: int, entry: _Entry, fresh: Mapping[str, _Entry]
 ) -> bool:
-    row = connection.execute(SQL["known_event"], {"workspace": number, "id": event.id}).fetchone()
+    bound = {"workspace": number, "id": entry.id}
+    row = connection.execute(SQL["known_event"], bound).fetchone()
     if row and row[0] is None:
         raise Forgotten
-    stored = event_from_json(json.loads(row[0]), event.workspace) if row else None
-    known = stored or fresh.get(event.id)
-    if known and not same_content(known, event):
-        raise Conflict(f"the key {event.key!r} was used before with other content")
-    return known is not None
+    if row:
+        known = event_from_json(json.loads(row[0]), entry.event.workspace)
+    elif entry.id in fresh:
+        known = fresh[entry.id].event
+    else:
+        return False
+    if not same_content(known, entry.event):
+        raise Conflict(f"the key {entry.event.key!r} was used before with other content")
+    return True
 
 
 def _extend_chain(
-    connection: Connection, workspace: WorkspaceId, events: Sequence[Event], now: datetime
-) -> None:
-    if not events:
-        return
-    named = {"name": workspace.value}
-    number, length, head, _ = connection.execute(SQL["workspace"], named).fetchone()
-    for seq, event in enumerate(events, start=length + 1):
-        salt = new_salt()
-        promise = commitment(salt, event)
-        head = link(head, promise)
-        place = {"workspace": number, "seq": seq}
-        place["label"] = label_number(connection, number, frozenset({event.scope}))
-        row = {
-            "id": event.id,
-            "key": event.key,
-            "at": time_text(event.at),
-            "content": canonical_json(event_json(event)),
-            "salt": salt,
-            "commitment": promise,
-            "hash": head,
-        }
-        connection.execute(SQL["add_event"], {**place, **row})
-        work = {"step": Stage.INDEXED.value, "due_at": time_text(now)}
-        connection.execute(SQL["add_work"], {**place, **work})
-    connection.execute(
-        SQL["advance_chain"], {"workspace": number, "length": length + len(events), "head": head}
-    )
+    connection: Connection,
+    end: tuple[int, int, bytes],
+    entries: Iterable[_Entry],
+    labels: Labels,
+    now: str,
+) -> bytes:
+    number, length, head = end
+    for seq, entry in enumerate(entries, start=length + 1):
+        head = link(head, entry.commitment)
+        label = labels[number, entry.event.scope]
+        place = {"workspace": number, "seq": seq, "label": label}
+        connection.execute(SQL["add_event"], {**entry.row, **place, "hash": head})
+        work = {**place, "step": Stage.INDEXED.value, "due_at": now}
+        connection.execute(SQL["add_work"], work)
+    return head
 
 
 def _events(rows: Iterator[tuple[str]], workspace: WorkspaceId) -> Iterator[Event]:
@@ -179,4 +228,4 @@ def _kept_promise(workspace: WorkspaceId, content: str, salt: bytes, promise: by
         event = event_from_json(json.loads(content), workspace)
     except (ValueError, KeyError, TypeError):
         return False
-    return canonical_json(event_json(event)) == content and commitment(salt, event) == promise
+    return content_of(event) == content and commitment(salt, content) == promise

@@ -92,7 +92,7 @@ SELECT outbox.workspace, outbox.seq, step, attempts, content, name
   JOIN events ON events.workspace = outbox.workspace AND events.seq = outbox.seq
   JOIN workspaces ON workspaces.workspace = outbox.workspace
  WHERE (due_at <= :now OR :failed) AND (leased_until IS NULL OR leased_until <= :now OR :leased)
- ORDER BY due_at, outbox.workspace, outbox.seq LIMIT :limit;
+ ORDER BY outbox.workspace, outbox.seq LIMIT :limit;
 
 -- due_work_of --
 SELECT outbox.workspace, outbox.seq, step, attempts, content, name
@@ -266,7 +266,9 @@ VALUES (:workspace, :label, :profile, :reached, :generation);
 -- resting_on --
 -- Everything derived from these, at any depth.
 WITH RECURSIVE reached (id) AS (
-    SELECT value FROM json_each(:ids)
+    SELECT origin FROM json_each(:ids) AS given
+      JOIN links ON links.workspace = :workspace AND links.target = given.value
+               AND links.relation = 'derived_from'
      UNION
     SELECT origin FROM reached
       JOIN links ON links.workspace = :workspace AND links.target = reached.id

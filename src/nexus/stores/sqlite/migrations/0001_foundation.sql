@@ -62,8 +62,6 @@ CREATE TABLE outbox (
     PRIMARY KEY (workspace, seq)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX outbox_by_due ON outbox (due_at);
-
 CREATE TABLE memories (
     workspace INTEGER NOT NULL REFERENCES workspaces,
     memory    INTEGER NOT NULL,              -- grows; never shown
