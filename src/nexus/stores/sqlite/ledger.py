@@ -23,7 +23,6 @@ from ..checks import recorded
 from .connections import Connection, Connections
 from .labels import SQL, label_number, readable, workspace_number
 
-
 Place = tuple[int, Scope]  # a scope of a workspace
 Labels = ChainMap[Place, int]
 

@@ -1,0 +1,78 @@
+"""Remembers the vectors of questions that were asked before."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from threading import Lock
+
+from ..core.errors import ConfigError
+from ..core.ids import WorkspaceId, digest
+from ..core.protocols import Embedder, Floats
+from ..core.records import EmbeddingProfile
+
+Key = tuple[EmbeddingProfile, WorkspaceId, str]
+
+
+class CachedEmbedder:
+    """An embedder, and the last few questions of each workspace.
+
+    The workspace is part of the key: a fast answer would tell one tenant what another one
+    asked. Texts are kept as digests only.
+    """
+
+    def __init__(self, embedder: Embedder, *, size: int = 1024) -> None:
+        if size < 1:
+            raise ConfigError(f"a cache holds at least one question, not {size}")
+        self._embedder = embedder
+        self._size = size
+        self._vectors: OrderedDict[Key, Floats] = OrderedDict()
+        self._lock = Lock()
+        self.hits = 0
+        self.misses = 0
+
+    @property
+    def profile(self) -> EmbeddingProfile:
+        return self._embedder.profile
+
+    @property
+    def local(self) -> bool:
+        return self._embedder.local
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        """Straight through: what is stored is embedded once anyway."""
+        return self._embedder.embed(texts)
+
+    def query(self, workspace: WorkspaceId, text: str) -> Floats:
+        """The vector of one question, read-only because it is shared."""
+        key = (self.profile, workspace, digest(text))
+        vector = self._look_up(key)
+        if vector is None:
+            # Not under the lock: others must not wait for this provider.
+            vector = self._embedder.embed([text])[0]
+            vector.flags.writeable = False
+            self._keep(key, vector)
+        return vector
+
+    def forget(self, workspace: WorkspaceId) -> None:
+        """Drop what this workspace asked; an embedding is personal data too."""
+        with self._lock:
+            for key in [key for key in self._vectors if key[1] == workspace]:
+                del self._vectors[key]
+
+    def _look_up(self, key: Key) -> Floats | None:
+        with self._lock:
+            vector = self._vectors.get(key)
+            if vector is None:
+                self.misses += 1
+            else:
+                self.hits += 1
+                self._vectors.move_to_end(key)
+            return vector
+
+    def _keep(self, key: Key, vector: Floats) -> None:
+        with self._lock:
+            self._vectors[key] = vector
+            self._vectors.move_to_end(key)
+            if len(self._vectors) > self._size:
+                self._vectors.popitem(last=False)

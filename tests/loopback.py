@@ -1,0 +1,244 @@
+"""A provider on this machine, for the real clients: OpenAI, Gemini and Ollama embeddings.
+
+    with Loopback() as server:
+        server.script(status(429, retry_after="2"), truncated())
+        OpenAIEmbedder(base_url=f"{server.url}/v1")
+
+Vectors are those of the hashing embedder, three times too long, so that a test can tell
+texts apart and see who normalises. Scripted replies are used up first, one per request.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import threading
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import numpy as np
+
+from nexus.embedders.hashing import HashingEmbedder
+
+Vectors = list[list[float]]
+DIMENSION = 64
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a client sent."""
+
+    path: str
+    headers: dict[str, str]
+    body: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """How to answer: change the vectors, or send something else than the answer."""
+
+    vectors: Callable[[Vectors], Vectors] = lambda vectors: vectors
+    send: Callable[[Handler, bytes], None] | None = None
+
+
+def status(code: int, **headers: str) -> Reply:
+    """Refuse. `retry_after="2"` is sent as Retry-After."""
+    named = {name.replace("_", "-").title(): value for name, value in headers.items()}
+    content = json.dumps({"error": {"code": code, "message": "scripted", "status": "SCRIPTED"}})
+    return Reply(send=lambda handler, _: handler.reply(code, content.encode(), **named))
+
+
+def hang() -> Reply:
+    """Say nothing until the server is closed."""
+    return Reply(send=lambda handler, _: handler.hang_up(after=handler.server.closing.wait))
+
+
+def dropped() -> Reply:
+    """Close the connection without a word."""
+    return Reply(send=lambda handler, _: handler.hang_up())
+
+
+def truncated() -> Reply:
+    """Half of the answer, as if it were the whole."""
+    return Reply(send=lambda handler, answer: handler.reply(200, answer[: len(answer) // 2]))
+
+
+def page() -> Reply:
+    """The sign-in page of a hotel's network."""
+    html = b"<html>Welcome</html>"
+    return Reply(send=lambda handler, _: handler.reply(200, html, **{"Content-Type": "text/html"}))
+
+
+def wrong_count() -> Reply:
+    return Reply(vectors=lambda vectors: [*vectors, vectors[0]])
+
+
+def not_a_number() -> Reply:
+    return Reply(vectors=lambda vectors: [[float("nan"), *vectors[0][1:]], *vectors[1:]])
+
+
+def dimensions(number: int) -> Reply:
+    """Vectors of another length."""
+    return Reply(vectors=lambda vectors: [[1.0] * number for _ in vectors])
+
+
+@dataclass
+class Loopback:
+    """The server. `longest_text` is the model's context, in characters."""
+
+    longest_text: int = 1_000_000
+    honours_dimensions: bool = True
+    requests: list[Request] = field(default_factory=list)
+    _script: deque[Reply] = field(default_factory=deque)
+
+    def __enter__(self) -> Loopback:
+        self._server = _Server(self)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.closing.set()
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_port}"
+
+    def script(self, *replies: Reply) -> None:
+        """Answer the next requests like this."""
+        self._script.extend(replies)
+
+    def take(self, request: Request) -> Reply:
+        self.requests.append(request)
+        return self._script.popleft() if self._script else Reply()
+
+    def embed(self, texts: list[str], dimension: int | None) -> Vectors:
+        asked = dimension if self.honours_dimensions else None
+        return (3 * HashingEmbedder(asked or DIMENSION).embed(texts)).tolist()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, loopback: Loopback) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.loopback = loopback
+        self.closing = threading.Event()
+
+
+class Handler(BaseHTTPRequestHandler):
+    """One connection."""
+
+    protocol_version = "HTTP/1.1"
+    wbufsize = -1  # head and body in one packet: two would wait 40 ms for each other
+    server: _Server
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        reply = self.server.loopback.take(Request(self.path, headers, body))
+        try:
+            answer = json.dumps(self._answer(body, reply)).encode()
+        except _Refused as refused:
+            self.reply(refused.status, json.dumps(refused.body).encode())
+            return
+        if reply.send:
+            reply.send(self, answer)
+        else:
+            self.reply(200, answer)
+
+    def _answer(self, body: dict[str, Any], reply: Reply) -> dict[str, Any]:
+        for ending, route in ROUTES.items():
+            if self.path.partition("?")[0].endswith(ending):
+                return route(self.server.loopback, body, reply)
+        raise _Refused(404, {"error": "no such path"})
+
+    def reply(self, status: int, content: bytes, **headers: str) -> None:
+        self.send_response(status)
+        fixed = {"Content-Type": "application/json", "Content-Length": str(len(content))}
+        for name, value in {**fixed, **headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(content)
+
+    def hang_up(self, after: Callable[[], object] = lambda: None) -> None:
+        after()
+        self.close_connection = True
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+class _Refused(Exception):
+    def __init__(self, status: int, body: dict[str, Any]) -> None:
+        super().__init__(status)
+        self.status = status
+        self.body = body
+
+
+def _openai(loopback: Loopback, body: dict[str, Any], reply: Reply) -> dict[str, Any]:
+    texts = body["input"]
+    if len(texts) > 2048 or not all(texts):
+        raise _Refused(400, {"error": {"message": "'input' is invalid"}})
+    if any(len(text) > loopback.longest_text for text in texts):
+        message = "This model's maximum context length is 8192 tokens"
+        raise _Refused(400, {"error": {"message": message}})
+    vectors = reply.vectors(loopback.embed(texts, body.get("dimensions")))
+    rows = [
+        {"object": "embedding", "index": index, "embedding": _encoded(vector, body)}
+        for index, vector in enumerate(vectors)
+    ]
+    # Backwards: clients must go by the index.
+    return {"object": "list", "model": body["model"], "data": rows[::-1]}
+
+
+def _encoded(vector: list[float], body: dict[str, Any]) -> str | list[float]:
+    if body.get("encoding_format") != "base64":
+        return vector
+    return base64.b64encode(np.array(vector, "<f4").tobytes()).decode()
+
+
+def _gemini_batch(loopback: Loopback, body: dict[str, Any], reply: Reply) -> dict[str, Any]:
+    requests = body["requests"]
+    if len(requests) > 100:
+        raise _Refused(400, {"error": {"code": 400, "message": "at most 100 requests"}})
+    dimension = requests[0].get("outputDimensionality")
+    texts = [_gemini_text(request["content"]) for request in requests]
+    vectors = reply.vectors(loopback.embed(texts, dimension))
+    return {"embeddings": [{"values": vector} for vector in vectors]}
+
+
+def _gemini_one(loopback: Loopback, body: dict[str, Any], reply: Reply) -> dict[str, Any]:
+    options = {**body, **body.get("embedContentConfig", {})}
+    vectors = loopback.embed([_gemini_text(body["content"])], options.get("outputDimensionality"))
+    return {"embedding": {"values": reply.vectors(vectors)[0]}}
+
+
+def _gemini_text(content: dict[str, Any]) -> str:
+    """However many parts a content has, it gets one vector: the trap."""
+    return " ".join(part["text"] for part in content["parts"])
+
+
+def _ollama(loopback: Loopback, body: dict[str, Any], reply: Reply) -> dict[str, Any]:
+    texts = body["input"]
+    if any(len(text) > loopback.longest_text for text in texts):
+        if not body.get("truncate", True):
+            raise _Refused(400, {"error": "the input length exceeds the context length"})
+        texts = [text[: loopback.longest_text] for text in texts]
+    vectors = reply.vectors(loopback.embed(texts, body.get("dimensions")))
+    return {"model": body["model"], "embeddings": vectors}
+
+
+ROUTES: dict[str, Callable[[Loopback, dict[str, Any], Reply], dict[str, Any]]] = {
+    "/embeddings": _openai,
+    ":batchEmbedContents": _gemini_batch,
+    ":embedContent": _gemini_one,
+    "/api/embed": _ollama,
+}
