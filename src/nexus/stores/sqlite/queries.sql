@@ -87,12 +87,15 @@ SELECT count(*) FROM outbox
  WHERE workspace = :workspace AND label IN (SELECT value FROM json_each(:labels));
 
 -- due_work --
-SELECT outbox.workspace, outbox.seq, step, attempts, content, name
-  FROM outbox
-  JOIN events ON events.workspace = outbox.workspace AND events.seq = outbox.seq
-  JOIN workspaces ON workspaces.workspace = outbox.workspace
- WHERE (due_at <= :now OR :failed) AND (leased_until IS NULL OR leased_until <= :now OR :leased)
- ORDER BY outbox.workspace, outbox.seq LIMIT :limit;
+-- The oldest are chosen before anything is joined to them.
+SELECT chosen.workspace, chosen.seq, step, attempts, content, name
+  FROM (SELECT * FROM outbox
+         WHERE (due_at <= :now OR :failed)
+           AND (leased_until IS NULL OR leased_until <= :now OR :leased)
+         ORDER BY due_at, workspace, seq LIMIT :limit) AS chosen
+  JOIN events ON events.workspace = chosen.workspace AND events.seq = chosen.seq
+  JOIN workspaces ON workspaces.workspace = chosen.workspace
+ ORDER BY due_at, chosen.workspace, chosen.seq;
 
 -- due_work_of --
 SELECT outbox.workspace, outbox.seq, step, attempts, content, name
