@@ -176,10 +176,11 @@ class Place:
             kinds=kinds,
             since=since,
             until=until,
+            people=[person.value for person in self.viewer.people],
         )
         grant = self._narrowed(scope)
         self._parts.learner.catch_up(grant)
-        return answer(self._parts.store, self._parts.strategies, grant, query)
+        return answer(self._parts.gatherer, self._parts.closer, grant, query)
 
     def recent(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from threading import Lock
@@ -15,7 +15,8 @@ from .embedders.cached import CachedEmbedder
 from .embedders.checked import CheckedEmbedder
 from .learn.learner import Learner
 from .maintain.worker import Worker
-from .recall.strategies import Strategies, keyword, meaning
+from .recall.gather import Gatherer
+from .recall.rank import Interaction
 
 Clock = Callable[[], datetime]
 
@@ -30,7 +31,8 @@ class Parts:
     unchecked_embedder: Embedder
     learner: Learner
     worker: Worker
-    strategies: Strategies
+    gatherer: Gatherer
+    closer: Interaction
     now: Clock
     background: bool
 
@@ -61,10 +63,17 @@ def assemble(
         unchecked_embedder=chosen,
         learner=learner,
         worker=Worker(learner),
-        strategies={"meaning": meaning(kept, cached, cached.query), "keyword": keyword(kept)},
+        gatherer=Gatherer(kept, cached, cached.query),
+        closer=_interaction,
         now=now,
         background=background,
     )
+
+
+def _interaction(question: str, texts: Sequence[str]) -> Sequence[float]:
+    from .embedders.interaction import interaction  # noqa: PLC0415  # numpy loads with it
+
+    return interaction(question, texts)
 
 
 class RisingClock:

@@ -124,6 +124,11 @@ class Viewer:
             return Scope.session(self.user.value, self.session)
         return Scope.dm(self.user.value, self.agent.value)
 
+    @property
+    def people(self) -> tuple[UserId, ...]:
+        """Who is here."""
+        return self.participants if self.room else tuple(filter(None, [self.user]))
+
     def grant(self) -> Grant:
         """Seed 000's two filters: one for rooms, one for a single user's places.
 
@@ -139,8 +144,7 @@ class Viewer:
         yield Scope.agent(self.agent.value)
         if self.project:
             yield Scope.project(self.project)
-        people = self.participants if self.room else (self.user,)
-        yield from (Scope.user(person.value) for person in people if person)
+        yield from (Scope.user(person.value) for person in self.people)
 
     def scope(self, name: str) -> Scope:
         """The scope of this viewer that `name` means: a kind (`project`) or `kind:id`.

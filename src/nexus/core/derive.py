@@ -42,3 +42,13 @@ def label_of(source: Source) -> Label:
 
 def keyword_text(memory: Memory) -> str:
     return memory.text if memory.indexed_text is None else memory.indexed_text
+
+
+def thread_name(memory: Memory) -> str:
+    """The conversation a memory is part of: the thread its caller named, or else its day."""
+    return f"={memory.thread}" if memory.thread else f"~{memory.at:%Y-%m-%d}"
+
+
+def asks(text: str) -> bool:
+    """Whether a text ends with a question, give or take a closing remark."""
+    return "?" in text[-80:]

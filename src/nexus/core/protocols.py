@@ -68,6 +68,20 @@ class Scored:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """What ranking wants to know of a memory without reading it."""
+
+    id: str
+    speaker: str | None
+    role: str | None
+    thread: str  # which conversation it is part of; means nothing elsewhere
+    length: int  # in terms
+    asks: bool
+    keyword: float
+    thread_keyword: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerReport:
     """What a walk along a workspace's hash chain found."""
 
@@ -192,6 +206,25 @@ class Memories(Protocol):
         """
         ...
 
+    def describe(
+        self, grant: Grant, ids: Sequence[str], terms: Sequence[str]
+    ) -> dict[str, Candidate]:
+        """What ranking wants to know of those that may be seen.
+
+        `keyword` is the score `matching` would give; `thread_keyword` is the same for the whole
+        conversation, as if each were one text.
+        """
+        ...
+
+    def neighbours(
+        self, grant: Grant, ids: Sequence[str], *, reach: int
+    ) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
+        """What stands before and after each, nearest first, in the same conversation.
+
+        A conversation is a thread of a label, or a day where no thread was named.
+        """
+        ...
+
     def delete(self, workspace: WorkspaceId, ids: Sequence[str]) -> int:
         """Remove these with their keywords, links and vectors. Sources stay."""
         ...
@@ -223,6 +256,12 @@ class Vectors(Protocol):
         limit: int,
     ) -> list[Scored]:
         """The closest by cosine, best first and ties by id; negative cosines count as 0."""
+        ...
+
+    def scores(
+        self, grant: Grant, profile: EmbeddingProfile, vector: Floats, ids: Sequence[str]
+    ) -> dict[str, float]:
+        """The scores `nearest` would give these, for those that may be seen and have a vector."""
         ...
 
     def missing(self, grant: Grant, profile: EmbeddingProfile, *, limit: int) -> list[Memory]:

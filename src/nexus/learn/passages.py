@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..core.records import Draft, Event, EventKind, MemoryKind
-from .chunks import chunks
+from .chunks import LONGEST_CHUNK, chunks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +24,7 @@ def passages(event: Event, rules: Indexing) -> Iterator[Draft]:
     if event.kind is EventKind.DOCUMENT:
         yield from _document(event)
     elif event.kind is EventKind.MESSAGE and _worth_indexing(event, rules):
-        yield _message(event)
+        yield from _message(event)
 
 
 def _worth_indexing(event: Event, rules: Indexing) -> bool:
@@ -37,20 +37,26 @@ def _worth_indexing(event: Event, rules: Indexing) -> bool:
     )
 
 
-def _message(event: Event) -> Draft:
-    return Draft(
-        scope=event.scope,
-        kind=MemoryKind.PASSAGE,
-        text=event.text,
-        sources=(event.id,),
-        indexed_text=f"{event.speaker}: {event.text}",
-        speaker=event.speaker,
-        role=event.role,
-        source=str(event.metadata.get("source", "message")),
-        thread=event.thread,
-        tags=_tags(event),
-        metadata=event.metadata,
-    )
+def _message(event: Event) -> Iterator[Draft]:
+    """One passage, or several of a message that is as long as a document."""
+    pieces = [event.text]
+    if len(event.text) > LONGEST_CHUNK:
+        pieces = [chunk.text for chunk in chunks(event.text)]
+    for number, piece in enumerate(pieces):
+        yield Draft(
+            scope=event.scope,
+            kind=MemoryKind.PASSAGE,
+            text=piece,
+            sources=(event.id,),
+            slot=f"{number:06}" if len(pieces) > 1 else "",
+            indexed_text=f"{event.speaker}: {piece} ({event.at:%A %d %B %Y})",
+            speaker=event.speaker,
+            role=event.role,
+            source=str(event.metadata.get("source", "message")),
+            thread=event.thread,
+            tags=_tags(event),
+            metadata=event.metadata,
+        )
 
 
 def _document(event: Event) -> Iterator[Draft]:

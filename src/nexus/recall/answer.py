@@ -3,56 +3,51 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ..core.access import Grant
-from ..core.errors import Unavailable
-from ..core.protocols import Scored, Store
+from ..core.protocols import Store
 from ..core.records import Found, Hit, Memory
-from ..core.text import query_terms
-from .fuse import Fused, fuse
+from .gather import Gatherer
 from .query import Query
-from .strategies import Strategies
-
-DEEPER = 3  # each strategy looks this many times deeper than what is asked for
-LEAST_DEPTH = 20
+from .rank import Interaction, Ranked, rank
 
 
-def answer(store: Store, strategies: Strategies, grant: Grant, query: Query) -> Found:
-    """Ask every strategy, merge, cut at the threshold, and say why each hit is there."""
+def answer(gatherer: Gatherer, closer: Interaction, grant: Grant, query: Query) -> Found:
+    """Gather candidates, put them in order, cut at the threshold, and say why each is there."""
     started = time.perf_counter()
-    rankings: dict[str, Sequence[Scored]] = {}
-    degraded = []
-    depth = max(LEAST_DEPTH, DEEPER * query.limit)
-    for name, strategy in strategies.items():
-        try:
-            rankings[name] = strategy(grant, query, depth)
-        except Unavailable as error:
-            degraded.append(f"{name}: {error}")
-    kept = [each for each in fuse(rankings) if each.score >= query.threshold and each.score > 0]
-    hits = _hits(store, grant, query, kept[: query.limit])
+    store = gatherer.store
+    pool, degraded = gatherer.gather(grant, query)
+
+    def texts(ids: Sequence[str]) -> Mapping[str, str]:
+        return {memory.id: memory.text for memory in store.memories.get(grant, ids)}
+
+    order = rank(pool, texts, closer)
+    relevant = sum(score > 0 and score >= query.threshold for score in order.scores)
+    best = order.best(min(relevant, query.limit))
     return Found(
-        hits=hits,
-        total=len(kept),
+        hits=_hits(store, grant, pool.understood.terms, best),
+        total=relevant,
         seconds=time.perf_counter() - started,
         degraded=tuple(degraded),
     )
 
 
-def _hits(store: Store, grant: Grant, query: Query, best: Sequence[Fused]) -> tuple[Hit, ...]:
+def _hits(
+    store: Store, grant: Grant, asked: tuple[str, ...], best: Sequence[Ranked]
+) -> tuple[Hit, ...]:
     memories = {each.id: each for each in store.memories.get(grant, [b.id for b in best])}
     for each in memories.values():
         _check_again(grant, each)
     sources = [id for each in memories.values() for id in each.sources]
     keys = store.ledger.keys(grant, sources)
-    wanted = tuple(query_terms(query.question))
     return tuple(
         Hit(
             memory=memory,
             score=found.score,
             reasons=found.reasons,
             event_keys=tuple(keys[id] for id in memory.sources if id in keys),
-            asked=wanted,
+            asked=asked,
         )
         for found in best
         if (memory := memories.get(found.id))

@@ -36,6 +36,7 @@ class Query:
     limit: int = 10
     threshold: float = 0.0
     where: Filter | None = None
+    people: tuple[str, ...] = ()  # who is here: names that may stand in the question
 
 
 def make_query(
@@ -47,6 +48,7 @@ def make_query(
     kinds: Sequence[str | MemoryKind] | None = None,
     since: datetime | None = None,
     until: datetime | None = None,
+    people: Sequence[str] = (),
 ) -> Query:
     """Everything a caller may ask for, as one filter and a few checked numbers."""
     return Query(
@@ -54,6 +56,7 @@ def make_query(
         limit=_checked_limit(limit),
         threshold=_checked_threshold(threshold),
         where=_joined([parse_filter(where), *_window(since, until), *_kinds(kinds)]),
+        people=tuple(people),
     )
 
 

@@ -17,14 +17,14 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
-from ..core.access import Grant, check_grant
+from ..core.access import Grant, Label, check_grant
 from ..core.bm25 import K1, B, best_possible, inverse_frequency
 from ..core.chain import GENESIS, commitment, content_of, link, new_salt, same_content
-from ..core.derive import Source, derive, keyword_text
+from ..core.derive import Source, asks, derive, keyword_text, thread_name
 from ..core.errors import Conflict, Forgotten
 from ..core.filters import Filter, matches
 from ..core.ids import WorkspaceId
-from ..core.protocols import Erased, Floats, LedgerReport, Scored, Tombstone
+from ..core.protocols import Candidate, Erased, Floats, LedgerReport, Scored, Tombstone
 from ..core.records import (
     Draft,
     EmbeddingProfile,
@@ -37,7 +37,7 @@ from ..core.records import (
     Task,
 )
 from ..core.text import terms
-from .checks import check_vector, ranked, recorded
+from .checks import DIGITS, check_vector, ranked, recorded
 
 LEASE = timedelta(seconds=30)
 
@@ -352,26 +352,56 @@ class InProcessMemories(_Part):
     def matching(
         self, grant: Grant, terms: Sequence[str], *, where: Filter | None = None, limit: int
     ) -> list[Scored]:
-        home = self._state.granted(grant)
-        if not terms:
-            return []
+        home = self._state.of(grant.workspace)
+        visible = {memory.id: memory for memory in self._state.visible_memories(grant)}
+        scores = bm25_shares({id: home.words[id] for id in visible}, terms)
+        return ranked(
+            (id, score) for id, score in scores.items() if score > 0 and matches(where, visible[id])
+        )[:limit]
+
+    @_locked
+    def describe(
+        self, grant: Grant, ids: Sequence[str], terms: Sequence[str]
+    ) -> dict[str, Candidate]:
+        home = self._state.of(grant.workspace)
+        visible = {memory.id: memory for memory in self._state.visible_memories(grant)}
+        talks: dict[object, list[str]] = defaultdict(list)
+        for memory in visible.values():
+            talks[_conversation(memory)] += home.words[memory.id]
+        keyword = bm25_shares({id: home.words[id] for id in visible}, terms)
+        thread_keyword = bm25_shares(talks, terms)
+        return {
+            id: Candidate(
+                id=id,
+                thread=repr(_conversation(visible[id])),
+                speaker=visible[id].speaker,
+                role=visible[id].role,
+                length=len(home.words[id]),
+                asks=asks(visible[id].text),
+                keyword=min(1.0, round(keyword[id], DIGITS)),
+                thread_keyword=min(1.0, round(thread_keyword[_conversation(visible[id])], DIGITS)),
+            )
+            for id in ids
+            if id in visible
+        }
+
+    @_locked
+    def neighbours(
+        self, grant: Grant, ids: Sequence[str], *, reach: int
+    ) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
         visible = list(self._state.visible_memories(grant))
-        counts = {memory.id: Counter(home.words[memory.id]) for memory in visible}
-        lengths = {id: sum(counted.values()) for id, counted in counts.items()}
-        average = sum(lengths.values()) / len(lengths) if lengths else 0.0
-        holding = {term: sum(term in counted for counted in counts.values()) for term in terms}
-        weights = {term: inverse_frequency(len(counts), holding[term]) for term in holding}
-
-        def score(id: str) -> float:
-            slack = K1 * (1 - B + B * lengths[id] / average) if average else K1
-            frequencies = ((weights[term], counts[id][term]) for term in weights)
-            return sum(w * f * (K1 + 1) / (f + slack) for w, f in frequencies if f)
-
-        if not weights:
-            return []
-        best = best_possible(list(weights.values()))
-        scores = [(m.id, score(m.id) / best) for m in visible if matches(where, m)]
-        return ranked((id, score) for id, score in scores if score > 0)[:limit]
+        talks: dict[object, list[Memory]] = defaultdict(list)
+        for memory in sorted(visible, key=lambda memory: (memory.at, memory.id)):
+            talks[_conversation(memory)].append(memory)
+        wanted = set(ids)
+        found = {}
+        for talk in talks.values():
+            order = [memory.id for memory in talk]
+            for place, id in enumerate(order):
+                if id in wanted:
+                    before = order[max(0, place - reach) : place][::-1]
+                    found[id] = (tuple(before), tuple(order[place + 1 : place + 1 + reach]))
+        return found
 
     @_locked
     def delete(self, workspace: WorkspaceId, ids: Sequence[str]) -> int:
@@ -381,6 +411,29 @@ class InProcessMemories(_Part):
             del home.words[id]
             self._forget_vectors(home, id)
         return len(gone)
+
+
+def _conversation(memory: Memory) -> tuple[Label, str]:
+    return memory.label, thread_name(memory)
+
+
+K = TypeVar("K")
+
+
+def bm25_shares(texts: Mapping[K, Sequence[str]], terms: Sequence[str]) -> dict[K, float]:
+    """Each text's BM25 score as a share of the best these terms could reach."""
+    counts = {key: Counter(words) for key, words in texts.items()}
+    average = sum(map(len, texts.values())) / len(texts) if texts else 0.0
+    holding = {term: sum(term in counted for counted in counts.values()) for term in terms}
+    weights = {term: inverse_frequency(len(counts), holding[term]) for term in holding}
+
+    def score(key: K) -> float:
+        slack = K1 * (1 - B + B * len(texts[key]) / average) if average else K1
+        frequencies = ((weights[term], counts[key][term]) for term in weights)
+        return sum(w * f * (K1 + 1) / (f + slack) for w, f in frequencies if f)
+
+    best = best_possible(list(weights.values()))
+    return {key: score(key) / best if best else 0.0 for key in texts}
 
 
 class InProcessVectors(_Part):
@@ -417,6 +470,14 @@ class InProcessVectors(_Part):
         visible = (m for m in self._state.visible_memories(grant) if matches(where, m))
         scores = ((m.id, max(0.0, float(known[m.id] @ asked))) for m in visible if m.id in known)
         return ranked(scores)[:limit]
+
+    @_locked
+    def scores(
+        self, grant: Grant, profile: EmbeddingProfile, vector: Floats, ids: Sequence[str]
+    ) -> dict[str, float]:
+        asked = check_vector(profile, vector).astype(np.float64)
+        known = self.get(grant, profile, ids)
+        return {id: round(max(0.0, float(row @ asked)), DIGITS) for id, row in known.items()}
 
     @_locked
     def missing(self, grant: Grant, profile: EmbeddingProfile, *, limit: int) -> list[Memory]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,35 +14,74 @@ from numpy.typing import NDArray
 from ...core.access import Grant
 from ...core.bm25 import K1, B, best_possible, inverse_frequency
 from ...core.filters import Filter
-from ...core.protocols import Scored
+from ...core.protocols import Candidate, Scored
+from ..checks import DIGITS
 from .best import best_first
 from .cache import LabelCache
 from .connections import Connection
 from .labels import SQL, Readable, readable
 
 Ints = NDArray[np.int64]
+Scores = NDArray[np.float64]
 SPARSE = 8  # when numbers are this much more spread out than rows, sort instead of spreading out
 
 
 @dataclass(frozen=True, slots=True)
 class Postings:
-    """Which memories of a label hold a term: their numbers, how often, and their lengths."""
+    """Which memories of a label hold a term: number, how often, length and thread of each."""
 
     memories: Ints
     frequencies: Ints
     lengths: Ints
+    threads: Ints
 
     @property
     def bytes(self) -> int:
-        return 3 * self.memories.nbytes + 200
+        return 4 * self.memories.nbytes + 200
 
     def __len__(self) -> int:
         return len(self.memories)
 
 
+@dataclass(frozen=True, slots=True)
+class ThreadLengths:
+    """How long each conversation of a label is, in terms."""
+
+    threads: Ints  # rising
+    lengths: Ints
+
+    @property
+    def bytes(self) -> int:
+        return 2 * self.threads.nbytes + 200
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The terms of one question, with their postings in what a viewer may read."""
+
+    view: Readable
+    terms: tuple[str, ...]
+    lists: list[Postings]
+
+    @property
+    def documents(self) -> int:
+        return sum(state.documents for state in self.view.labels)
+
+    @property
+    def average(self) -> float:
+        return sum(state.terms for state in self.view.labels) / self.documents
+
+    def scores(self) -> tuple[Ints, Scores]:
+        """Memories that hold a term, and their scores as a share of the best possible."""
+        weights = [inverse_frequency(self.documents, len(found)) for found in self.lists]
+        numbers, scores = _added_up(self.lists, weights, self.average)
+        return numbers, scores / best_possible(weights)
+
+
 class Keywords:
     def __init__(self, cache_bytes: int) -> None:
         self._cache: LabelCache[Postings] = LabelCache(cache_bytes)
+        self._lengths: LabelCache[ThreadLengths] = LabelCache(cache_bytes)
 
     def search(
         self,
@@ -51,17 +92,46 @@ class Keywords:
         where: Filter | None,
         limit: int,
     ) -> list[Scored]:
-        view = readable(connection, grant)
-        documents = sum(state.documents for state in view.labels)
-        if not documents or not terms:
+        asked = self._asked(connection, grant, terms)
+        if not asked.documents or not asked.terms:
             return []
-        average = sum(state.terms for state in view.labels) / documents
-        wanted = dict.fromkeys(terms)
+        numbers, scores = asked.scores()
+        return best_first(connection, asked.view, grant, numbers, scores, where=where, limit=limit)
+
+    def describe(
+        self, connection: Connection, grant: Grant, ids: Sequence[str], terms: Sequence[str]
+    ) -> dict[str, Candidate]:
+        asked = self._asked(connection, grant, terms)
+        bound = {**asked.view.parameters, "ids": json.dumps(list(ids))}
+        rows = connection.execute(SQL["described"], bound).fetchall()
+        if not rows:
+            return {}
+        places = np.array([row[1] for row in rows], dtype=np.int64)
+        threads = np.array([_thread(row[2], row[3]) for row in rows], dtype=np.int64)
+        keyword = thread_keyword = np.zeros(len(rows))
+        if asked.terms:
+            keyword = _looked_up(*asked.scores(), places)
+            thread_keyword = _looked_up(*self._thread_scores(connection, asked), threads)
+        scores = zip(_share(keyword), _share(thread_keyword), strict=True)
+        return {
+            row[0]: Candidate(
+                id=row[0],
+                thread=f"{row[2]}/{row[3]}",
+                speaker=row[5],
+                role=row[6],
+                length=row[7],
+                asks=bool(row[8]),
+                keyword=own,
+                thread_keyword=whole,
+            )
+            for row, (own, whole) in zip(rows, scores, strict=True)
+        }
+
+    def _asked(self, connection: Connection, grant: Grant, terms: Sequence[str]) -> _Asked:
+        view = readable(connection, grant)
+        wanted = tuple(dict.fromkeys(terms))
         lists = [self._postings(connection, view, term) for term in wanted]
-        weights = [inverse_frequency(documents, len(found)) for found in lists]
-        numbers, scores = _added_up(lists, weights, average)
-        scores /= best_possible(weights)
-        return best_first(connection, view, grant, numbers, scores, where=where, limit=limit)
+        return _Asked(view, wanted, lists)
 
     def _postings(self, connection: Connection, view: Readable, term: str) -> Postings:
         lists = []
@@ -72,27 +142,84 @@ class Keywords:
                 lists.append(self._cache.fresh(key, state, partial(_read, connection, rows)))
         return lists[0] if len(lists) == 1 else _joined(lists)
 
+    def _thread_scores(self, connection: Connection, asked: _Asked) -> tuple[Ints, Scores]:
+        """Conversations that hold a term, and their scores, each counted as one text."""
+        count = sum(state.threads for state in asked.view.labels)
+        average = sum(state.terms for state in asked.view.labels) / max(count, 1)
+        known = self._thread_lengths(connection, asked.view)
+        lists, weights = [], []
+        for found in asked.lists:
+            threads, places = np.unique(found.threads, return_inverse=True)
+            times = np.bincount(places, weights=found.frequencies, minlength=len(threads))
+            lengths = known.lengths[np.searchsorted(known.threads, threads)]
+            lists.append(Postings(threads, times.astype(np.int64), lengths, threads))
+            weights.append(inverse_frequency(count, len(threads)))
+        numbers, scores = _added_up(lists, weights, average)
+        return numbers, scores / best_possible(weights)
+
+    def _thread_lengths(self, connection: Connection, view: Readable) -> ThreadLengths:
+        parts = []
+        for state in sorted(view.labels, key=lambda state: state.label):
+            if state.documents:
+                rows = {"workspace": view.workspace, "label": state.label}
+                key = (view.workspace, state.label)
+                parts.append(self._lengths.fresh(key, state, partial(_lengths, connection, rows)))
+        return ThreadLengths(
+            np.concatenate([part.threads for part in parts]),
+            np.concatenate([part.lengths for part in parts]),
+        )
+
+
+def _share(scores: Scores) -> list[float]:
+    shares: list[float] = np.minimum(1.0, np.round(scores, DIGITS)).tolist()
+    return shares
+
+
+def _thread(label: int, thread: int) -> int:
+    """One number for a conversation of a label."""
+    return (label << 32) | thread
+
+
+def _looked_up(numbers: Ints, scores: Scores, wanted: Ints) -> Scores:
+    """The scores of the wanted numbers; 0 where there is none."""
+    if not len(numbers):
+        return np.zeros(len(wanted))
+    order = np.argsort(numbers)
+    places = np.clip(np.searchsorted(numbers[order], wanted), 0, len(numbers) - 1)
+    found = order[places]
+    return np.where(numbers[found] == wanted, scores[found], 0.0)
+
 
 def _joined(lists: Sequence[Postings]) -> Postings:
     return Postings(
         np.concatenate([each.memories for each in lists]),
         np.concatenate([each.frequencies for each in lists]),
         np.concatenate([each.lengths for each in lists]),
+        np.concatenate([each.threads for each in lists]),
     )
 
 
 def _read(
-    connection: Connection, rows: dict[str, object], known: Postings | None, after: int
+    connection: Connection, rows: dict[str, Any], known: Postings | None, after: int
 ) -> Postings:
     new = connection.execute(SQL["new_postings"], {**rows, "after": after}).fetchall()
-    table = np.array(new, dtype=np.int64).reshape(-1, 3)
-    added = Postings(table[:, 0].copy(), table[:, 1].copy(), table[:, 2].copy())
+    table = np.array(new, dtype=np.int64).reshape(-1, 4)
+    memories, frequencies, lengths, threads = (column.copy() for column in table.T)
+    added = Postings(memories, frequencies, lengths, threads | (rows["label"] << 32))
     return _joined([known, added]) if known and len(added) else known or added
+
+
+def _lengths(
+    connection: Connection, rows: dict[str, Any], _known: ThreadLengths | None, _after: int
+) -> ThreadLengths:
+    found = connection.execute(SQL["thread_lengths"], rows).fetchall()
+    table = np.array(found, dtype=np.int64).reshape(-1, 2)
+    return ThreadLengths(table[:, 0] | (rows["label"] << 32), table[:, 1].copy())
 
 
 def _added_up(
     lists: Sequence[Postings], weights: Sequence[float], average: float
-) -> tuple[Ints, NDArray[np.float64]]:
+) -> tuple[Ints, Scores]:
     """Each memory's score: the sum over the terms it holds."""
     parts = []
     for found, weight in zip(lists, weights, strict=True):

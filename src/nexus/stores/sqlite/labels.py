@@ -25,6 +25,7 @@ class LabelState:
     generation: int
     documents: int
     terms: int
+    threads: int
 
 
 @dataclass(frozen=True, slots=True)

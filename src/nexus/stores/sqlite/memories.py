@@ -10,10 +10,10 @@ from itertools import islice
 from ...core.access import Grant
 from ...core.canonical import canonical_json, time_text
 from ...core.codec import event_from_json, memory_from_json, memory_json
-from ...core.derive import Source, derive, keyword_text
+from ...core.derive import Source, asks, derive, keyword_text, thread_name
 from ...core.filters import Condition, Every, Filter, Op, matches
 from ...core.ids import WorkspaceId
-from ...core.protocols import Erased, Scored
+from ...core.protocols import Candidate, Erased, Scored
 from ...core.records import Draft, Memory
 from ...core.text import terms
 from .connections import Connection, Connections
@@ -51,6 +51,29 @@ class SqliteMemories:
     ) -> list[Scored]:
         with self._connections.reading() as connection:
             return self._keywords.search(connection, grant, terms, where=where, limit=limit)
+
+    def describe(
+        self, grant: Grant, ids: Sequence[str], terms: Sequence[str]
+    ) -> dict[str, Candidate]:
+        with self._connections.reading() as connection:
+            return self._keywords.describe(connection, grant, ids, terms)
+
+    def neighbours(
+        self, grant: Grant, ids: Sequence[str], *, reach: int
+    ) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
+        with self._connections.reading() as connection:
+            view = readable(connection, grant)
+            bound = {**view.parameters, "ids": json.dumps(ids)}
+            rows = connection.execute(SQL["described"], bound).fetchall()
+            found = {}
+            for id, _, label, thread, at, *_ in rows:
+                place = {"workspace": view.workspace, "label": label, "thread": thread}
+                here = {**place, "at": at, "id": id, "reach": reach}
+                found[id] = (
+                    tuple(each for (each,) in connection.execute(SQL["before"], here)),
+                    tuple(each for (each,) in connection.execute(SQL["after"], here)),
+                )
+            return found
 
     def delete(self, workspace: WorkspaceId, ids: Sequence[str]) -> int:
         return self._connections.write(
@@ -120,11 +143,18 @@ def _changed(connection: Connection, number: int, memory: Memory) -> bool:
 
 def _write(connection: Connection, number: int, place: int, memory: Memory) -> None:
     label = label_number(connection, number, memory.label)
+    words = terms(keyword_text(memory))
+    thread = _thread_number(connection, number, label, thread_name(memory))
     row = {
         "workspace": number,
         "memory": place,
         "id": memory.id,
         "label": label,
+        "thread": thread,
+        "speaker": memory.speaker,
+        "role": memory.role,
+        "length": len(words),
+        "asks": asks(memory.text),
         "kind": memory.kind.value,
         "at": time_text(memory.at),
         "subject": memory.body.get("subject"),
@@ -137,19 +167,31 @@ def _write(connection: Connection, number: int, place: int, memory: Memory) -> N
         for source in memory.sources
     ]
     connection.executemany(SQL["add_link"], links)
-    _write_postings(connection, (number, label, place), terms(keyword_text(memory)))
+    _write_postings(connection, (number, label, place, thread), words)
+
+
+def _thread_number(connection: Connection, number: int, label: int, name: str) -> int:
+    named = {"workspace": number, "label": label, "name": name}
+    row = connection.execute(SQL["thread"], named).fetchone()
+    if row:
+        return int(row[0])
+    (thread,) = connection.execute(SQL["add_thread"], named).fetchone()
+    connection.execute(SQL["threads_counted"], {**named, "more": 1})
+    return int(thread)
 
 
 def _write_postings(
-    connection: Connection, place: tuple[int, int, int], words: Sequence[str]
+    connection: Connection, where: tuple[int, int, int, int], words: Sequence[str]
 ) -> None:
-    number, label, memory = place
-    counted = Counter(words)
+    number, label, memory, thread = where
     length = len(words)
-    rows = [(number, label, term, memory, times, length) for term, times in counted.items()]
-    connection.executemany(SQL["add_posting"], rows)
-    grown = {"workspace": number, "label": label, "latest": memory}
+    connection.executemany(
+        SQL["add_posting"],
+        [(number, label, term, memory, n, length, thread) for term, n in Counter(words).items()],
+    )
+    grown = {"workspace": number, "label": label, "latest": memory, "thread": thread}
     connection.execute(SQL["label_grew"], {**grown, "documents": 1, "terms": length})
+    connection.execute(SQL["thread_changed"], {**grown, "terms": length})
 
 
 def delete_memories(connection: Connection, workspace: WorkspaceId, ids: Iterable[str]) -> Erased:
@@ -161,22 +203,31 @@ def delete_memories(connection: Connection, workspace: WorkspaceId, ids: Iterabl
         row = connection.execute(SQL["memory_content"], bound).fetchone()
         if not row:
             continue
-        place, label, content = row
+        place, label, content, thread = row
         memories += 1
-        keywords += _delete_postings(connection, (number, label, place), content)
+        keywords += _delete_postings(connection, (number, label, place, thread), content)
         gone = {"workspace": number, "memory": place, "origin": id}
         links += connection.execute(SQL["drop_links"], gone).rowcount
         vectors += connection.execute(SQL["drop_vectors"], gone).rowcount
         connection.execute(SQL["drop_memory"], gone)
+        _drop_empty_thread(connection, {"workspace": number, "label": label, "thread": thread})
     return Erased(memories=memories, vectors=vectors, keywords=keywords, links=links)
 
 
-def _delete_postings(connection: Connection, where: tuple[int, int, int], content: str) -> int:
-    number, label, memory = where
+def _delete_postings(connection: Connection, where: tuple[int, int, int, int], content: str) -> int:
+    number, label, memory, thread = where
     told = json.loads(content)
     words = terms(told["text"] if told["indexed_text"] is None else told["indexed_text"])
     rows = [(number, label, term, memory) for term in set(words)]
     gone = connection.executemany(SQL["drop_posting"], rows).rowcount
-    shrunk = {"workspace": number, "label": label, "terms": len(words)}
-    connection.execute(SQL["label_shrank"], shrunk)
+    shrunk = {"workspace": number, "label": label, "thread": thread}
+    connection.execute(SQL["label_shrank"], {**shrunk, "terms": len(words)})
+    connection.execute(SQL["thread_changed"], {**shrunk, "terms": -len(words)})
     return max(gone, 0)
+
+
+def _drop_empty_thread(connection: Connection, where: dict[str, int]) -> None:
+    """A thread's name is the caller's word: it goes with the last memory of the thread."""
+    gone = connection.execute(SQL["drop_empty_thread"], where).rowcount
+    if gone:
+        connection.execute(SQL["threads_counted"], {**where, "more": -1})

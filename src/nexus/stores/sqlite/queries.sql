@@ -30,7 +30,7 @@ INSERT INTO label_scopes (workspace, scope, label) VALUES (:workspace, :scope, :
 
 -- readable_labels --
 -- Those whose scopes are all in the grant.
-SELECT labels.label, latest, generation, documents, terms
+SELECT labels.label, latest, generation, documents, terms, threads
   FROM json_each(:scopes) AS scope
   JOIN label_scopes ON label_scopes.workspace = :workspace AND label_scopes.scope = scope.value
   JOIN labels ON labels.workspace = :workspace AND labels.label = label_scopes.label
@@ -38,7 +38,7 @@ SELECT labels.label, latest, generation, documents, terms
 HAVING count(*) = size;
 
 -- all_labels --
-SELECT label, latest, generation, documents, terms FROM labels WHERE workspace = :workspace;
+SELECT label, latest, generation, documents, terms, threads FROM labels WHERE workspace = :workspace;
 
 -- known_event --
 SELECT content, seq FROM events WHERE workspace = :workspace AND id = :id;
@@ -133,19 +133,62 @@ VALUES (:workspace, :seq, :label, :step, :due_at);
 SELECT content FROM events WHERE workspace = :workspace AND id = :id AND content IS NOT NULL;
 
 -- memory_content --
-SELECT memory, label, content FROM memories WHERE workspace = :workspace AND id = :id;
+SELECT memory, label, content, thread FROM memories WHERE workspace = :workspace AND id = :id;
 
 -- add_memory --
-INSERT INTO memories (workspace, memory, id, label, kind, at, subject, predicate, content)
-VALUES (:workspace, :memory, :id, :label, :kind, :at, :subject, :predicate, :content);
+INSERT INTO memories (workspace, memory, id, label, kind, at, subject, predicate, thread, speaker,
+                      role, length, asks, content)
+VALUES (:workspace, :memory, :id, :label, :kind, :at, :subject, :predicate, :thread, :speaker,
+        :role, :length, :asks, :content);
+
+-- thread --
+SELECT thread FROM threads WHERE workspace = :workspace AND label = :label AND name = :name;
+
+-- add_thread --
+INSERT INTO threads (workspace, label, thread, name)
+SELECT :workspace, :label, coalesce(max(thread), 0) + 1, :name
+  FROM threads WHERE workspace = :workspace AND label = :label
+RETURNING thread;
+
+-- thread_changed --
+UPDATE threads SET terms = terms + :terms
+ WHERE workspace = :workspace AND label = :label AND thread = :thread;
+
+-- drop_empty_thread --
+DELETE FROM threads
+ WHERE workspace = :workspace AND label = :label AND thread = :thread
+   AND NOT EXISTS (SELECT 1 FROM memories WHERE memories.workspace = :workspace
+                      AND memories.label = :label AND memories.thread = :thread);
+
+-- threads_counted --
+UPDATE labels SET threads = threads + :more WHERE workspace = :workspace AND label = :label;
+
+-- thread_lengths --
+SELECT thread, terms FROM threads WHERE workspace = :workspace AND label = :label;
+
+-- described --
+SELECT memories.id, memory, label, thread, at, speaker, role, length, asks
+  FROM json_each(:ids) AS wanted
+  CROSS JOIN memories ON memories.workspace = :workspace AND memories.id = wanted.value
+ WHERE +label IN (SELECT value FROM json_each(:labels));
+
+-- before --
+SELECT id FROM memories
+ WHERE workspace = :workspace AND label = :label AND thread = :thread AND (at, id) < (:at, :id)
+ ORDER BY at DESC, id DESC LIMIT :reach;
+
+-- after --
+SELECT id FROM memories
+ WHERE workspace = :workspace AND label = :label AND thread = :thread AND (at, id) > (:at, :id)
+ ORDER BY at, id LIMIT :reach;
 
 -- add_link --
 INSERT OR IGNORE INTO links (workspace, origin, relation, target)
 VALUES (:workspace, :origin, :relation, :target);
 
 -- add_posting --
-INSERT INTO postings (workspace, label, term, memory, frequency, length)
-VALUES (?, ?, ?, ?, ?, ?);
+INSERT INTO postings (workspace, label, term, memory, frequency, length, thread)
+VALUES (?, ?, ?, ?, ?, ?, ?);
 
 -- label_grew --
 UPDATE labels SET latest = :latest, documents = documents + :documents, terms = terms + :terms
@@ -200,7 +243,7 @@ SELECT memory, content
  WHERE +label IN (SELECT value FROM json_each(:labels));
 
 -- new_postings --
-SELECT memory, frequency, length FROM postings
+SELECT memory, frequency, length, thread FROM postings
  WHERE workspace = :workspace AND label = :label AND term = :term AND memory > :after
  ORDER BY memory;
 

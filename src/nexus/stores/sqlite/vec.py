@@ -81,6 +81,11 @@ class SqliteVecVectors:
     def get(self, grant: Grant, profile: EmbeddingProfile, ids: Sequence[str]) -> dict[str, Floats]:
         return self._plain.get(grant, profile, ids)
 
+    def scores(
+        self, grant: Grant, profile: EmbeddingProfile, vector: Floats, ids: Sequence[str]
+    ) -> dict[str, float]:
+        return self._plain.scores(grant, profile, vector, ids)
+
     def missing(self, grant: Grant, profile: EmbeddingProfile, *, limit: int) -> list[Memory]:
         return self._plain.missing(grant, profile, limit=limit)
 

@@ -70,6 +70,17 @@ class SqliteVectors:
                 key = (view.workspace, state.label, profile)
                 yield self._cache.fresh(key, state, partial(_read, connection, rows))
 
+    def scores(
+        self, grant: Grant, profile: EmbeddingProfile, vector: Floats, ids: Sequence[str]
+    ) -> dict[str, float]:
+        asked = check_vector(profile, vector).astype(np.float64)
+        known = self.get(grant, profile, ids)
+        if not known:
+            return {}
+        table = np.stack(list(known.values())).astype(np.float64)
+        cosines = np.round(np.maximum(table @ asked, 0.0), DIGITS)
+        return dict(zip(known, cosines.tolist(), strict=True))
+
     def missing(self, grant: Grant, profile: EmbeddingProfile, *, limit: int) -> list[Memory]:
         with self._connections.reading() as connection:
             bound = {**readable(connection, grant).parameters, "limit": limit}

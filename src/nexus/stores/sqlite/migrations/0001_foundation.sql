@@ -22,6 +22,7 @@ CREATE TABLE labels (
     generation INTEGER NOT NULL DEFAULT 0,   -- grows when something is removed: a cache starts over
     documents  INTEGER NOT NULL DEFAULT 0,   -- memories in it
     terms      INTEGER NOT NULL DEFAULT 0,   -- their lengths, added up
+    threads    INTEGER NOT NULL DEFAULT 0,   -- conversations in it
     PRIMARY KEY (workspace, label),
     UNIQUE (workspace, scopes)
 ) STRICT, WITHOUT ROWID;
@@ -71,14 +72,31 @@ CREATE TABLE memories (
     at        TEXT    NOT NULL,
     subject   TEXT,
     predicate TEXT,
+    thread    INTEGER NOT NULL,
+    speaker   TEXT,
+    role      TEXT,
+    length    INTEGER NOT NULL,              -- in terms
+    asks      INTEGER NOT NULL,              -- whether it ends with a question
     content   TEXT    NOT NULL,              -- canonical JSON
     PRIMARY KEY (workspace, memory),
     UNIQUE (workspace, id)
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX memories_by_time ON memories (workspace, label, at);
+CREATE INDEX memories_by_thread ON memories (workspace, label, thread, at, id);
 CREATE INDEX memories_by_fact ON memories (workspace, label, subject, predicate)
     WHERE subject IS NOT NULL;
+
+-- A conversation inside a label: the thread a caller named, or else a day.
+CREATE TABLE threads (
+    workspace INTEGER NOT NULL,
+    label     INTEGER NOT NULL,
+    thread    INTEGER NOT NULL,              -- grows; never shown
+    name      TEXT    NOT NULL,
+    terms     INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (workspace, label, thread),
+    UNIQUE (workspace, label, name)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE links (
     workspace INTEGER NOT NULL,
@@ -98,6 +116,7 @@ CREATE TABLE postings (
     memory    INTEGER NOT NULL,
     frequency INTEGER NOT NULL,
     length    INTEGER NOT NULL,
+    thread    INTEGER NOT NULL,
     PRIMARY KEY (workspace, label, term, memory)
 ) STRICT, WITHOUT ROWID;
 
