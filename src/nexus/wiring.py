@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from threading import Lock
 from typing import Any
 
-from .config import EmbeddingSettings, Settings, StoreSettings
+from .config import EmbeddingSettings, Settings, StoreSettings, in_use
 from .core.errors import ConfigError
 from .core.protocols import Embedder, Store
 from .embedders.cached import CachedEmbedder
@@ -48,9 +48,11 @@ def assemble(
     background: bool = True,
 ) -> Parts:
     """Build the parts these settings name, or take the ones given."""
+    if not settings.enabled:
+        raise ConfigError("this memory is switched off: memory.enabled is false")
+    chosen = embedder or make_embedder(settings.embeddings)  # first: it may refuse its settings
     kept = store or make_store(settings.store)
     now = RisingClock(clock or _utc_now)
-    chosen = embedder or make_embedder(settings.embeddings)
     checked = CheckedEmbedder(chosen, kept.vectors)
     cached = CachedEmbedder(checked, size=settings.embeddings.cached_questions)
     learner = Learner(kept, cached, settings.indexing, now)
@@ -87,7 +89,12 @@ def _utc_now() -> datetime:
 
 def make_store(settings: StoreSettings) -> Store:
     """`:memory:`, a file, `sqlite:///file`, or what a plug-in registered for its URL scheme."""
-    url = settings.url
+    url = in_use(settings.url, "the store")
+    if settings.vectors == "lancedb":
+        raise ConfigError(
+            "LanceDB comes with a later release; until then set memory.store.vectors to plain"
+            " or sqlite-vec (memory.backend: sqlite-vec)"
+        )
     if url == ":memory:":
         from .stores.inprocess import InProcessStore  # noqa: PLC0415  # parts load lazily
 
@@ -130,7 +137,10 @@ def make_embedder(settings: EmbeddingSettings) -> Embedder:
 
 def _given(settings: EmbeddingSettings, *names: str) -> dict[str, Any]:
     """The settings that were given, as keyword arguments; the part has its own defaults."""
-    return {name: value for name in names if (value := getattr(settings, name)) is not None}
+    given = {name: value for name in names if (value := getattr(settings, name)) is not None}
+    for name, value in given.items():
+        in_use(str(value), f"memory.embeddings.{name}")
+    return given
 
 
 def _builtin(_: EmbeddingSettings) -> Embedder:
@@ -161,7 +171,7 @@ def _gemini(settings: EmbeddingSettings) -> Embedder:
 def _ollama(settings: EmbeddingSettings) -> Embedder:
     from .embedders.ollama import OllamaEmbedder  # noqa: PLC0415
 
-    url = settings.base_url or settings.ollama_url
+    url = in_use(settings.base_url or settings.ollama_url, "memory.embeddings.ollama_url")
     return OllamaEmbedder(base_url=url, **_given(settings, "model", "dimension"))
 
 
