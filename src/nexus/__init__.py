@@ -6,31 +6,31 @@ recall: question → hits · compose: hits → context
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
-
-from .core.access import Grant, Viewer
-from .core.errors import (
-    ConfigError,
-    Conflict,
-    Corrupt,
-    EmbedderUnavailable,
-    Forgotten,
-    InvalidInput,
-    MissingExtra,
-    NexusError,
-    NotFound,
-    StoreUnavailable,
-    Unavailable,
-)
-from .core.ids import AgentId, UserId, WorkspaceId
-from .core.records import Attachment, Event, Fact, Found, Hit, Memory, Progress, Receipt, Stage
-from .core.scope import Scope
-from .nexus import Nexus
-from .place import Place
-from .workspace import Workspace
 
 if TYPE_CHECKING:
     from .aio import AsyncNexus, AsyncPlace, AsyncWorkspace
+    from .core.access import Grant, Viewer
+    from .core.errors import (
+        ConfigError,
+        Conflict,
+        Corrupt,
+        EmbedderUnavailable,
+        Forgotten,
+        InvalidInput,
+        MissingExtra,
+        NexusError,
+        NotFound,
+        StoreUnavailable,
+        Unavailable,
+    )
+    from .core.ids import AgentId, UserId, WorkspaceId
+    from .core.records import Attachment, Event, Fact, Found, Hit, Memory, Progress, Receipt, Stage
+    from .core.scope import Scope
+    from .nexus import Nexus
+    from .place import Place
+    from .workspace import Workspace
 
 __all__ = [
     "AgentId",
@@ -67,11 +67,46 @@ __all__ = [
     "WorkspaceId",
 ]
 
+_HOMES = {
+    "AgentId": ".core.ids",
+    "AsyncNexus": ".aio",
+    "AsyncPlace": ".aio",
+    "AsyncWorkspace": ".aio",
+    "Attachment": ".core.records",
+    "ConfigError": ".core.errors",
+    "Conflict": ".core.errors",
+    "Corrupt": ".core.errors",
+    "EmbedderUnavailable": ".core.errors",
+    "Event": ".core.records",
+    "Fact": ".core.records",
+    "Forgotten": ".core.errors",
+    "Found": ".core.records",
+    "Grant": ".core.access",
+    "Hit": ".core.records",
+    "InvalidInput": ".core.errors",
+    "Memory": ".core.records",
+    "MissingExtra": ".core.errors",
+    "Nexus": ".nexus",
+    "NexusError": ".core.errors",
+    "NotFound": ".core.errors",
+    "Place": ".place",
+    "Progress": ".core.records",
+    "Receipt": ".core.records",
+    "Scope": ".core.scope",
+    "Stage": ".core.records",
+    "StoreUnavailable": ".core.errors",
+    "Unavailable": ".core.errors",
+    "UserId": ".core.ids",
+    "Viewer": ".core.access",
+    "Workspace": ".workspace",
+    "WorkspaceId": ".core.ids",
+}
+
 
 def __getattr__(name: str) -> Any:
-    """The awaited face loads when somebody asks for it: asyncio is a third of the import time."""
-    if name in ("AsyncNexus", "AsyncPlace", "AsyncWorkspace"):
-        from . import aio  # noqa: PLC0415
-
-        return getattr(aio, name)
-    raise AttributeError(f"module 'nexus' has no attribute {name!r}")
+    """Each name loads when somebody asks for it: `nexus --help` needs none of them."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'nexus' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name], __name__), name)
+    globals()[name] = value
+    return value

@@ -1,11 +1,24 @@
-"""Settings: what `nexus.yaml` and the environment may say."""
+"""Settings: what `nexus.yaml` and the environment may say.
+
+Whoever uses Nexus as a library passes `Settings` and never touches YAML. Rules that a part
+obeys live beside that part; nothing but this module reads the environment.
+"""
 
 from __future__ import annotations
 
+import os
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
+from .core.errors import ConfigError
 from .learn.passages import Indexing
 from .recall.query import Search
+
+DEFAULT_FILE = "nexus.yaml"
+VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,7 +26,8 @@ class StoreSettings:
     """Where the memory is kept."""
 
     url: str = "~/.nexus/memory.db"  # a file, or a URL
-    vectors: str = "plain"  # plain | sqlite-vec
+    vectors: str = "plain"  # plain | sqlite-vec | lancedb
+    vectors_path: str | None = None  # of an index that lies beside the store
     cache_megabytes: int = 256
 
 
@@ -33,12 +47,78 @@ class EmbeddingSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Switch:
+    enabled: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Writing:
+    enabled: bool = True
+    frequency: str = "every_turn"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentSettings:
+    """Seed 001's switches, kept for the release in which agents read and write by themselves."""
+
+    read: Switch = field(default_factory=Switch)
+    write: Writing = field(default_factory=Writing)
+    labeling: Switch = field(default_factory=Switch)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
+    """Everything that can be configured; the defaults need no file."""
+
+    enabled: bool = True
     store: StoreSettings = field(default_factory=StoreSettings)
     embeddings: EmbeddingSettings = field(default_factory=EmbeddingSettings)
     indexing: Indexing = field(default_factory=Indexing)
     search: Search = field(default_factory=Search)
+    agents: AgentSettings = field(default_factory=AgentSettings)
 
 
-def load_settings() -> Settings:
-    return Settings()
+def settings_file(
+    path: str | os.PathLike[str] | None = None, environment: Mapping[str, str] = os.environ
+) -> Path | None:
+    """The file settings come from: the one named, $NEXUS_CONFIG, or ./nexus.yaml if it is there."""
+    named = path or environment.get("NEXUS_CONFIG")
+    if named:
+        return Path(named).expanduser()
+    default = Path(DEFAULT_FILE)
+    return default if default.exists() else None
+
+
+def load_settings(
+    path: str | os.PathLike[str] | None = None, environment: Mapping[str, str] = os.environ
+) -> Settings:
+    """Read the settings file, if there is one; `NEXUS_STORE` has the last word on the store."""
+    file = settings_file(path, environment)
+    given: dict[str, Any] = {}
+    if file:
+        from .config_file import read_settings  # noqa: PLC0415  # YAML loads when there is some
+
+        given = read_settings(file, environment)
+    if environment.get("NEXUS_STORE"):
+        given["store"] = {**given.get("store", {}), "url": environment["NEXUS_STORE"]}
+    agents = given.pop("agents", {})
+    return Settings(
+        enabled=given.get("enabled", True),
+        store=StoreSettings(**given.get("store", {})),
+        embeddings=EmbeddingSettings(**given.get("embeddings", {})),
+        indexing=Indexing(**given.get("indexing", {})),
+        search=Search(**given.get("search", {})),
+        agents=AgentSettings(
+            read=Switch(**agents.get("read", {})),
+            write=Writing(**agents.get("write", {})),
+            labeling=Switch(**agents.get("labeling", {})),
+        ),
+    )
+
+
+def in_use(value: str, setting: str) -> str:
+    """A text that is about to be used; a variable still in it was never set."""
+    left = VARIABLE.search(value)
+    if left:
+        raise ConfigError(f"{setting} needs the environment variable {left[1]}, which is not set")
+    return value

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any, TypedDict
 
 from .core.access import Viewer
-from .core.canonical import clean_json, clean_text, clean_time, time_text
+from .core.canonical import clean_json, clean_list, clean_text, clean_time, time_text
 from .core.errors import InvalidInput
 from .core.ids import check_name
 from .core.records import Attachment, EventKind, Fact, NewEvent, Trust
 from .core.scope import Scope
-from .learn.explicit import check_fact, fact_sentence
+from .learn.explicit import RESERVED, check_fact, fact_sentence
 
 ROLES = ("user", "assistant", "tool", "system")
 LONGEST_KEY = 500
@@ -57,7 +57,7 @@ def message(
         kind=kind,
         role=role,
         trust=TRUST[role],
-        attachments=tuple(map(_attachment, attachments)),
+        attachments=tuple(map(_attachment, clean_list(attachments, "attachments"))),
         metadata=_metadata(told),
         **_common(speaker, text, now, told),
     )
@@ -93,24 +93,34 @@ def fact(
     told: Told,
 ) -> NewEvent:
     """Something is so."""
-    for name in (fact.subject, fact.predicate, *filter(None, [fact.object])):
-        check_name(name, "a name in a fact")
-    checked = check_fact(fact, confidence)
-    metadata = {
-        **_metadata(told),
-        "fact": clean_json(asdict(checked), "the value"),
+    said = {"predicate": fact.predicate, "object": fact.object}
+    named = said if fact.exact else {**said, "subject": fact.subject}  # exact: a scope, checked
+    for name, value in named.items():
+        if value is not None:
+            check_name(value, f"the {name}")
+    checked = check_fact(replace(fact, value=clean_json(fact.value, "the value")), confidence)
+    metadata: dict[str, Any] = {
+        **_unreserved(_metadata(told)),
+        "fact": asdict(checked),
         "confidence": confidence,
         **_interval(valid_from, valid_to),
     }
+    metadata = clean_json(metadata, "the fact")
     text = fact_sentence(checked)
     return _statement(
         viewer, scope, text, kind=EventKind.FACT, now=now, metadata=metadata, told=told
     )
 
 
+def _unreserved(metadata: dict[str, Any]) -> dict[str, Any]:
+    if taken := sorted(RESERVED & metadata.keys()):
+        raise InvalidInput(f"a fact's metadata has no room for {', '.join(taken)}")
+    return metadata
+
+
 def _interval(valid_from: datetime | None, valid_to: datetime | None) -> dict[str, str]:
     edges = {"valid_from": valid_from, "valid_to": valid_to}
-    spelt = {name: time_text(clean_time(at, name)) for name, at in edges.items() if at}
+    spelt = {name: time_text(clean_time(at, name)) for name, at in edges.items() if at is not None}
     if len(spelt) == len(edges) and spelt["valid_from"] > spelt["valid_to"]:
         raise InvalidInput("valid_from lies after valid_to")
     return spelt
@@ -140,6 +150,8 @@ def _statement(
 
 
 def _common(speaker: str, text: str, now: datetime, told: Told) -> dict[str, Any]:
+    if unknown := told.keys() - Told.__annotations__.keys():
+        raise InvalidInput(f"nothing is kept under {', '.join(sorted(unknown))} here")
     check_name(speaker, "the speaker")
     cleaned = clean_text(text)
     if not cleaned.strip():
@@ -151,7 +163,7 @@ def _common(speaker: str, text: str, now: datetime, told: Told) -> dict[str, Any
     return {
         "speaker": speaker,
         "text": cleaned,
-        "at": clean_time(at) if at else now,
+        "at": now if at is None else clean_time(at),
         "key": _key(told.get("key")),
         "thread": thread,
     }
@@ -168,22 +180,19 @@ def _key(key: str | None) -> str:
 
 
 def _metadata(told: Told) -> dict[str, Any]:
-    given = told.get("metadata") or {}
+    given = told.get("metadata")
+    given = {} if given is None else given
     if not isinstance(given, Mapping):
         raise InvalidInput(f"metadata is a mapping, not {type(given).__name__}")
     cleaned: dict[str, Any] = clean_json(dict(given))
-    tags = told.get("tags") or ()
-    if isinstance(tags, str):
-        raise InvalidInput("tags is a list of texts, not one text")
+    given_tags = told.get("tags")
+    tags = [] if given_tags is None else clean_list(given_tags, "tags")
     return {**cleaned, "tags": [clean_text(tag, "a tag") for tag in tags]} if tags else cleaned
 
 
 def _attachment(given: Attachment | Mapping[str, Any]) -> Attachment:
-    if not isinstance(given, Attachment):
-        try:
-            given = Attachment(**given)
-        except TypeError as error:
-            raise InvalidInput(
-                f"an attachment has name, media_type, url and size: {error}"
-            ) from None
-    return Attachment(**clean_json(asdict(given), "an attachment"))
+    try:
+        told = given if isinstance(given, Attachment) else Attachment(**given)
+    except TypeError as error:
+        raise InvalidInput(f"an attachment has name, media_type, url and size: {error}") from None
+    return Attachment(**clean_json(asdict(told), "an attachment"))

@@ -11,8 +11,10 @@ from typing import Any, Unpack, cast
 
 from . import observe as tell
 from .core.access import Grant, Viewer
+from .core.canonical import clean_list, clean_time
 from .core.errors import InvalidInput, NotFound
 from .core.filters import Condition, Every, Filter, Op, parse_filter
+from .core.ids import str_only
 from .core.records import (
     Attachment,
     Event,
@@ -28,10 +30,11 @@ from .core.records import (
 from .core.scope import Scope
 from .observe import Told
 from .recall.answer import answer
-from .recall.query import make_query
+from .recall.query import check_limit, make_query
 from .wiring import Parts
 
 BATCH = 500  # messages in one commit
+MOST_LISTED = 100_000
 RAISE = object()
 
 
@@ -71,15 +74,16 @@ class Place:
 
     def observe_many(self, messages: Iterable[Mapping[str, Any]]) -> list[Receipt]:
         """Write down many messages: each a mapping of what `observe` takes."""
-        events = [self._message(**each) for each in messages]
+        events = [self._message(each) for each in clean_list(messages, "messages")]
         batches = (events[start : start + BATCH] for start in range(0, len(events), BATCH))
         return [receipt for batch in batches for receipt in self._append(batch)]
 
-    def _message(self, speaker: str, text: str, **rest: Any) -> NewEvent:
+    def _message(self, given: Mapping[str, Any]) -> NewEvent:
+        if not isinstance(given, Mapping) or not {"speaker", "text"} <= given.keys():
+            raise InvalidInput("a message is a mapping with speaker, text and what else is known")
+        rest = {str(name): value for name, value in given.items()}
+        speaker, text = rest.pop("speaker"), rest.pop("text")
         extra = {name: rest.pop(name) for name in ("role", "attachments") if name in rest}
-        unknown = rest.keys() - Told.__annotations__.keys()
-        if unknown:
-            raise InvalidInput(f"a message has no {', '.join(sorted(unknown))}")
         told = cast("Told", rest)
         return tell.message(self.viewer, speaker, text, now=self._parts.now(), told=told, **extra)
 
@@ -180,7 +184,7 @@ class Place:
         )
         grant = self._narrowed(scope)
         self._parts.learner.catch_up(grant)
-        return answer(self._parts.gatherer, self._parts.closer, grant, query)
+        return answer(self._parts.store, self._parts.ranking, grant, query)
 
     def recent(
         self,
@@ -192,9 +196,12 @@ class Place:
     ) -> list[Event]:
         """The newest things said here, newest first, from a stretch of time if given."""
         here = self.grant.within([self.viewer.home])
-        filter = parse_filter(where)
         return self._parts.store.ledger.find(
-            here, where=filter, since=since, until=until, limit=limit
+            here,
+            where=parse_filter(where),
+            since=None if since is None else clean_time(since, "since"),
+            until=None if until is None else clean_time(until, "until"),
+            limit=check_limit(limit, MOST_LISTED),
         )
 
     def fact(self, scope: str, key: str, default: Any = RAISE) -> Any:
@@ -218,17 +225,19 @@ class Place:
         limit: int | None = 100,
     ) -> list[Memory]:
         """The log of observations, newest first: nothing is overwritten."""
+        most = None if limit is None else check_limit(limit, MOST_LISTED)
         grant = self._narrowed(scope)
         self._parts.learner.catch_up(grant)
         wanted = {"subject": subject, "predicate": predicate, "object": object}
-        conditions = [Condition(name, Op.EQ, value) for name, value in wanted.items() if value]
+        given = {name: value for name, value in wanted.items() if value is not None}
+        conditions = [Condition(name, Op.EQ, value) for name, value in given.items()]
         where = Every((Condition("kind", Op.EQ, MemoryKind.FACT), *conditions))
         found = self._parts.store.memories.find(grant, where=where)
-        return [m for m in found if exact is None or m.fact.exact == exact][:limit]
+        return [m for m in found if exact is None or m.fact.exact == exact][:most]
 
     def get(self, id: str) -> Memory:
         """One memory by its id."""
-        found = self._parts.store.memories.get(self.grant, [id])
+        found = self._parts.store.memories.get(self.grant, [str_only(id, "an id")])
         if not found:
             raise NotFound(f"no memory {id!r} here")
         return found[0]

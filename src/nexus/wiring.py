@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from threading import Lock
 from typing import Any
 
-from .config import EmbeddingSettings, Settings, StoreSettings
+from .config import EmbeddingSettings, Settings, StoreSettings, in_use
 from .core.errors import ConfigError
 from .core.protocols import Embedder, Store
 from .embedders.cached import CachedEmbedder
 from .embedders.checked import CheckedEmbedder
 from .learn.learner import Learner
 from .maintain.worker import Worker
-from .recall.gather import Gatherer
-from .recall.rank import Interaction
+from .recall.answer import Ranking
+from .recall.query import Search
 
 Clock = Callable[[], datetime]
 
@@ -31,8 +31,7 @@ class Parts:
     unchecked_embedder: Embedder
     learner: Learner
     worker: Worker
-    gatherer: Gatherer
-    closer: Interaction
+    ranking: Ranking
     now: Clock
     background: bool
 
@@ -50,9 +49,11 @@ def assemble(
     background: bool = True,
 ) -> Parts:
     """Build the parts these settings name, or take the ones given."""
+    if not settings.enabled:
+        raise ConfigError("this memory is switched off: memory.enabled is false")
+    chosen = embedder or make_embedder(settings.embeddings)  # first: it may refuse its settings
     kept = store or make_store(settings.store)
     now = RisingClock(clock or _utc_now)
-    chosen = embedder or make_embedder(settings.embeddings)
     checked = CheckedEmbedder(chosen, kept.vectors)
     cached = CachedEmbedder(checked, size=settings.embeddings.cached_questions)
     learner = Learner(kept, cached, settings.indexing, now)
@@ -63,17 +64,27 @@ def assemble(
         unchecked_embedder=chosen,
         learner=learner,
         worker=Worker(learner),
-        gatherer=Gatherer(kept, cached, cached.query),
-        closer=_interaction,
+        ranking=make_ranking(settings.search, kept, cached),
         now=now,
         background=background,
     )
 
 
-def _interaction(question: str, texts: Sequence[str]) -> Sequence[float]:
-    from .embedders.interaction import interaction  # noqa: PLC0415  # numpy loads with it
+def make_ranking(settings: Search, store: Store, embedder: CachedEmbedder) -> Ranking:
+    """`fused` is fast, `contextual` finds more; both see only what a grant lets through."""
+    if settings.ranking == "fused":
+        from .recall.fuse import fused  # noqa: PLC0415
+        from .recall.strategies import keyword, meaning  # noqa: PLC0415
 
-    return interaction(question, texts)
+        by_meaning = meaning(store, embedder, embedder.query)
+        return fused({"meaning": by_meaning, "keyword": keyword(store)})
+    if settings.ranking == "contextual":
+        from .embedders.interaction import interaction  # noqa: PLC0415  # numpy loads with it
+        from .recall.gather import Gatherer  # noqa: PLC0415
+        from .recall.rank import contextual  # noqa: PLC0415
+
+        return contextual(Gatherer(store, embedder, embedder.query), interaction)
+    raise ConfigError(f"unknown ranking {settings.ranking!r}; known are fused and contextual")
 
 
 class RisingClock:
@@ -96,7 +107,12 @@ def _utc_now() -> datetime:
 
 def make_store(settings: StoreSettings) -> Store:
     """`:memory:`, a file, `sqlite:///file`, or what a plug-in registered for its URL scheme."""
-    url = settings.url
+    url = in_use(settings.url, "the store")
+    if settings.vectors == "lancedb":
+        raise ConfigError(
+            "LanceDB comes with a later release; until then set memory.store.vectors to plain"
+            " or sqlite-vec (memory.backend: sqlite-vec)"
+        )
     if url == ":memory:":
         from .stores.inprocess import InProcessStore  # noqa: PLC0415  # parts load lazily
 
@@ -139,7 +155,10 @@ def make_embedder(settings: EmbeddingSettings) -> Embedder:
 
 def _given(settings: EmbeddingSettings, *names: str) -> dict[str, Any]:
     """The settings that were given, as keyword arguments; the part has its own defaults."""
-    return {name: value for name in names if (value := getattr(settings, name)) is not None}
+    given = {name: value for name in names if (value := getattr(settings, name)) is not None}
+    for name, value in given.items():
+        in_use(str(value), f"memory.embeddings.{name}")
+    return given
 
 
 def _builtin(_: EmbeddingSettings) -> Embedder:
@@ -170,7 +189,7 @@ def _gemini(settings: EmbeddingSettings) -> Embedder:
 def _ollama(settings: EmbeddingSettings) -> Embedder:
     from .embedders.ollama import OllamaEmbedder  # noqa: PLC0415
 
-    url = settings.base_url or settings.ollama_url
+    url = in_use(settings.base_url or settings.ollama_url, "memory.embeddings.ollama_url")
     return OllamaEmbedder(base_url=url, **_given(settings, "model", "dimension"))
 
 

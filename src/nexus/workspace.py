@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TextIO
 
 from .core.access import Grant, Viewer, administrator_grant
+from .core.canonical import clean_list
+from .core.errors import InvalidInput
 from .core.ids import AgentId, UserId, WorkspaceId
 from .core.protocols import LedgerReport
 from .core.records import Receipt
@@ -36,7 +38,7 @@ class Workspace:
         project: str | None = None,
     ) -> Place:
         """Where several people talk. It shows its participants' profiles, and never a DM."""
-        people = tuple(map(UserId, participants))
+        people = tuple(map(UserId, clean_list(participants, "participants")))
         return self._place(agent, room=name, participants=people, project=project)
 
     def dm(self, user: str, *, agent: str = AGENT, project: str | None = None) -> Place:
@@ -56,7 +58,7 @@ class Workspace:
     def place(self, viewer: Viewer) -> Place:
         """The place of a viewer you made yourself; it stays inside this workspace."""
         if viewer.workspace != self.id:
-            raise ValueError("this viewer belongs to another workspace")
+            raise InvalidInput("this viewer belongs to another workspace")
         return Place(self._parts, viewer)
 
     # For its administrator
@@ -92,8 +94,9 @@ class Workspace:
         """Walk the hash chain of the ledger."""
         return self._parts.store.ledger.verify(self.id)
 
-    def stats(self) -> dict[str, int]:
-        return self._parts.store.count(self.administrator)
+    def stats(self, *, grant: Grant | None = None) -> dict[str, int]:
+        """How much a grant (the administrator's, if not said otherwise) may see."""
+        return self._parts.store.count(grant or self.administrator)
 
     def flush(self) -> int:
         """Index and learn everything; returns how much is still stuck."""

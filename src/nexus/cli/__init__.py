@@ -1,0 +1,49 @@
+"""The command line. A command parses, calls Nexus and prints; it decides nothing.
+
+Each command lives in a module that is imported when it runs, so that `nexus --help` is quick.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from .lazy import LazyGroup
+
+COMMANDS = {
+    "init": ("setup", "Write nexus.yaml and create the memory."),
+    "observe": ("telling", "Write down what somebody said."),
+    "remember": ("telling", "Keep exactly this."),
+    "memory": ("memory", "Search, index, count, compact, export and import."),
+    "forget": ("forgetting", "Erase, with everything derived from it, and prove it."),
+    "verify": ("checks", "Walk the hash chain of the ledger."),
+    "doctor": ("doctor", "Look for what could go wrong on this machine."),
+    "reembed": ("checks", "Give every memory a vector of the configured embedder."),
+    "models": ("setup", "Models that run on this machine."),
+    "leaktest": ("leaktest", "Try to make the memory leak, for a while."),
+    "completion": ("setup", "Print the completion script of your shell."),
+}
+
+
+@click.group(cls=LazyGroup, lazy=COMMANDS, package=__name__)
+@click.version_option(package_name="nexus-memory", prog_name="nexus")
+def nexus() -> None:
+    """Nexus: memory for AI agents and the people they work with.
+
+    \b
+        nexus init
+        nexus observe alice "We decided to use PostgreSQL." --room design
+        nexus memory search "which database did we choose?" --room design
+
+    Exit codes: 0 found or done, 1 nothing found or a problem found, 2 wrong usage or input,
+    3 something did not answer.
+    """
+
+
+def main() -> None:
+    """The entry point: whatever the terminal's encoding, printing a memory does not fail."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    nexus(prog_name="nexus")

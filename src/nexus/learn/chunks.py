@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 LONGEST_CHUNK = 1_200  # characters: a few paragraphs, well inside every embedder's limit
 
+BELOW = " › "
 HEADING = re.compile(r"^(#{1,6})\s+(.+?)\s*#*$")
 PARAGRAPH = re.compile(r"\n\s*\n")
 SENTENCE = re.compile(r"(?<=[.!?…。！？])\s+")
@@ -21,8 +22,12 @@ class Chunk:
 
 def chunks(text: str) -> Iterator[Chunk]:
     """Pieces along headings, paragraphs and sentences, in order; nothing is left out."""
-    for heading, section in _sections(text):
-        yield from (Chunk(piece, heading) for piece in _packed(_fragments(section)))
+    sections = list(_sections(text))
+    for (heading, section), (following, _) in zip(sections, [*sections[1:], ("", "")], strict=True):
+        pieces = list(_packed(_fragments(section)))
+        if heading and not pieces and not following.startswith(heading + BELOW):
+            pieces = [heading]  # nothing under it to carry it along
+        yield from (Chunk(piece, heading) for piece in pieces)
 
 
 def _sections(text: str) -> Iterator[tuple[str, str]]:
@@ -45,7 +50,7 @@ def _sections(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _trail(above: dict[int, str]) -> str:
-    return " › ".join(above[level] for level in sorted(above))
+    return BELOW.join(above[level] for level in sorted(above))
 
 
 def _fragments(section: str) -> Iterator[str]:

@@ -10,6 +10,7 @@ from typing import Any
 from ..core.canonical import canonical_json, text_time
 from ..core.errors import InvalidInput
 from ..core.records import Draft, Event, EventKind, Fact, MemoryKind, Tier
+from .passages import tags_of
 
 PREDICATE = re.compile(r"[A-Z][A-Z0-9_]*")
 
@@ -30,8 +31,9 @@ def _note(event: Event) -> Draft:
         speaker=event.speaker,
         role=event.role,
         source="note",
+        thread=event.thread,
         tier=Tier.LONG,
-        tags=tuple(event.metadata.get("tags", ())),
+        tags=tags_of(event),
         metadata=event.metadata,
     )
 
@@ -52,6 +54,8 @@ def _fact(event: Event) -> Draft:
         speaker=event.speaker,
         role=event.role,
         source="fact",
+        thread=event.thread,
+        tags=tags_of(event),
         metadata=rest,
         body=asdict(fact),
     )
@@ -68,12 +72,16 @@ def _time(event: Event, name: str) -> Any:
 def check_fact(fact: Fact, confidence: float) -> Fact:
     """The fact, if it can be kept."""
     if not fact.exact and not PREDICATE.fullmatch(fact.predicate):
-        better = re.sub(r"\W+", "_", fact.predicate).strip("_").upper() or "KNOWS"
-        raise InvalidInput(f"a relation is written like WORKS_AT; did you mean {better!r}?")
+        better = re.sub("[^A-Z0-9]+", "_", fact.predicate.upper()).strip("_")
+        hint = f"; did you mean {better!r}?" if PREDICATE.fullmatch(better) else ""
+        raise InvalidInput(f"a relation is written like WORKS_AT{hint}")
     if fact.object is not None and fact.value is not None:
         raise InvalidInput("a fact points to an object or holds a value, not both")
-    if not 0 <= confidence <= 1:
-        raise InvalidInput(f"confidence lies between 0 and 1, not {confidence}")
+    if not isinstance(fact.stated, bool) or not isinstance(fact.exact, bool):
+        raise InvalidInput("a fact is stated or not, and exact or not: true or false")
+    number = isinstance(confidence, int | float) and not isinstance(confidence, bool)
+    if not number or not 0 <= confidence <= 1:
+        raise InvalidInput(f"confidence lies between 0 and 1, not {confidence!r:.80}")
     return fact
 
 

@@ -54,7 +54,7 @@ def _message(event: Event) -> Iterator[Draft]:
             role=event.role,
             source=str(event.metadata.get("source", "message")),
             thread=event.thread,
-            tags=_tags(event),
+            tags=tags_of(event),
             metadata=event.metadata,
         )
 
@@ -73,11 +73,11 @@ def _document(event: Event) -> Iterator[Draft]:
             role=event.role,
             source="document",
             thread=event.thread,
-            tags=_tags(event),
+            tags=tags_of(event),
             metadata={**event.metadata, **where},
         )
 
 
-def _tags(event: Event) -> tuple[str, ...]:
+def tags_of(event: Event) -> tuple[str, ...]:
     tags = event.metadata.get("tags", ())
     return tuple(map(str, tags)) if isinstance(tags, list | tuple) else ()

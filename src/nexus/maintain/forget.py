@@ -15,7 +15,7 @@ from datetime import datetime
 from ..core.access import administrator_grant
 from ..core.canonical import canonical_json
 from ..core.errors import InvalidInput, NotFound
-from ..core.ids import WorkspaceId, digest
+from ..core.ids import WorkspaceId, check_name, digest, str_only
 from ..core.protocols import Erased, Store, Tombstone
 from ..core.records import Event, Memory
 from ..core.scope import Scope
@@ -50,6 +50,7 @@ class Target:
 
 def user_target(store: Store, workspace: WorkspaceId, user: str) -> Target:
     """Everything this person said anywhere, and everything in the drawers that are theirs."""
+    check_name(user, "the user")
     everything = store.ledger.find(administrator_grant(workspace))
     theirs = tuple(e for e in everything if user in (e.speaker, e.scope.owner))
     return Target(f"user {user}", theirs, stones=(("user", digest("user", user)),))
@@ -86,7 +87,7 @@ def choose_target(
     if isinstance(value, Scope):
         return scope_target(store, workspace, value)
     makers = {"user": user_target, "event": event_target, "memory": memory_target}
-    return makers[kind](store, workspace, str(value))
+    return makers[kind](store, workspace, str_only(value, kind))
 
 
 def forget(store: Store, workspace: WorkspaceId, target: Target, *, now: datetime) -> ForgetReport:
@@ -136,7 +137,13 @@ def _pieces(
     ids = [memory.id for memory in memories]
     for profile in store.vectors.profiles():
         vectors = store.vectors.get(administrator_grant(workspace), profile, ids)
-        yield from (vector.astype("<f4").tobytes()[:PIECE] for vector in vectors.values())
+        yield from filter(None, (_telling(row.astype("<f4").tobytes()) for row in vectors.values()))
+
+
+def _telling(vector: bytes) -> bytes:
+    """A part that is not mostly zeros: those are everywhere in a file."""
+    cuts = (vector[cut : cut + PIECE] for cut in range(0, len(vector) - PIECE + 1, 4))
+    return next((piece for piece in cuts if piece.count(0) <= PIECE // 2), b"")
 
 
 def _cut(text: str) -> Sequence[bytes]:

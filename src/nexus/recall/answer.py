@@ -3,58 +3,88 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
 from ..core.access import Grant
 from ..core.protocols import Store
 from ..core.records import Found, Hit, Memory
-from .gather import Gatherer
 from .query import Query
-from .rank import Interaction, Ranked, rank
 
 
-def answer(gatherer: Gatherer, closer: Interaction, grant: Grant, query: Query) -> Found:
-    """Gather candidates, put them in order, cut at the threshold, and say why each is there."""
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A memory in its place, with what each strategy thought of it."""
+
+    id: str
+    score: float
+    reasons: Mapping[str, float]
+
+
+class Order(Protocol):
+    """Everything that was found, best first."""
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The question's terms."""
+        ...
+
+    @property
+    def degraded(self) -> tuple[str, ...]:
+        """What could not take part, and why."""
+        ...
+
+    @property
+    def scores(self) -> Sequence[float]: ...
+
+    def part(self, start: int, end: int) -> list[Ranked]: ...
+
+
+Ranking = Callable[[Grant, Query], Order]
+
+
+def answer(store: Store, ranking: Ranking, grant: Grant, query: Query) -> Found:
+    """Put in order, cut at the threshold, fold to one hit a source, and say why each is there."""
     started = time.perf_counter()
-    store = gatherer.store
-    pool, degraded = gatherer.gather(grant, query)
-
-    def texts(ids: Sequence[str]) -> Mapping[str, str]:
-        return {memory.id: memory.text for memory in store.memories.get(grant, ids)}
-
-    order = rank(pool, texts, closer)
+    order = ranking(grant, query)
     relevant = sum(score > 0 and score >= query.threshold for score in order.scores)
-    best = order.best(min(relevant, query.limit))
     return Found(
-        hits=_hits(store, grant, pool.understood.terms, best),
+        hits=_hits(store, grant, query, order, relevant),
         total=relevant,
         seconds=time.perf_counter() - started,
-        degraded=tuple(degraded),
+        degraded=order.degraded,
     )
 
 
-def _hits(
-    store: Store, grant: Grant, asked: tuple[str, ...], best: Sequence[Ranked]
-) -> tuple[Hit, ...]:
-    memories = {each.id: each for each in store.memories.get(grant, [b.id for b in best])}
-    for each in memories.values():
-        _check_again(grant, each)
-    sources = [id for each in memories.values() for id in each.sources]
-    keys = store.ledger.keys(grant, sources)
+def _hits(store: Store, grant: Grant, query: Query, order: Order, relevant: int) -> tuple[Hit, ...]:
+    """A long message is kept in pieces; its best piece stands for it."""
+    chosen: dict[object, tuple[Ranked, Memory]] = {}
+    start = 0
+    while start < relevant and len(chosen) < query.limit:
+        end = min(start + query.limit, relevant)
+        part = order.part(start, end)
+        memories = {each.id: each for each in store.memories.get(grant, [r.id for r in part])}
+        for ranked in part:
+            if memory := memories.get(ranked.id):
+                check_again(grant, memory)
+                chosen.setdefault((memory.kind, memory.sources), (ranked, memory))
+        start = end
+    best = list(chosen.values())[: query.limit]
+    keys = store.ledger.keys(grant, [id for _, memory in best for id in memory.sources])
     return tuple(
         Hit(
             memory=memory,
-            score=found.score,
-            reasons=found.reasons,
+            score=ranked.score,
+            reasons=ranked.reasons,
             event_keys=tuple(keys[id] for id in memory.sources if id in keys),
-            asked=asked,
+            asked=order.asked,
         )
-        for found in best
-        if (memory := memories.get(found.id))
+        for ranked, memory in best
     )
 
 
-def _check_again(grant: Grant, memory: Memory) -> None:
+def check_again(grant: Grant, memory: Memory) -> None:
     """The last wall: whatever a store did, nothing the grant forbids leaves here."""
     if memory.workspace != grant.workspace or not grant.allows(memory.label):
         raise RuntimeError("a store returned a record its grant does not allow; refusing to answer")

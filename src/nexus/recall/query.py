@@ -8,7 +8,7 @@ from datetime import datetime
 from math import isfinite
 from typing import Any
 
-from ..core.canonical import clean_text, clean_time
+from ..core.canonical import clean_list, clean_text, clean_time
 from ..core.errors import InvalidInput
 from ..core.filters import Condition, Every, Filter, Op, parse_filter
 from ..core.records import MemoryKind
@@ -28,6 +28,7 @@ class Search:
     default_limit: int = 10
     default_threshold: float = 0.0
     default_scope: str = "session"
+    ranking: str = "fused"  # fused: fast | contextual: conversation, neighbours, speaker, wording
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,16 +54,16 @@ def make_query(
     """Everything a caller may ask for, as one filter and a few checked numbers."""
     return Query(
         question=clean_text(question, "the question")[:LONGEST_QUESTION],
-        limit=_checked_limit(limit),
+        limit=check_limit(limit),
         threshold=_checked_threshold(threshold),
         where=_joined([parse_filter(where), *_window(since, until), *_kinds(kinds)]),
         people=tuple(people),
     )
 
 
-def _checked_limit(limit: int) -> int:
-    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MOST_HITS:
-        raise InvalidInput(f"limit lies between 1 and {MOST_HITS}, not {limit!r}")
+def check_limit(limit: int, most: int = MOST_HITS) -> int:
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= most:
+        raise InvalidInput(f"limit lies between 1 and {most}, not {limit!r:.80}")
     return limit
 
 
@@ -75,17 +76,20 @@ def _checked_threshold(threshold: float) -> float:
 
 def _window(since: datetime | None, until: datetime | None) -> list[Filter]:
     edges = ((Op.GTE, since, "since"), (Op.LT, until, "until"))
-    return [Condition("at", op, clean_time(edge, name)) for op, edge, name in edges if edge]
+    return [
+        Condition("at", op, clean_time(edge, name)) for op, edge, name in edges if edge is not None
+    ]
 
 
 def _kinds(kinds: Sequence[str | MemoryKind] | None) -> list[Filter]:
     if kinds is None:
         return []
     known = [kind.value for kind in MemoryKind]
-    for kind in kinds:
+    wanted = clean_list(kinds, "kinds")
+    for kind in wanted:
         if kind not in known:
             raise InvalidInput(f"unknown kind {kind!r}; known are {', '.join(known)}")
-    return [Condition("kind", Op.IN, tuple(kinds))]
+    return [Condition("kind", Op.IN, tuple(wanted))]
 
 
 def _joined(filters: Sequence[Filter | None]) -> Filter | None:

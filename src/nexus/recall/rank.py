@@ -13,9 +13,13 @@ from itertools import pairwise
 
 import numpy as np
 
+from ..core.access import Grant
 from ..core.bm25 import K1
 from ..core.protocols import Candidate
+from .answer import Ranked, Ranking
 from .features import NAMES, Numbers, Pool, standing
+from .gather import Gatherer
+from .query import Query
 
 CLOSER = 50  # candidates that get a closer look
 
@@ -38,25 +42,21 @@ Interaction = Callable[[str, Sequence[str]], Sequence[float]]  # question, texts
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
-    """A candidate in its place, with why."""
-
-    id: str
-    score: float
-    reasons: Mapping[str, float]
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
+class ContextualOrder:
     """All candidates of a pool, best first."""
 
     pool: Pool
     places: Sequence[int]
     scores: Sequence[float]  # from 0 to 1, falling
     closeness: Mapping[int, float]
+    degraded: tuple[str, ...]
 
-    def best(self, count: int) -> list[Ranked]:
-        pairs = list(zip(self.places, self.scores, strict=True))[:count]
+    @property
+    def asked(self) -> tuple[str, ...]:
+        return self.pool.understood.terms
+
+    def part(self, start: int, end: int) -> list[Ranked]:
+        pairs = zip(self.places[start:end], self.scores[start:end], strict=True)
         return [
             Ranked(self.pool.candidates[place].id, score, self._reasons(place))
             for place, score in pairs
@@ -74,10 +74,25 @@ class Order:
         return reasons
 
 
-def rank(
+def contextual(gatherer: Gatherer, closer: Interaction) -> Ranking:
+    """The ranking that weighs words, meaning, conversation, neighbours and speaker."""
+
+    def ranking(grant: Grant, query: Query) -> ContextualOrder:
+        pool, degraded = gatherer.gather(grant, query)
+
+        def texts(ids: Sequence[str]) -> Mapping[str, str]:
+            return {memory.id: memory.text for memory in gatherer.store.memories.get(grant, ids)}
+
+        places, closeness = in_order(pool, texts, closer)
+        return ContextualOrder(pool, places, _scores(pool, places), closeness, tuple(degraded))
+
+    return ranking
+
+
+def in_order(
     pool: Pool, texts: Callable[[Sequence[str]], Mapping[str, str]], closer: Interaction
-) -> Order:
-    """Put a pool in order; `texts` gives the wording of those that get a closer look."""
+) -> tuple[list[int], dict[int, float]]:
+    """Places best first, and how closely the best are worded like the question."""
     features = pool.features()
     order = _falling(features @ FIRST_SIGHT, pool.candidates)
     head = order[:CLOSER]
@@ -87,8 +102,7 @@ def rank(
     sums = features[head] @ CLOSER_LOOK + CLOSER_WEIGHT * standing(closeness)
     again = _falling(sums, [pool.candidates[place] for place in head])
     places = [*(head[place] for place in again), *order[CLOSER:]]
-    close = dict(zip(head, closeness, strict=True))
-    return Order(pool, places, _scores(pool, places), close)
+    return places, dict(zip(head, closeness, strict=True))
 
 
 def worded(candidate: Candidate) -> float:

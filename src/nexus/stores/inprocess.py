@@ -264,7 +264,7 @@ class InProcessQueue(_Part):
             (event, work)
             for home, event in self._candidates(grant)
             if (work := home.work.get(event.id))
-            and (failed or work.due_at <= now)
+            and (failed or work.due_at <= now or (grant is not None and not work.attempts))
             and (leased or _is_free(work, now))
         ]
         if grant is None:

@@ -7,37 +7,26 @@ importing grant reaches, into one scope the caller names, or nowhere.
 
 from __future__ import annotations
 
-import json
-from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from base64 import b64encode
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TextIO
 
 from ..core.access import Grant, check_grant
-from ..core.canonical import canonical_json, clean_json, clean_text, clean_time
-from ..core.codec import event_from_json, event_json, memory_from_json, memory_json
-from ..core.errors import InvalidInput, NexusError
-from ..core.ids import WorkspaceId, check_name, digest
-from ..core.protocols import Store
-from ..core.records import (
-    Draft,
-    EmbeddingProfile,
-    Event,
-    EventKind,
-    Memory,
-    NewEvent,
-    Trust,
-)
+from ..core.canonical import canonical_json
+from ..core.codec import event_json, memory_json
+from ..core.errors import Conflict, Forgotten, InvalidInput
+from ..core.ids import digest
+from ..core.protocols import Floats, Store
+from ..core.records import Draft, EmbeddingProfile, Event, Memory, Trust
 from ..core.scope import Scope
+from .reading import FORMAT, VERSION, Record, VectorRecord, checked_path, read_records
 
-FORMAT = "nexus-archive"
-VERSION = 1
 BATCH = 500
-LONGEST_LINE = 50_000_000
-PROBE = WorkspaceId("probe")  # a record is read once to see whether it is one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +84,7 @@ def _written(to: Path | str | TextIO) -> Iterator[TextIO]:
     if not isinstance(to, Path | str):
         yield to
         return
-    path = Path(to)
+    path = checked_path(to)
     part = path.with_name(path.name + ".part")
     try:
         with part.open("w", encoding="utf-8", newline="\n") as out:
@@ -104,7 +93,8 @@ def _written(to: Path | str | TextIO) -> Iterator[TextIO]:
     except OSError as error:
         raise InvalidInput(f"cannot write {path}: {error.strerror}") from error
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
 
 
 def import_archive(
@@ -123,7 +113,7 @@ def import_archive(
     check_grant(grant)
     if scope is not None and not grant.allows(frozenset({scope})):
         raise InvalidInput(f"the scope {scope} is out of reach")
-    records = list(_read(source))
+    records = list(read_records(source, grant.workspace))
     return _Import(store, grant, now, scope).run(records, report or (lambda _done, _all: None))
 
 
@@ -134,27 +124,22 @@ class _Import:
     now: Callable[[], datetime]
     scope: Scope | None
 
-    def run(
-        self, records: Sequence[Mapping[str, Any]], report: Callable[[int, int], None]
-    ) -> Imported:
+    def run(self, records: Sequence[Record], report: Callable[[int, int], None]) -> Imported:
         done = Imported()
-        by_type: dict[str, list[Mapping[str, Any]]] = {"event": [], "memory": [], "vector": []}
-        for record in records:
-            by_type[record["type"]].append(record)
-        events = self._admitted([self._event(record) for record in by_type["event"]], done)
+        told = [self._told(record) for record in records if isinstance(record, Event)]
         total = len(records)
-        for batch in _batches(events):
+        for batch in _batches(self._admitted(told, done)):
             self._append(batch, done)
             report(done.events + done.repeated, total)
-        if self.scope is None:  # in another scope they are derived anew
-            self._memories(by_type["memory"], done)
-            self._vectors(by_type["vector"], done)
+        # Only an administrator vouches for what a file says was derived; and in another scope,
+        # or for anybody else, it is derived anew.
+        if self.scope is None and self.grant.everything:
+            self._memories([record for record in records if isinstance(record, Memory)], done)
+            self._vectors([record for record in records if isinstance(record, VectorRecord)], done)
         report(total, total)
         return done
 
-    def _event(self, record: Mapping[str, Any]) -> Event:
-        event = event_from_json(record, self.grant.workspace)
-        _check_event(event)
+    def _told(self, event: Event) -> Event:
         if self.scope is not None:
             event = replace(event, scope=self.scope)
         if not self.grant.everything:  # only an administrator vouches for what a file claims
@@ -170,7 +155,10 @@ class _Import:
         for event in events:
             if not self.grant.allows(frozenset({event.scope})):
                 done.out_of_reach += 1
-            elif any(mark in stones and event.at <= stones[mark] for mark in _marks(event)):
+            elif any(
+                mark in stones and (mark[0] == "event" or event.at <= stones[mark])
+                for mark in _marks(event)
+            ):
                 done.forgotten += 1
             else:
                 admitted.append(event)
@@ -181,9 +169,10 @@ class _Import:
             receipts = self.store.ledger.append(
                 self.grant.workspace, events, recorded_at=self.now()
             )
-        except NexusError:
+        except (Conflict, Forgotten) as error:
             if len(events) == 1:
-                done.conflicting += 1
+                done.conflicting += isinstance(error, Conflict)
+                done.forgotten += isinstance(error, Forgotten)
                 return
             for event in events:
                 self._append([event], done)
@@ -191,11 +180,14 @@ class _Import:
         done.repeated += sum(receipt.repeated for receipt in receipts)
         done.events += sum(not receipt.repeated for receipt in receipts)
 
-    def _memories(self, records: Sequence[Mapping[str, Any]], done: Imported) -> None:
+    def _memories(self, memories: Sequence[Memory], done: Imported) -> None:
         """Derived records come back through the store, which computes their labels again."""
-        drafts = [_draft(memory_from_json(record, self.grant.workspace)) for record in records]
-        for batch in _batches([draft for draft in drafts if self._may_rest_on(draft)]):
-            done.memories += len(self.store.memories.put(self.grant.workspace, batch))
+        waiting = [_draft(memory) for memory in memories]
+        while ready := [draft for draft in waiting if self._may_rest_on(draft)]:
+            for batch in _batches(ready):
+                done.memories += len(self.store.memories.put(self.grant.workspace, batch))
+            here = {draft.id for draft in ready}
+            waiting = [draft for draft in waiting if draft.id not in here]
 
     def _may_rest_on(self, draft: Draft) -> bool:
         reachable = self.grant.allows(frozenset({draft.scope}))
@@ -203,16 +195,16 @@ class _Import:
         known = {*events, *(m.id for m in self.store.memories.get(self.grant, draft.sources))}
         return reachable and bool(draft.sources) and known.issuperset(draft.sources)
 
-    def _vectors(self, records: Sequence[Mapping[str, Any]], done: Imported) -> None:
-        import numpy as np  # noqa: PLC0415  # importing nexus stays fast
-
-        for record in records:
-            if self.store.memories.get(self.grant, [record["memory"]]):
-                profile = EmbeddingProfile(**record["profile"])
-                vector = np.frombuffer(b64decode(record["data"]), dtype="<f4")
-                done.vectors += self.store.vectors.put(
-                    self.grant.workspace, profile, {record["memory"]: vector}
-                )
+    def _vectors(self, vectors: Sequence[VectorRecord], done: Imported) -> None:
+        for batch in _batches(vectors):
+            known = self.store.memories.get(self.grant, [each.memory for each in batch])
+            ids = {memory.id for memory in known}
+            spaces: dict[EmbeddingProfile, dict[str, Floats]] = defaultdict(dict)
+            for each in batch:
+                if each.memory in ids:
+                    spaces[each.profile][each.memory] = each.data
+            for profile, rows in spaces.items():
+                done.vectors += self.store.vectors.put(self.grant.workspace, profile, rows)
 
 
 def _batches(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
@@ -228,100 +220,3 @@ def _marks(event: Event) -> Iterable[tuple[str, str]]:
 
 def _draft(memory: Memory) -> Draft:
     return Draft(**{field.name: getattr(memory, field.name) for field in fields(Draft)})
-
-
-def _check_event(event: NewEvent) -> None:
-    check_name(event.speaker, "the speaker")
-    clean_text(event.text)
-    clean_text(event.key, "the key")
-    clean_time(event.at)
-    clean_json(event.metadata)
-
-
-def _read(source: Path | str | TextIO) -> Iterator[dict[str, Any]]:
-    if isinstance(source, Path | str):
-        try:
-            with Path(source).open(encoding="utf-8") as file:
-                yield from _read(file)
-        except OSError as error:
-            raise InvalidInput(f"cannot read {source}: {error.strerror}") from error
-        except UnicodeDecodeError as error:
-            raise InvalidInput(f"{source} is not UTF-8 text: {error.reason}") from error
-        return
-    first = source.readline(LONGEST_LINE)
-    if first.lstrip().startswith("["):
-        yield from _entries(first + source.read())
-    else:
-        yield from _lines(first, source)
-
-
-def _lines(first: str, rest: TextIO) -> Iterator[dict[str, Any]]:
-    header = _parsed(first, 1)
-    if header.get("type") != FORMAT:
-        raise InvalidInput('not a Nexus archive: the first line is not {"type":"nexus-archive",…}')
-    if header.get("version") != VERSION:
-        raise InvalidInput(f"archive version {header.get('version')!r}; this Nexus reads {VERSION}")
-    for number, line in enumerate(rest, start=2):
-        if line.strip():
-            yield _checked(_parsed(line, number), number)
-
-
-def _parsed(line: str, number: int) -> dict[str, Any]:
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"line {number} is not JSON: {error}") from None
-    if not isinstance(record, dict):
-        raise InvalidInput(f"line {number} is not an object")
-    return record
-
-
-def _checked(record: dict[str, Any], number: int) -> dict[str, Any]:
-    """The record, if it has the shape of one."""
-    try:
-        kind = record["type"]
-        if kind == "event":
-            event_from_json(record, PROBE)
-        elif kind == "memory":
-            memory_from_json(record, PROBE)
-        elif kind == "vector":
-            EmbeddingProfile(**record["profile"])
-            b64decode(record["data"], validate=True)
-        else:
-            raise InvalidInput(f"line {number}: unknown type {kind!r}")
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InvalidInput(f"line {number} is not a whole record: {error!r}") from error
-    return record
-
-
-def _entries(text: str) -> Iterator[dict[str, Any]]:
-    """Seed 002's export: a list of entries with content and metadata."""
-    try:
-        entries = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"not JSON: {error}") from None
-    for number, entry in enumerate(entries, start=1):
-        yield _checked(_entry_event(entry, number), number)
-
-
-def _entry_event(entry: Any, number: int) -> dict[str, Any]:
-    if not isinstance(entry, Mapping) or not isinstance(entry.get("content"), str):
-        raise InvalidInput(f"entry {number} has no content")
-    metadata = entry.get("metadata") or {}
-    at = entry.get("created_at") or "1970-01-01T00:00:00Z"
-    key = entry.get("id") or digest("entry", entry["content"], at)
-    return {
-        "type": "event",
-        "scope": "workspace",
-        "kind": EventKind.NOTE.value,
-        "speaker": entry.get("agent_id") or metadata.get("role") or "import",
-        "role": metadata.get("role") or "user",
-        "text": entry["content"],
-        "at": at,
-        "recorded_at": at,
-        "key": f"import:{key}",
-        "thread": entry.get("session_id"),
-        "trust": "external",
-        "attachments": [],
-        "metadata": metadata,
-    }

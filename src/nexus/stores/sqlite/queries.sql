@@ -98,13 +98,15 @@ SELECT chosen.workspace, chosen.seq, step, attempts, content, name
  ORDER BY due_at, chosen.workspace, chosen.seq;
 
 -- due_work_of --
+-- What has not failed is due at once, whatever the clock of whoever wrote it said.
 SELECT outbox.workspace, outbox.seq, step, attempts, content, name
   FROM outbox
   JOIN events ON events.workspace = outbox.workspace AND events.seq = outbox.seq
   JOIN workspaces ON workspaces.workspace = outbox.workspace
  WHERE outbox.workspace = :workspace
    AND outbox.label IN (SELECT value FROM json_each(:labels))
-   AND (due_at <= :now OR :failed) AND (leased_until IS NULL OR leased_until <= :now OR :leased)
+   AND (attempts = 0 OR due_at <= :now OR :failed)
+   AND (leased_until IS NULL OR leased_until <= :now OR :leased)
  ORDER BY outbox.seq LIMIT :limit;
 
 -- lease --
@@ -345,7 +347,7 @@ SELECT 1 FROM tombstones WHERE workspace = :workspace AND kind = :kind AND diges
 -- still_kept --
 SELECT EXISTS (SELECT 1 FROM events WHERE instr(content, :text))
     OR EXISTS (SELECT 1 FROM memories WHERE instr(content, :text))
-    OR EXISTS (SELECT 1 FROM vectors WHERE substr(data, 1, length(:bytes)) = :bytes);
+    OR EXISTS (SELECT 1 FROM vectors WHERE instr(data, :bytes));
 
 -- count_events --
 SELECT count(*) FROM events

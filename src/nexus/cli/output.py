@@ -1,0 +1,107 @@
+"""What a person or a program reads: tables for a terminal, stable lines for everything else.
+
+Memories hold what anybody wrote, so nothing of them reaches a terminal unchecked: characters
+that move the cursor, colour the screen or turn the line around are shown, not obeyed.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+JOINERS = "\u200c\u200d"  # Persian needs one, emoji the other; neither hides anything
+LINES = "\n\t"
+INVISIBLE = ("Cc", "Cf", "Cs", "Zl", "Zp")
+Report = Callable[[int, int], None]
+Row = Sequence[object]
+
+
+def visible(text: str) -> str:
+    """The text with every control, bidi and other invisible character spelt out."""
+    return "".join(map(_visible, text))
+
+
+def one_line(text: str, width: int | None = None) -> str:
+    """The same on one line, and cut if it is longer than `width`."""
+    line = visible(" ".join(text.split()))
+    return line if width is None or len(line) <= width else line[: width - 1] + "…"
+
+
+def _visible(character: str) -> str:
+    if character in LINES or not _hidden(character):
+        return character
+    code = ord(character)
+    if code < 0x20:
+        return chr(0x2400 + code)  # Unicode's pictures of control characters
+    return "\u2421" if code == 0x7F else f"<U+{code:04X}>"
+
+
+def _hidden(character: str) -> bool:
+    return unicodedata.category(character) in INVISIBLE and character not in JOINERS
+
+
+def print_json(record: object) -> None:
+    """One object on one line."""
+    click.echo(safe_json(json.dumps(record, ensure_ascii=False, default=str)))
+
+
+def safe_json(text: str) -> str:
+    """JSON whose invisible characters are escaped, which changes no value."""
+    return "".join(json.dumps(c)[1:-1] if _hidden(c) and c != "\n" else c for c in text)
+
+
+def print_archive(text: str) -> None:
+    """An archive byte for byte in UTF-8; on a terminal the same JSON, made safe to look at."""
+    click.echo(safe_json(text) if for_person() else text.encode(), nl=False)
+
+
+def message(text: str) -> None:
+    """For the person, beside the result."""
+    click.echo(visible(text), err=True)
+
+
+def for_person() -> bool:
+    return sys.stdout.isatty()
+
+
+def print_table(columns: Sequence[str], rows: Sequence[Row]) -> None:
+    """A table for a person; for a program, one row a line with tabs between."""
+    cells = [[visible(str(cell)) for cell in row] for row in rows]
+    if not for_person():
+        for row in cells:
+            click.echo("\t".join(cell.replace("\t", " ").replace("\n", " ") for cell in row))
+        return
+    from rich.console import Console  # noqa: PLC0415  # slow, and only for people
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    table = Table(*columns, header_style="bold", show_header=any(columns))
+    for row in cells:
+        table.add_row(*map(Text, row))  # as Text, [brackets] are text and not markup
+    Console().print(table)
+
+
+def print_record(record: dict[str, Any]) -> None:
+    """Names and values, one below the other."""
+    print_table(["", ""], [(name.replace("_", " "), value) for name, value in record.items()])
+
+
+@contextmanager
+def progress(label: str) -> Iterator[Report]:
+    """A bar on a terminal; nothing where nobody looks."""
+    if not sys.stderr.isatty():
+        yield lambda _done, _all: None
+        return
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn  # noqa: PLC0415
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(label, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -1,0 +1,252 @@
+"""forget, verify, doctor, init, reembed, models, completion and the help texts."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import click
+import pytest
+
+from nexus.cli import COMMANDS, nexus
+from nexus.config import load_settings
+from nexus.maintain import forget as forgetting
+
+SECRET = "The otter is called Ferdinand and lives behind the mill."
+
+
+def test_forgetting_a_user_leaves_nothing_and_says_so(run, lines) -> None:
+    run("observe", "alice", SECRET, "--room", "design")
+    run("observe", "bob", "The mill wheel turns again since Monday.", "--room", "design")
+
+    (report,) = lines("forget", "--user", "alice")
+
+    assert (report["erased_events"], report["erased_memories"], report["residue"]) == (1, 1, 0)
+    assert b"Ferdinand" not in Path("memory.db").read_bytes()
+    run(
+        "memory",
+        "search",
+        "Ferdinand otter",
+        "--room",
+        "design",
+        "--filter",
+        '{"speaker":"alice"}',
+        code=1,
+    )
+
+
+@pytest.mark.parametrize("what", ["room", "event", "memory"])
+def test_a_room_an_event_and_a_memory_can_be_forgotten(run, lines, what) -> None:
+    run("observe", "alice", SECRET, "--room", "design")
+    (hit,) = lines("memory", "search", "otter", "--room", "design")
+    names = {"room": "design", "event": hit["sources"][0], "memory": hit["id"]}
+
+    result = run("forget", f"--{what}", names[what], "--yes")
+
+    assert "residue\t0" in result.stdout
+    run("memory", "search", "otter", "--room", "design", code=1)
+
+
+def test_forgetting_asks_first(run) -> None:
+    run("observe", "alice", SECRET)
+
+    declined = run("forget", "--user", "alice", said="n\n", code=1)
+    run("memory", "search", "otter")
+    run("forget", "--user", "alice", said="y\n")
+
+    assert "Erase user alice in workspace default" in declined.stderr
+    run("memory", "search", "otter", code=1)
+
+
+def test_forgetting_needs_one_thing_to_forget(run) -> None:
+    run("forget", code=2)
+    run("forget", "--user", "alice", "--room", "design", "--yes", code=2)
+
+
+def test_a_residue_is_exit_1(run, monkeypatch: pytest.MonkeyPatch) -> None:
+    run("observe", "alice", SECRET)
+    real = forgetting.ForgetReport
+
+    def with_residue(**told: object) -> forgetting.ForgetReport:
+        return real(**{**told, "residue": 2, "by_file": {"memory.db": 2}})
+
+    monkeypatch.setattr(forgetting, "ForgetReport", with_residue)
+
+    result = run("forget", "--user", "alice", "--yes", code=1)
+
+    assert "residue\t2" in result.stdout
+    assert "2 traces are left" in result.stderr
+
+
+def test_verify_walks_every_workspace_or_one(run, lines) -> None:
+    run("remember", SECRET, "--workspace", "acme")
+    run("remember", SECRET, "--workspace", "other")
+
+    both = lines("verify")
+    (one,) = lines("verify", "--workspace", "acme")
+
+    assert [report["workspace"] for report in both] == ["acme", "other"]
+    assert one == {"workspace": "acme", "events": 1, "erased": 0, "problems": []}
+    assert "acme\t1\t0\tsound" in run("verify").stdout
+
+
+def test_verify_finds_what_was_changed(run) -> None:
+    run("remember", SECRET)
+    with closing(sqlite3.connect("memory.db")) as connection, connection:
+        connection.execute("UPDATE events SET content = replace(content, 'otter', 'beaver')")
+
+    result = run("verify", code=1)
+
+    assert "default: event 1 was changed" in result.stderr
+
+
+def test_doctor_finds_nothing_wrong_with_a_new_memory(run, lines) -> None:
+    run("init", "--store", "memory.db")
+    run("remember", SECRET)
+
+    checks = {check["name"]: check for check in lines("doctor")}
+
+    assert checks["schema"]["detail"].startswith("version ")
+    assert checks["journal"]["detail"] == "journal_mode wal"
+    assert checks["settings"]["detail"] == "nexus.yaml"
+    assert "configured embedder" in checks["vectors"]["detail"]
+    assert {check["state"] for check in checks.values()} == {"ok", "note"}
+    assert sum(name.startswith("sqlite-vec: ") for name in checks) == 4
+
+
+def test_doctor_changes_and_creates_nothing(lines) -> None:
+    checks = {check["name"]: check for check in lines("doctor")}
+
+    assert "not there yet" in checks["store"]["detail"]
+    assert not Path("memory.db").exists()
+
+
+def test_doctor_sees_another_embedder_and_reembed_changes_over(run, lines, shell) -> None:
+    run("remember", SECRET)
+    (shell / "nexus.yaml").write_text("memory:\n  embeddings: {provider: hashing}\n")
+
+    vectors = [check for check in lines("doctor", code=1) if check["name"] == "vectors"]
+    (made,) = lines("reembed")
+
+    assert "nexus reembed" in vectors[0]["detail"]
+    assert made == {"vectors": 1}
+    lines("doctor")
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [(b"no database at all, just text " * 40, "file"), (b"", "file")],
+)
+def test_doctor_survives_a_file_that_is_no_memory(lines, shell, content, problem) -> None:
+    (shell / "memory.db").write_bytes(content)
+
+    problems = [check["name"] for check in lines("doctor", code=1) if check["state"] == "problem"]
+
+    assert problem in problems
+
+
+def test_doctor_explains_settings_it_cannot_read(run, shell) -> None:
+    (shell / "nexus.yaml").write_text("memory:\n  embeddngs: {}\n")
+
+    assert "did you mean memory.embeddings?" in run("doctor", code=1).stdout
+    assert "did you mean memory.embeddings?" in run("memory", "stats", code=2).stderr
+
+
+def test_init_writes_settings_that_load_and_creates_the_memory(lines, shell, monkeypatch) -> None:
+    monkeypatch.delenv("NEXUS_STORE")
+
+    (made,) = lines("init", "--store", "notes/memory.db")
+
+    assert made == {"config": "nexus.yaml", "store": "notes/memory.db"}
+    assert load_settings("nexus.yaml", {}).store.url == "notes/memory.db"
+    assert (shell / "notes" / "memory.db").exists()
+
+
+def test_init_replaces_a_file_only_when_told_to(run, shell) -> None:
+    (shell / "nexus.yaml").write_text("# mine\n")
+
+    refused = run("init", code=2)
+    kept = (shell / "nexus.yaml").read_text()
+    run("init", "--force")
+
+    assert "--force" in refused.stderr
+    assert kept == "# mine\n"
+    assert (shell / "nexus.yaml").read_text().startswith("# Settings of Nexus")
+
+
+def test_init_can_show_the_file_and_do_nothing(run, shell) -> None:
+    shown = run("init", "--print").stdout
+
+    assert shown.startswith("# Settings of Nexus")
+    assert list(shell.iterdir()) == []
+
+
+def test_models_install_calls_the_installer(lines, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nexus.embedders.minilm.install", lambda: Path("cache/minilm"))
+
+    assert lines("models", "install", "minilm") == [{"model": "minilm", "folder": "cache/minilm"}]
+
+
+@pytest.mark.parametrize("shell_name", ["bash", "zsh", "fish"])
+def test_each_shell_gets_its_completion(run, shell_name) -> None:
+    assert "_NEXUS_COMPLETE" in run("completion", shell_name).stdout
+
+
+def test_an_unknown_command_names_the_nearest(run) -> None:
+    assert "did you mean 'doctor'?" in run("docter", code=2).stderr
+
+
+def every_command(group: click.Group = nexus, at: str = "nexus"):
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        yield f"{at} {name}", command
+        if isinstance(command, click.Group):
+            yield from every_command(command, f"{at} {name}")
+
+
+def test_every_command_has_help_with_an_example(run) -> None:
+    for line, _ in every_command():
+        shown = run(*line.split()[1:], "--help").stdout
+        assert f"    {line} " in shown or f"    {line}\n" in shown, line
+
+
+def test_the_list_of_commands_says_what_each_commands_help_says() -> None:
+    context = click.Context(nexus)
+
+    for name, (_, said) in COMMANDS.items():
+        command = nexus.get_command(context, name)
+        assert command is not None
+        assert (command.help or "").startswith(said.rstrip("."))
+
+
+def test_commands_that_print_results_can_print_json() -> None:
+    silent = {"nexus memory", "nexus models", "nexus completion"}
+
+    for line, command in every_command():
+        options = {option for parameter in command.params for option in parameter.opts}
+        assert line in silent or "--json" in options, line
+
+
+def test_leaktest_finds_no_leak(lines) -> None:
+    (report,) = lines("leaktest", "--seconds", "1", "--store", "memory", "--seed", "1")
+
+    assert report["violations"] == []
+    assert report["runs"] > 0
+    assert report["seed"] == 1
+
+
+def test_leaktest_shows_a_leak_and_is_exit_1(run, monkeypatch: pytest.MonkeyPatch) -> None:
+    leaks = pytest.importorskip("nexus.testing.leaks")
+    found = leaks.Violation(
+        script=("alice tells a secret",), asked="bob asks", with_secrets="1", without="0"
+    )
+    report = leaks.LeakReport(seed=7, violations=[found])
+    monkeypatch.setattr(leaks, "run_leaktest", lambda *_, **__: report)
+
+    result = run("leaktest", "--seconds", "1", "--store", "sqlite", code=1)
+
+    assert "1. alice tells a secret" in result.stderr
+    assert "1 LEAK" in result.stdout

@@ -1,0 +1,145 @@
+"""Where settings come from, and what the environment may say."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nexus import ConfigError, Nexus
+from nexus.cli.example import ABOUT, example_yaml
+from nexus.config import Settings, in_use, load_settings, settings_file
+from nexus.config_file import dotted_keys, file_shape
+
+ROOT = Path(__file__).parents[2]
+SEED_SPELLINGS = ("backend", "dimension", "sqlite_vec", "lancedb", "pgvector")
+
+
+@pytest.fixture(autouse=True)
+def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def written(text: str, name: str = "nexus.yaml") -> Path:
+    file = Path(name)
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def test_without_a_file_everything_is_a_default() -> None:
+    assert load_settings(environment={}) == Settings()
+    assert settings_file(environment={}) is None
+
+
+@pytest.mark.requirement("C14")
+def test_a_named_file_comes_before_the_variable_and_the_variable_before_the_folder() -> None:
+    for name, limit in (("named.yaml", 1), ("variable.yaml", 2), ("nexus.yaml", 3)):
+        written(f"memory:\n  search:\n    default_limit: {limit}\n", name)
+    variable = {"NEXUS_CONFIG": "variable.yaml"}
+
+    assert load_settings("named.yaml", variable).search.default_limit == 1
+    assert load_settings(None, variable).search.default_limit == 2
+    assert load_settings(None, {}).search.default_limit == 3
+
+
+@pytest.mark.requirement("C14")
+def test_nexus_store_has_the_last_word_on_the_store() -> None:
+    written("memory:\n  store: {url: file.db, cache_megabytes: 7}\n")
+
+    store = load_settings(None, {"NEXUS_STORE": "other.db"}).store
+
+    assert (store.url, store.cache_megabytes) == ("other.db", 7)
+
+
+@pytest.mark.requirement("C14")
+def test_variables_and_their_defaults_are_filled_in() -> None:
+    written(
+        "memory:\n"
+        "  enabled: ${ON:-false}\n"
+        "  dimension: ${SIZE}\n"
+        "  embeddings:\n"
+        "    api_key: ${KEY}\n"
+        "    base_url: https://${HOST:-localhost}/v1\n"
+        "    model: ${MODEL}\n"
+    )
+
+    settings = load_settings(None, {"SIZE": "64", "KEY": "s3cret", "MODEL": ""})
+
+    assert settings.enabled is False
+    assert settings.embeddings.dimension == 64
+    assert settings.embeddings.api_key == "s3cret"
+    assert settings.embeddings.base_url == "https://localhost/v1"
+    assert settings.embeddings.model is None
+
+
+def test_what_a_variable_holds_is_a_value_and_never_yaml_or_a_further_variable() -> None:
+    written("memory:\n  embeddings:\n    model: ${MODEL}\n")
+
+    settings = load_settings(None, {"MODEL": "{a: [1]}\nstore: ${HOME}"})
+
+    assert settings.embeddings.model == "{a: [1]}\nstore: ${HOME}"
+
+
+@pytest.mark.requirement("C14")
+def test_an_unset_variable_matters_only_when_it_is_used() -> None:
+    written("memory:\n  store: {url: memory.db}\n  embeddings:\n    api_key: ${NO_SUCH_KEY}\n")
+    idle = load_settings(None, {})
+
+    Nexus.open(settings=idle, background=False).close()
+
+    written("memory:\n  embeddings:\n    provider: openai\n    api_key: ${NO_SUCH_KEY}\n")
+    with pytest.raises(ConfigError, match=r"api_key needs .* NO_SUCH_KEY"):
+        Nexus.open("memory.db", settings=load_settings(None, {}))
+
+
+def test_an_unset_variable_in_a_number_is_named_at_once() -> None:
+    written("memory:\n  dimension: ${SIZE}\n")
+
+    with pytest.raises(ConfigError, match=r"memory.dimension needs the variable SIZE"):
+        load_settings(None, {})
+
+
+def test_a_text_without_variables_is_ready_for_use() -> None:
+    assert in_use("memory.db", "the store") == "memory.db"
+
+
+def test_a_memory_that_is_switched_off_does_not_open() -> None:
+    written("memory:\n  enabled: false\n")
+
+    with pytest.raises(ConfigError, match="switched off"):
+        Nexus.open("memory.db", settings=load_settings(None, {}))
+
+
+def test_secrets_do_not_show_in_a_printed_setting() -> None:
+    written("memory:\n  embeddings: {api_key: s3cret}\n")
+
+    assert "s3cret" not in repr(load_settings(None, {}))
+
+
+def test_the_example_file_is_the_generated_one_and_holds_the_defaults() -> None:
+    example = ROOT / "nexus.example.yaml"
+
+    assert example.read_text(encoding="utf-8") == example_yaml(), (
+        "python -m nexus.cli.example > nexus.example.yaml"
+    )
+    assert load_settings(example, {}) == Settings()
+
+
+def test_every_setting_has_a_line_in_the_example() -> None:
+    ours = {
+        key
+        for key in dotted_keys(file_shape())
+        if not key.removeprefix("memory.").startswith(SEED_SPELLINGS)
+    }
+
+    assert ours == ABOUT.keys()
+    for key in ours:
+        assert f"{key.rpartition('.')[2]}:" in example_yaml()
+
+
+def test_importing_nexus_loads_no_yaml() -> None:
+    code = "import nexus, sys; sys.exit('yaml' in sys.modules)"
+
+    assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0

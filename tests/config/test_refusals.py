@@ -1,0 +1,117 @@
+"""A file that is not understood is refused, with the place and the way out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nexus import ConfigError
+from nexus.config import load_settings
+
+LAUGHS = "a: &a [x, x]\n" + "".join(
+    f"{new}: &{new} [*{old}, *{old}]\n" for old, new in zip("abcdefgh", "bcdefghi", strict=True)
+)
+
+REFUSED = {
+    "a misspelt key": ("memory:\n  embeddngs: {}", "memory.embeddngs; did you mean memory.emb"),
+    "a key of another group": (
+        "memory:\n  provider: x",
+        "memory.provider; did you mean memory.embeddings.provider?",
+    ),
+    "a key like no other": ("zzz: 1", "unknown setting zzz; known here are memory, agents"),
+    "a key that is no text": ("1: 2", "unknown setting 1"),
+    "a list at the top": ("- memory", "the file must be a group of settings, not a list"),
+    "a text for a group": ("memory: x", "memory must be a group of settings, not text"),
+    "a text for a number": ("memory:\n  dimension: many", "must be a whole number, not text"),
+    "a switch for a number": (
+        "memory:\n  indexing: {batch_size: true}",
+        "must be a whole number, not true or false",
+    ),
+    "a number for a switch": ("memory:\n  enabled: 1", "must be true or false, not a number"),
+    "a number for a text": ("memory:\n  store: {url: 5}", "memory.store.url must be text"),
+    "a text for a list": (
+        "memory:\n  indexing: {allowed_roles: user}",
+        "must be a list of texts, not text",
+    ),
+    "numbers in a list": ("memory:\n  indexing: {allowed_roles: [1]}", "must be a list of texts"),
+    "a role nobody has": (
+        "memory:\n  indexing: {allowed_roles: [usr]}",
+        "did you mean user?",
+    ),
+    "a number out of range": (
+        "memory:\n  search: {default_limit: 0}",
+        "default_limit lies between 1 and",
+    ),
+    "not a number": ("memory:\n  search: {default_threshold: .nan}", "lies between 0 and 1"),
+    "an unknown scope": ("memory:\n  search: {default_scope: chanel}", "names no scope"),
+    "an unknown backend": ("memory:\n  backend: sqlitevec", "did you mean sqlite-vec?"),
+    "two stores": ("memory:\n  backend: lancedb\n  store: {url: x}", "keep one"),
+    "a section nobody chose": ("memory:\n  sqlite_vec: {path: x}", "no memory.backend chooses it"),
+    "a variable written wrongly": (
+        "memory:\n  embeddings:\n    api_key: ${KEY:?x}",
+        "api_key is written ${NAME} or ${NAME:-default}",
+    ),
+    "a key twice": ("memory:\n  enabled: true\n  enabled: false", "line 3: 'enabled' is there"),
+    "a tag that runs code": ("memory: !!python/object/apply:os.abort []", "line 1: could not"),
+    "a billion laughs": (LAUGHS, "aliases (*name) are not used here"),
+    "endless brackets": ("[" * 100_000, "nested too deeply"),
+    "an impossible date": ("memory: {store: {url: 2026-99-99}}", "not YAML Nexus can read"),
+    "a tab": ("memory:\n\tenabled: true", "line 2: found character '\\t'"),
+    "two documents": ("memory: {}\n---\nmemory: {}", "but found another document"),
+    "a control character": ("memory: \x00", "not YAML Nexus can read"),
+}
+
+
+@pytest.mark.requirement("C14")
+@pytest.mark.parametrize(("text", "answer"), REFUSED.values(), ids=REFUSED)
+def test_it_is_refused_with_the_reason(text: str, answer: str, tmp_path: Path) -> None:
+    file = tmp_path / "nexus.yaml"
+    file.write_text(text, encoding="utf-8")
+
+    with pytest.raises(ConfigError) as refused:
+        load_settings(file, {})
+
+    assert answer in str(refused.value)
+    assert str(refused.value).startswith(str(file))
+    assert "\n" not in str(refused.value)
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    for path in (tmp_path / "nowhere.yaml", tmp_path):
+        with pytest.raises(ConfigError, match=f"cannot read {path}"):
+            load_settings(path, {})
+
+
+def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "nexus.yaml"
+    file.write_bytes(b"\xff\xfe\xff")
+
+    with pytest.raises(ConfigError, match="not UTF-8"):
+        load_settings(file, {})
+
+
+def test_a_huge_file_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "nexus.yaml"
+    file.write_text("# " + "x" * 1_000_001)
+
+    with pytest.raises(ConfigError, match="settings need fewer"):
+        load_settings(file, {})
+
+
+def test_a_wrong_value_is_not_repeated_because_it_may_be_a_secret(tmp_path: Path) -> None:
+    file = tmp_path / "nexus.yaml"
+    file.write_text("memory:\n  embeddings: {api_key: [hunter2], dimension: hunter2}\n")
+
+    with pytest.raises(ConfigError) as refused:
+        load_settings(file, {})
+
+    assert "hunter2" not in str(refused.value)
+
+
+def test_a_key_with_nothing_after_it_is_a_default(tmp_path: Path) -> None:
+    file = tmp_path / "nexus.yaml"
+    file.write_text("memory:\n  store:\n  dimension:\n  embeddings:\n    model:\nagents:\n")
+
+    assert load_settings(file, {}) == load_settings(None, {"NEXUS_CONFIG": str(file)})
+    assert load_settings(file, {}).embeddings.model is None
