@@ -367,8 +367,6 @@ class InProcessMemories(_Part):
             frequencies = ((weights[term], counts[id][term]) for term in weights)
             return sum(w * f * (K1 + 1) / (f + slack) for w, f in frequencies if f)
 
-        if not weights:
-            return []
         best = best_possible(list(weights.values()))
         scores = [(m.id, score(m.id) / best) for m in visible if matches(where, m)]
         return ranked((id, score) for id, score in scores if score > 0)[:limit]
@@ -461,7 +459,8 @@ class InProcessEraser(_Part):
         tombstones: Sequence[Tombstone],
     ) -> Erased:
         home = self._state.of(workspace)
-        report = self._erase_memories(home, memories)
+        resting = [memory.id for memory in self.derived(workspace, [*events, *memories])]
+        report = self._erase_memories(home, list(dict.fromkeys([*memories, *resting])))
         queued = sum(home.work.pop(id, None) is not None for id in events)
         gone = [home.by_id[id] for id in events if id in home.by_id and home.by_id[id].event]
         for entry in gone:
