@@ -13,6 +13,9 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
 
+from .core.access import Grant, Viewer
+from .core.ids import WorkspaceId
+from .core.scope import Scope
 from .nexus import Nexus
 from .place import Place
 from .workspace import Workspace
@@ -61,9 +64,22 @@ class _Entered(Generic[P, R]):
         return call
 
 
+class _Known(Generic[R]):
+    """Something the synchronous face knows without asking anybody: given at once."""
+
+    def __init__(self, read: Callable[[Any], R]) -> None:
+        self._read = read
+
+    def __get__(self, face: _Face, owner: type[_Face]) -> R:
+        return self._read(face._inner)  # noqa: SLF001
+
+
 class AsyncPlace(_Face):
     """A place, awaited."""
 
+    viewer = _Known[Viewer](lambda place: place.viewer)
+    grant = _Known[Grant](lambda place: place.grant)
+    scope = _Known[Callable[[str | None], Scope]](lambda place: place.scope)
     observe = _Awaited(Place.observe)
     observe_many = _Awaited(Place.observe_many)
     remember = _Awaited(Place.remember)
@@ -83,6 +99,8 @@ class AsyncPlace(_Face):
 class AsyncWorkspace(_Face):
     """A workspace, awaited."""
 
+    id = _Known[WorkspaceId](lambda workspace: workspace.id)
+    administrator = _Known[Grant](lambda workspace: workspace.administrator)
     room = _Entered(Workspace.room, AsyncPlace)
     dm = _Entered(Workspace.dm, AsyncPlace)
     session = _Entered(Workspace.session, AsyncPlace)

@@ -313,7 +313,10 @@ class Eraser(Protocol):
         memories: Sequence[str],
         tombstones: Sequence[Tombstone],
     ) -> Erased:
-        """Remove content and leave tombstones, in one transaction. The chain stays whole."""
+        """Remove these with all that rests on them and leave tombstones, in one transaction.
+
+        The chain stays whole.
+        """
         ...
 
     def tombstones(self, workspace: WorkspaceId) -> list[Tombstone]:

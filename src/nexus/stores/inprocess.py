@@ -522,7 +522,8 @@ class InProcessEraser(_Part):
         tombstones: Sequence[Tombstone],
     ) -> Erased:
         home = self._state.of(workspace)
-        report = self._erase_memories(home, memories)
+        resting = [memory.id for memory in self.derived(workspace, [*events, *memories])]
+        report = self._erase_memories(home, list(dict.fromkeys([*memories, *resting])))
         queued = sum(home.work.pop(id, None) is not None for id in events)
         gone = [home.by_id[id] for id in events if id in home.by_id and home.by_id[id].event]
         for entry in gone:

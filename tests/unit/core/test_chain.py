@@ -6,10 +6,10 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from tests.unit.making import DM, NOON, event
 
 from nexus.core.chain import GENESIS, commitment, content_of, link, new_salt, same_content
 from nexus.core.records import Attachment, EventKind, Trust
-from tests.unit.making import DM, NOON, event
 
 EVENT = event()
 SALT = bytes(16)

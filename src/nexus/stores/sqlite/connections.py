@@ -83,11 +83,20 @@ class Connections:
             connection: Connection = self._driver.connect(
                 self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
             )
+            self._refuse_strangers(connection)
             connection.execute("PRAGMA page_size = 8192")  # a vector and its row fit one page
             for pragma in PRAGMAS:
                 connection.execute(pragma)
             self._prepare(connection)
         return connection
+
+    def _refuse_strangers(self, connection: Connection) -> None:
+        """Before anything is set: a database of another program stays as it is."""
+        tables = "SELECT name FROM sqlite_master WHERE type = 'table'"
+        names = {name for (name,) in connection.execute(tables)}
+        if names and "schema_version" not in names:
+            connection.close()
+            raise StoreUnavailable(f"{self.path} holds something else, not a Nexus memory")
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:

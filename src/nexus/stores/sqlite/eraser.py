@@ -41,7 +41,11 @@ class SqliteEraser:
     ) -> Erased:
         def erase(connection: Connection) -> Erased:
             number = workspace_number(connection, workspace)
-            report = delete_memories(connection, workspace, memories)
+            # Asked here, not before: somebody may just have learned from what is to go.
+            given = {"workspace": number, "ids": json.dumps([*events, *memories])}
+            found = connection.execute(SQL["resting_on"], given).fetchall()
+            resting = [json.loads(content)["id"] for (content,) in found]
+            report = delete_memories(connection, workspace, dict.fromkeys([*memories, *resting]))
             rows = [{"workspace": number, "id": id} for id in events]
             queued = connection.executemany(SQL["drop_any_work"], rows).rowcount
             gone = connection.executemany(SQL["erase_event"], rows).rowcount

@@ -57,8 +57,6 @@ def _bring_up_to_date(connection: Connection) -> list[int]:
 def _versions(connection: Connection) -> list[int]:
     tables = "SELECT name FROM sqlite_master WHERE type = 'table'"
     names = {name for (name,) in connection.execute(tables)}
-    if names and "schema_version" not in names:
-        raise StoreUnavailable("this SQLite file holds something else, not a Nexus memory")
     return [v for (v,) in connection.execute(SQL["versions"])] if names else []
 
 

@@ -34,7 +34,11 @@ class SqliteStore:
     ) -> None:
         self.path = Path(path).expanduser()
         self._connections = _connect(_prepared(self.path), vectors)
-        bring_up_to_date(self._connections)
+        try:
+            bring_up_to_date(self._connections)
+        except BaseException:
+            self._connections.close()
+            raise
         cache_bytes = cache_megabytes * 1_000_000 // 2
         self.ledger = SqliteLedger(self._connections)
         self.queue = SqliteQueue(self._connections)

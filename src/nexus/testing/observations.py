@@ -1,0 +1,175 @@
+"""Everything one viewer can find out about a Nexus, as data.
+
+The viewer knows every id, key and name of everybody, and asks for all of it.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
+
+from ..core.access import Label, Viewer
+from ..core.filters import parse_filter
+from ..core.ids import WorkspaceId
+from ..core.records import Found
+from ..core.text import query_terms
+from ..embedders.hashing import HashingEmbedder
+from ..place import Place
+from .operations import START, Ref, World
+
+QUESTIONS = ("tea and secrets", "who likes the blue heron?", "ledger heron tea")
+MOST_KNOWN = 6  # events whose ids are tried, newest first
+DAY = timedelta(days=1)
+
+Ask = Callable[[World, Place, list[Ref]], Any]
+
+
+def _recall(question: int = 0, **more: Any) -> Ask:
+    return lambda _world, place, _known: place.recall(QUESTIONS[question], **more)
+
+
+def _recall_in(scope: Callable[[Ref], str]) -> Ask:
+    return lambda _world, place, known: [
+        attempt(lambda: place.recall(QUESTIONS[0], scope=name))  # noqa: B023
+        for name in sorted({scope(ref) for ref in known})
+    ]
+
+
+def _each(ask: Callable[[Place, Ref], Any]) -> Ask:
+    def every(_world: World, place: Place, known: list[Ref]) -> Any:
+        return [attempt(lambda: ask(place, ref)) for ref in known]  # noqa: B023
+
+    return every
+
+
+def _of_memories(ask: Callable[[Place, str], Any]) -> Ask:
+    return _each(lambda place, ref: [attempt(lambda: ask(place, id)) for id in ref.memory_ids])  # noqa: B023
+
+
+def _ids(known: list[Ref]) -> list[str]:
+    return [id for ref in known for id in (ref.id, *ref.memory_ids)]
+
+
+def _export(world: World, place: Place, _known: list[Ref]) -> str:
+    out = io.StringIO()
+    workspace = world.nexus.workspace(place.viewer.workspace.value)
+    exported = workspace.export(out, grant=place.grant, vectors=True)
+    return f"{exported}\n{out.getvalue()}"
+
+
+def _nearest(world: World, place: Place, _known: list[Ref]) -> Any:
+    embedder = HashingEmbedder()
+    vector = embedder.embed([QUESTIONS[0]])[0]
+    return world.store.vectors.nearest(place.grant, embedder.profile, vector, limit=20)
+
+
+def _vectors(world: World, place: Place, known: list[Ref]) -> Any:
+    profile = HashingEmbedder().profile
+    found = world.store.vectors.get(place.grant, profile, _ids(known))
+    return {id: vector.tobytes() for id, vector in found.items()}
+
+
+def _missing(world: World, place: Place, _known: list[Ref]) -> Any:
+    profile = HashingEmbedder().profile
+    return {m.id for m in world.store.vectors.missing(place.grant, profile, limit=999)}
+
+
+# What depends on how far learning came stands first: asking questions learns.
+LOOKS: Mapping[str, Ask] = {
+    "progress": _each(lambda place, ref: place.progress(ref.receipt)),
+    "pending": lambda world, place, _: world.store.queue.pending(place.grant),
+    "progress below": lambda world, place, known: world.store.ledger.progress(
+        place.grant, [ref.id for ref in known]
+    ),
+    "count": lambda world, place, _: world.nexus.workspace(place.viewer.workspace.value).stats(
+        grant=place.grant
+    ),
+    "missing": _missing,
+    "get": _of_memories(lambda place, memory: place.get(memory)),
+    "sources": _of_memories(lambda place, memory: place.sources(memory)),
+    "get an event's id": _each(lambda place, ref: place.get(ref.id)),
+    "recent": lambda _world, place, _: place.recent(),
+    "recent, filtered": lambda _world, place, _: place.recent(
+        5, where={"text": {"contains": "tea"}}, since=START, until=START + DAY
+    ),
+    "keys": lambda world, place, known: world.store.ledger.keys(
+        place.grant, [ref.id for ref in known]
+    ),
+    "events below": lambda world, place, known: (
+        world.store.ledger.find(place.grant),
+        world.store.ledger.get(place.grant, _ids(known)),
+    ),
+    "recall": _recall(),
+    "recall one": _recall(1, limit=1),
+    "recall many": _recall(2, limit=50),
+    "recall good ones": _recall(0, threshold=0.3),
+    "recall facts": _recall(1, kinds=["fact"]),
+    "recall in time": _recall(0, since=START + timedelta(seconds=3), until=START + DAY),
+    "recall filtered": _recall(2, where={"NOT": {"role": "assistant"}}),
+    "recall by speaker": lambda _world, place, known: [
+        place.recall(QUESTIONS[0], where={"OR": [{"speaker": name}, {"scope": str(ref.scope)}]})
+        for ref in known[:2]
+        for name in ref.scope.ids[:1]
+    ],
+    "recall in a scope": _recall_in(lambda ref: str(ref.scope)),
+    "recall in a kind of scope": _recall_in(lambda ref: ref.scope.kind.value),
+    "recall words nobody said": lambda _world, place, _: place.recall("zebra quagga ?!"),
+    "matching": lambda world, place, _: world.store.memories.matching(
+        place.grant, query_terms(" ".join(QUESTIONS)), limit=20
+    ),
+    "nearest": _nearest,
+    "vectors": _vectors,
+    "facts": lambda _world, place, _: place.facts(),
+    "facts about people": lambda _world, place, known: [
+        place.facts(subject) for ref in known for subject in (str(ref.scope), *ref.scope.ids)
+    ],
+    "fact": _each(lambda place, ref: place.fact(str(ref.scope), "color")),
+    "memories below": lambda world, place, known: (
+        world.store.memories.find(place.grant, where=parse_filter({"text": {"contains": "tea"}})),
+        world.store.memories.get(place.grant, _ids(known)),
+    ),
+    "stuck": lambda _world, place, _: place.flush(),
+    "export": _export,
+}
+
+
+@dataclass(frozen=True)
+class Look:
+    """One viewer asks one thing."""
+
+    viewer: Viewer
+    what: str
+    label: Label | None = None
+    tells: Ref | None = None
+
+    @property
+    def workspace(self) -> WorkspaceId:
+        return self.viewer.workspace
+
+    def do(self, world: World) -> Any:
+        known = list(dict.fromkeys(reversed(world.known)))[:MOST_KNOWN]
+        return canonical(attempt(lambda: LOOKS[self.what](world, world.place(self.viewer), known)))
+
+
+def attempt(ask: Callable[[], Any]) -> Any:
+    """The answer, or the error."""
+    try:
+        return ask()
+    except Exception as error:  # noqa: BLE001  # an error is an answer, too
+        return error
+
+
+def canonical(answer: Any) -> Any:
+    """Everything about an answer that may be compared: all but how long it took."""
+    if isinstance(answer, Exception):
+        return type(answer).__name__, str(answer)
+    if isinstance(answer, Found):
+        return replace(answer, seconds=0.0)
+    if isinstance(answer, dict):
+        return {name: canonical(value) for name, value in answer.items()}
+    if isinstance(answer, list | tuple):
+        return [canonical(each) for each in answer]
+    return answer

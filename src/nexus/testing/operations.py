@@ -1,0 +1,336 @@
+"""What can be done to a Nexus, as data: a script of it can be replayed, compared and shortened."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+from typing import Any, Protocol
+from unittest.mock import patch
+
+from ..config import Settings
+from ..core.access import Label, Viewer, administrator_grant
+from ..core.ids import WorkspaceId, digest
+from ..core.protocols import Store
+from ..core.records import Draft, MemoryKind, Receipt, event_id
+from ..core.scope import Scope
+from ..embedders.hashing import HashingEmbedder
+from ..nexus import Nexus
+from ..place import Place
+
+START = datetime(2026, 1, 1, 12, tzinfo=UTC)
+TICK = timedelta(seconds=1)  # between two operations, so that one more changes no other's time
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """An event, known by where it happened and by its key."""
+
+    workspace: WorkspaceId
+    scope: Scope
+    key: str
+
+    def __str__(self) -> str:
+        return f"{self.key!r} in {self.scope}"
+
+    @property
+    def id(self) -> str:
+        return event_id(self.scope, self.key)
+
+    @property
+    def receipt(self) -> Receipt:
+        return Receipt(workspace=self.workspace, scope=self.scope, event_id=self.id, key=self.key)
+
+    @property
+    def memory_ids(self) -> list[str]:
+        """What it is learned as: a passage, a fact, or the first piece of a document."""
+        shapes = (("passage", ""), ("fact", ""), ("passage", f"{0:06}"))
+        return [digest("memory", kind, str(self.scope), slot, self.id) for kind, slot in shapes]
+
+
+@dataclass(slots=True)
+class World:
+    """A Nexus with a clock that is moved by hand."""
+
+    store: Store
+    reopen: Callable[[Store], Store] | None = None
+    discard: Callable[[Store], None] | None = None
+    now: datetime = START
+    known: list[Ref] = field(default_factory=list)  # everything ever told, here or elsewhere
+    nexus: Nexus = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._open()
+
+    def _open(self) -> None:
+        self.nexus = Nexus.open(
+            self.store,
+            settings=Settings(),
+            embedder=HashingEmbedder(),
+            clock=lambda: self.now,
+            background=False,
+        )
+
+    def open_again(self) -> None:
+        self.store = self.reopen(self.store) if self.reopen else self.store
+        self._open()
+
+    def close(self) -> None:
+        self.nexus.close()
+        if self.discard:
+            self.discard(self.store)
+
+    def place(self, viewer: Viewer) -> Place:
+        return self.nexus.workspace(viewer.workspace.value).place(viewer)
+
+    def know(self, operation: Operation) -> None:
+        """Take note of what an operation tells, whether or not it happens here."""
+        self.now += TICK
+        if operation.tells is not None:
+            self.known.append(operation.tells)
+
+    def do(self, operation: Operation) -> Any:
+        """The answer, or the error as its type and its words."""
+        try:
+            with _keys(str(self.now)):
+                return operation.do(self)
+        except Exception as error:  # noqa: BLE001  # an error is an answer, too
+            return error
+
+
+def _keys(token: str) -> AbstractContextManager[object]:
+    """Let `set_fact`, which makes up its key, make up the same one in every world."""
+    return patch("nexus.observe.secrets", SimpleNamespace(token_hex=lambda _: digest(token)))
+
+
+class Operation(Protocol):
+    """One step of a script."""
+
+    @property
+    def workspace(self) -> WorkspaceId: ...
+
+    @property
+    def label(self) -> Label | None:
+        """The scopes of what it writes, changes or removes; None if it is about nothing secret."""
+        ...
+
+    @property
+    def tells(self) -> Ref | None:
+        """The event it writes, if it writes one."""
+        ...
+
+    def do(self, world: World) -> Any: ...
+
+
+@dataclass(frozen=True)
+class Tell:
+    """Somebody writes something down: observe, remember, index or add_fact."""
+
+    viewer: Viewer
+    verb: str
+    arguments: tuple[Any, ...]
+    key: str
+    scope: str | None = None
+
+    @property
+    def workspace(self) -> WorkspaceId:
+        return self.viewer.workspace
+
+    @property
+    def tells(self) -> Ref | None:
+        home = reached(self.viewer, self.scope)
+        return Ref(self.viewer.workspace, home, self.key) if home else None
+
+    @property
+    def label(self) -> Label | None:
+        return frozenset({self.tells.scope}) if self.tells else None
+
+    def do(self, world: World) -> Any:
+        where = {} if self.verb == "observe" else {"scope": self.scope}
+        tell = getattr(world.place(self.viewer), self.verb)
+        return tell(*self.arguments, key=self.key, **where)
+
+
+def reached(viewer: Viewer, name: str | None) -> Scope | None:
+    """The scope a viewer means, if it can be reached."""
+    try:
+        return viewer.home if name is None else viewer.scope(name)
+    except (ValueError, LookupError):
+        return None
+
+
+@dataclass(frozen=True)
+class SetFact:
+    viewer: Viewer
+    scope: str
+    name: str
+    value: Any
+    tells = None
+
+    @property
+    def workspace(self) -> WorkspaceId:
+        return self.viewer.workspace
+
+    @property
+    def label(self) -> Label | None:
+        home = reached(self.viewer, self.scope)
+        return frozenset({home}) if home else None
+
+    def do(self, world: World) -> Any:
+        return world.place(self.viewer).set_fact(self.scope, self.name, self.value)
+
+
+@dataclass(frozen=True)
+class Derive:
+    """A flow puts something that rests on several events, or on what was learned from them."""
+
+    scope: Scope
+    sources: tuple[Ref, ...]
+    text: str
+    deeper: bool = False
+    tells = None
+
+    @property
+    def workspace(self) -> WorkspaceId:
+        return self.sources[0].workspace
+
+    @property
+    def label(self) -> Label | None:
+        return frozenset({self.scope, *(ref.scope for ref in self.sources)})
+
+    def do(self, world: World) -> Any:
+        draft = Draft(
+            scope=self.scope,
+            kind=MemoryKind.EPISODE,
+            text=self.text,
+            sources=tuple(ref.memory_ids[0] if self.deeper else ref.id for ref in self.sources),
+        )
+        put = world.store.memories.put(self.workspace, [draft])
+        vectors = HashingEmbedder().embed([memory.text for memory in put])
+        named = {memory.id: row for memory, row in zip(put, vectors, strict=True) if row.any()}
+        profile = HashingEmbedder().profile
+        return world.store.vectors.put(self.workspace, profile, named)
+
+
+@dataclass(frozen=True)
+class Forget:
+    """One event, the memory made of it, a room or a person."""
+
+    workspace: WorkspaceId
+    event: Ref | None = None
+    memory: Ref | None = None
+    room: str | None = None
+    user: str | None = None
+    tells = None
+
+    @property
+    def label(self) -> Label | None:
+        if self.user is not None:
+            return None
+        ref = self.event or self.memory
+        return frozenset({ref.scope if ref else Scope.room(self.room or "")})
+
+    def do(self, world: World) -> Any:
+        workspace = world.nexus.workspace(self.workspace.value)
+        if self.event:
+            return workspace.forget(event=self.event.id)
+        if self.memory:
+            return workspace.forget(memory=self.memory.memory_ids[0])
+        return workspace.forget(room=self.room, user=self.user)
+
+
+@dataclass(frozen=True)
+class Rebuild:
+    """Learn an event again from the start."""
+
+    ref: Ref
+    tells = None
+
+    @property
+    def workspace(self) -> WorkspaceId:
+        return self.ref.workspace
+
+    @property
+    def label(self) -> Label | None:
+        return frozenset({self.ref.scope})
+
+    def do(self, world: World) -> Any:
+        return world.store.queue.requeue(self.ref.workspace, [self.ref.id], now=world.now)
+
+
+@dataclass(frozen=True)
+class Take:
+    """Somebody takes in an archive: everything that is known about, as a file from elsewhere."""
+
+    viewer: Viewer
+    archive: str
+    into: Scope | None = None
+    label = None
+    tells = None
+
+    @property
+    def workspace(self) -> WorkspaceId:
+        return self.viewer.workspace
+
+    def do(self, world: World) -> Any:
+        place = world.place(self.viewer)
+        workspace = world.nexus.workspace(self.viewer.workspace.value)
+        return workspace.import_(io.StringIO(self.archive), grant=place.grant, scope=self.into)
+
+
+@dataclass(frozen=True)
+class Housekeeping:
+    """Nobody's secret: flush, optimize, reopen, or the time that passes."""
+
+    what: str
+    viewer: Viewer
+    label = None
+    tells = None
+
+    @property
+    def workspace(self) -> WorkspaceId:
+        return self.viewer.workspace
+
+    def do(self, world: World) -> Any:
+        if self.what == "reopen":
+            world.open_again()
+        elif self.what == "optimize":
+            world.nexus.optimize()
+        elif self.what == "flush":
+            world.place(self.viewer).flush()
+        elif self.what == "learn everything":
+            world.nexus.workspace(self.viewer.workspace.value).flush()
+        else:
+            world.now += timedelta(days=1)
+
+
+def archive_of(world: World, workspace: WorkspaceId, viewer: Viewer | None = None) -> str:
+    """Everything a viewer (or the administrator) may see, as an archive."""
+    out = io.StringIO()
+    grant = viewer.grant() if viewer else administrator_grant(workspace)
+    world.nexus.workspace(workspace.value).export(out, grant=grant, vectors=True)
+    return out.getvalue()
+
+
+def described(operation: Operation) -> str:
+    """One line for people."""
+    viewer: Viewer | None = getattr(operation, "viewer", None)
+    where = f"from {viewer.home} of {viewer.workspace.value!r}: " if viewer else ""
+    told = {f.name: getattr(operation, f.name) for f in fields(operation)}  # type: ignore[arg-type]
+    shown = [
+        f"{name}={_shown(value)}"
+        for name, value in told.items()
+        if name not in ("viewer", "label", "tells", "workspace") and value is not None
+    ]
+    return f"{where}{type(operation).__name__.lower()} {', '.join(shown)}"
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_shown, value))})"
+    text = str(value)
+    lines = text.count("\n")
+    return f"<{lines} lines>" if lines > 1 else text if len(text) <= 80 else f"{text[:80]}…"

@@ -1,0 +1,117 @@
+"""Every way to read a store, so that a test can try them all.
+
+Each takes a store, a grant and the shelf that was filled, and gives the names of what it
+showed; a count gives a number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from ..core.access import Grant
+from ..core.filters import parse_filter
+from ..core.ids import WorkspaceId
+from ..core.protocols import Store
+from ..core.scope import Scope
+from .samples import ACME, LATER, SPACE, draft, event, point, tell, towards
+
+Shown = set[str] | int
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """Names by id: of events, and of the memory that rests on each."""
+
+    events: dict[str, str] = field(default_factory=dict)
+    memories: dict[str, str] = field(default_factory=dict)
+
+    def event_names(self, ids: Iterable[str]) -> set[str]:
+        return {self.events[id] for id in ids}
+
+    def memory_names(self, ids: Iterable[str]) -> set[str]:
+        return {self.memories[id] for id in ids}
+
+
+def fill(store: Store, scopes: Iterable[Scope], workspace: WorkspaceId = ACME) -> Shelf:
+    """One event, one memory and one vector in each scope, named after it."""
+    shelf = Shelf()
+    for scope in scopes:
+        name = str(scope)
+        (source,) = tell(store, event(name, "tea", scope=scope), workspace=workspace)
+        (memory,) = store.memories.put(
+            workspace, [draft(source, text="tea", scope=scope, body={"subject": "tea"})]
+        )
+        point(store, {memory.id: towards(1)}, workspace)
+        shelf.events[source] = shelf.memories[memory.id] = name
+    return shelf
+
+
+Read = Callable[[Store, Grant, Shelf], Shown]
+
+ELSEWHERE = replace(SPACE, revision="nobody has this")
+
+READS: Mapping[str, Read] = {
+    "ledger.get": lambda store, grant, shelf: shelf.event_names(
+        event.id for event in store.ledger.get(grant, list(shelf.events))
+    ),
+    "ledger.find": lambda store, grant, shelf: shelf.event_names(
+        event.id for event in store.ledger.find(grant)
+    ),
+    "ledger.keys": lambda store, grant, shelf: set(
+        store.ledger.keys(grant, list(shelf.events)).values()
+    ),
+    "ledger.progress": lambda store, grant, shelf: shelf.event_names(
+        store.ledger.progress(grant, list(shelf.events))
+    ),
+    "queue.pending": lambda store, grant, _: store.queue.pending(grant),
+    "queue.claim": lambda store, grant, shelf: shelf.event_names(
+        task.event.id for task in store.queue.claim(grant, now=LATER, limit=999, leased=True)
+    ),
+    "memories.get": lambda store, grant, shelf: shelf.memory_names(
+        memory.id for memory in store.memories.get(grant, list(shelf.memories))
+    ),
+    "memories.find": lambda store, grant, shelf: shelf.memory_names(
+        memory.id for memory in store.memories.find(grant)
+    ),
+    "memories.find about": lambda store, grant, shelf: shelf.memory_names(
+        memory.id for memory in store.memories.find(grant, where=parse_filter({"subject": "tea"}))
+    ),
+    "memories.matching": lambda store, grant, shelf: shelf.memory_names(
+        hit.id for hit in store.memories.matching(grant, ["tea"], limit=999)
+    ),
+    "memories.matching about": lambda store, grant, shelf: shelf.memory_names(
+        hit.id
+        for hit in store.memories.matching(
+            grant, ["tea"], where=parse_filter({"subject": "tea"}), limit=999
+        )
+    ),
+    "vectors.get": lambda store, grant, shelf: shelf.memory_names(
+        store.vectors.get(grant, SPACE, list(shelf.memories))
+    ),
+    "vectors.nearest": lambda store, grant, shelf: shelf.memory_names(
+        hit.id for hit in store.vectors.nearest(grant, SPACE, towards(1), limit=999)
+    ),
+    "vectors.nearest about": lambda store, grant, shelf: shelf.memory_names(
+        hit.id
+        for hit in store.vectors.nearest(
+            grant, SPACE, towards(1), where=parse_filter({"subject": "tea"}), limit=999
+        )
+    ),
+    "vectors.missing": lambda store, grant, shelf: shelf.memory_names(
+        memory.id for memory in store.vectors.missing(grant, ELSEWHERE, limit=999)
+    ),
+    "count events": lambda store, grant, _: store.count(grant)["events"],
+    "count memories": lambda store, grant, _: store.count(grant).get("passage", 0),
+    "count vectors": lambda store, grant, _: store.count(grant)["vectors"],
+}
+
+
+def read_every_way(store: Store, grant: Grant, shelf: Shelf) -> dict[str, Shown]:
+    return {way: read(store, grant, shelf) for way, read in READS.items()}
+
+
+def every_way_shows(names: set[str]) -> dict[str, Shown]:
+    """What `read_every_way` gives when each way shows these and nothing else."""
+    counts = [way for way in READS if way.startswith(("count", "queue.pending"))]
+    return {way: len(names) if way in counts else names for way in READS}

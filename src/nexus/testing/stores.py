@@ -1,0 +1,42 @@
+"""The suite a store must pass.
+
+class TestMyStore(StoreSuite):
+    @pytest.fixture
+    def store(self, tmp_path):
+        store = MyStore(tmp_path)
+        yield store
+        store.close()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..core.protocols import Store
+from .suites import pytest
+from .suites.access import AccessSuite
+from .suites.eraser import EraserSuite
+from .suites.labels import LabelSuite
+from .suites.ledger import LedgerSuite
+from .suites.memories import MemoriesSuite
+from .suites.queue import QueueSuite
+from .suites.vectors import VectorsSuite
+from .suites.whole import WholeSuite
+
+
+class StoreSuite(
+    LedgerSuite,
+    QueueSuite,
+    MemoriesSuite,
+    VectorsSuite,
+    EraserSuite,
+    LabelSuite,
+    AccessSuite,
+    WholeSuite,
+):
+    """Every contract in `nexus.core.protocols`, as tests."""
+
+    @pytest.fixture
+    def store(self) -> Iterator[Store]:
+        """An empty store, closed afterwards."""
+        raise NotImplementedError("define a fixture `store` that gives an empty store")

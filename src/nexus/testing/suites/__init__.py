@@ -1,0 +1,15 @@
+"""One suite for each protocol in `nexus.core.protocols`: its docstrings, as tests."""
+
+from __future__ import annotations
+
+from ...core.errors import MissingExtra
+
+__all__ = ["pytest"]
+
+try:
+    import pytest
+except ImportError as error:
+    raise MissingExtra("nexus.testing.stores", "testing") from error
+
+for _suite in ("access", "eraser", "labels", "ledger", "memories", "queue", "vectors", "whole"):
+    pytest.register_assert_rewrite(f"{__name__}.{_suite}")

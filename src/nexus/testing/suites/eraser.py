@@ -1,0 +1,136 @@
+"""What an eraser promises."""
+
+from __future__ import annotations
+
+from ...core.protocols import Erased, Store, Tombstone
+from ...core.records import Memory
+from ...core.text import terms
+from ..samples import (
+    ACME,
+    ADMIN,
+    LATER,
+    NOON,
+    OTHER,
+    SPACE,
+    draft,
+    event,
+    keep,
+    point,
+    tell,
+    towards,
+)
+
+
+def family(store: Store) -> dict[str, Memory]:
+    """child and sibling rest on events, grandchild on child, mixed on child and sibling."""
+    child, sibling = keep(store, "1", "the child"), keep(store, "2", "the sibling")
+    grandchild, mixed = store.memories.put(
+        ACME,
+        [draft(child.id, text="the grandchild"), draft(child.id, sibling.id, text="the mixed one")],
+    )
+    return {"child": child, "sibling": sibling, "grandchild": grandchild, "mixed": mixed}
+
+
+class EraserSuite:
+    """Needs a fixture `store`: an empty one."""
+
+    def test_everything_derived_is_known_at_any_depth(self, store: Store) -> None:
+        kin = family(store)
+
+        def derived(*ids: str) -> set[str]:
+            return {memory.text for memory in store.eraser.derived(ACME, ids)}
+
+        assert derived(*kin["child"].sources) == {"the child", "the grandchild", "the mixed one"}
+        assert derived(kin["child"].id) == {"the grandchild", "the mixed one"}
+        assert derived(*kin["sibling"].sources) == {"the sibling", "the mixed one"}
+        assert derived("nobody") == set()
+
+    def test_provenance_ends_at_the_wall(self, store: Store) -> None:
+        kin = family(store)
+
+        assert store.eraser.derived(OTHER, kin["child"].sources) == []
+
+    def test_erased_events_are_nowhere(self, store: Store) -> None:
+        ids = tell(store, event("1", "the secret"), event("2", "the rest"))
+
+        erased = store.eraser.erase(ACME, events=ids[:1], memories=[], tombstones=[])
+
+        assert erased == Erased(events=1, queued=1)
+        assert [found.text for found in store.ledger.find(ADMIN)] == ["the rest"]
+        assert store.ledger.get(ADMIN, ids[:1]) == []
+        assert store.ledger.keys(ADMIN, ids[:1]) == {}
+        assert store.ledger.progress(ADMIN, ids[:1]) == {}
+        assert store.queue.pending(ADMIN) == 1
+        assert store.count(ADMIN)["events"] == 1
+        assert store.ledger.verify(ACME).sound
+
+    def test_erased_memories_are_nowhere(self, store: Store) -> None:
+        kin = family(store)
+        point(store, {memory.id: towards(1) for memory in kin.values()})
+        gone = [kin["grandchild"].id, kin["mixed"].id]
+
+        erased = store.eraser.erase(ACME, events=[], memories=[*gone, "nobody"], tombstones=[])
+
+        words = len(set(terms("the grandchild"))) + len(set(terms("the mixed one")))
+        assert erased == Erased(memories=2, vectors=2, keywords=words, links=3)
+        assert store.memories.get(ADMIN, gone) == []
+        assert len(store.memories.find(ADMIN)) == 2
+        assert len(store.memories.matching(ADMIN, terms("the"), limit=9)) == 2
+        assert len(store.vectors.nearest(ADMIN, SPACE, towards(1), limit=9)) == 2
+        assert store.vectors.get(ADMIN, SPACE, gone) == {}
+
+    def test_what_rests_on_the_erased_goes_with_it(self, store: Store) -> None:
+        kin = family(store)
+
+        erased = store.eraser.erase(ACME, events=kin["child"].sources, memories=[], tombstones=[])
+
+        assert (erased.events, erased.memories) == (1, 3)
+        assert store.memories.find(ADMIN) == [kin["sibling"]]
+
+    def test_erasing_what_is_not_there_erases_nothing(self, store: Store) -> None:
+        (id,) = tell(store, event("1"))
+        store.eraser.erase(ACME, events=[id], memories=[], tombstones=[])
+
+        again = store.eraser.erase(ACME, events=[id, "nobody"], memories=["x"], tombstones=[])
+
+        assert again == Erased()
+
+    def test_nothing_is_derived_from_what_was_erased(self, store: Store) -> None:
+        kin = family(store)
+        store.eraser.erase(
+            ACME, events=kin["child"].sources, memories=[kin["child"].id], tombstones=[]
+        )
+
+        assert store.memories.put(ACME, [draft(*kin["child"].sources)]) == []
+        assert store.memories.put(ACME, [draft(kin["child"].id, kin["sibling"].id)]) == []
+
+    def test_tombstones_are_kept_once_and_per_workspace(self, store: Store) -> None:
+        early, late = (Tombstone(kind="user", digest="d1", at=at) for at in (NOON, LATER))
+        other = Tombstone(kind="event", digest="d1", at=NOON)
+        for stones in ([early, other], [late]):
+            store.eraser.erase(ACME, events=[], memories=[], tombstones=stones)
+
+        assert store.eraser.tombstones(ACME) == [other, early]
+        assert store.eraser.tombstones(OTHER) == []
+
+    def test_erasing_stays_inside_its_workspace(self, store: Store) -> None:
+        memory = keep(store, "1")
+        keep(store, "1", workspace=OTHER)
+
+        store.eraser.erase(OTHER, events=memory.sources, memories=[memory.id], tombstones=[])
+
+        assert store.memories.find(ADMIN) == [memory]
+        assert len(store.ledger.find(ADMIN)) == 1
+
+    def test_no_file_holds_what_was_erased(self, store: Store) -> None:
+        said = "the heron nests in the \N{GREEK SMALL LETTER PI} tower"
+        memory, stays = keep(store, "1", said), keep(store, "2", "everybody knows this sentence")
+        point(store, {memory.id: towards(1, 2, 3), stays.id: towards(1)})
+
+        store.eraser.erase(ACME, events=memory.sources, memories=[memory.id], tombstones=[])
+
+        pieces = [said.encode(), stays.text.encode(), towards(1, 2, 3).tobytes()]
+        assert sum(store.eraser.residue(ACME, pieces).values()) == 0
+        for file in store.files():
+            assert said.encode() not in file.read_bytes()
+            assert towards(1, 2, 3).tobytes() not in file.read_bytes()

@@ -1,0 +1,138 @@
+"""What an outbox promises."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from ...core.protocols import Store
+from ...core.records import Stage, Task
+from ..samples import ACME, ADMIN, ALICE, ALICE_DM, LATER, NOON, OTHER, event, tell
+
+SECOND = timedelta(seconds=1)
+
+
+def keys(tasks: list[Task]) -> list[str]:
+    return [task.event.key for task in tasks]
+
+
+class QueueSuite:
+    """Needs a fixture `store`: an empty one."""
+
+    def test_every_event_brings_its_work_along(self, store: Store) -> None:
+        tell(store, event("1"), event("2"))
+
+        tasks = store.queue.claim(ADMIN, now=NOON, limit=9)
+
+        assert keys(tasks) == ["1", "2"]
+        assert {(task.step, task.attempts) for task in tasks} == {(Stage.INDEXED, 0)}
+        assert tasks[0].event == store.ledger.get(ADMIN, [tasks[0].event.id])[0]
+
+    def test_what_is_leased_is_left_alone_for_a_while(self, store: Store) -> None:
+        tell(store, event("1"), event("2"))
+
+        assert keys(store.queue.claim(None, now=NOON, limit=1)) == ["1"]
+        assert keys(store.queue.claim(None, now=NOON, limit=9)) == ["2"]
+        assert keys(store.queue.claim(None, now=NOON, limit=9)) == []
+        assert keys(store.queue.claim(None, now=LATER, limit=9)) == ["1", "2"]
+
+    def test_somebody_who_waits_also_takes_what_is_leased(self, store: Store) -> None:
+        tell(store, event("1"))
+        store.queue.claim(None, now=NOON, limit=9)
+
+        assert keys(store.queue.claim(ADMIN, now=NOON, limit=9, leased=True)) == ["1"]
+
+    def test_somebody_who_waits_keeps_nobody_else_from_it(self, store: Store) -> None:
+        tell(store, event("1"))
+        store.queue.claim(ADMIN, now=NOON, limit=9, leased=True)
+
+        assert keys(store.queue.claim(None, now=NOON, limit=9)) == ["1"]
+
+    def test_the_oldest_work_of_all_workspaces_comes_first(self, store: Store) -> None:
+        for place, workspace in enumerate([ACME, OTHER, ACME]):
+            due = NOON - place * SECOND
+            store.ledger.append(workspace, [event(str(place))], recorded_at=due)
+
+        tasks = store.queue.claim(None, now=NOON, limit=2)
+
+        assert [(task.event.workspace, task.event.key) for task in tasks] == [
+            (ACME, "2"),
+            (OTHER, "1"),
+        ]
+
+    def test_work_that_is_not_due_waits(self, store: Store) -> None:
+        store.ledger.append(ACME, [event("1")], recorded_at=LATER)
+
+        assert store.queue.claim(None, now=NOON, limit=9) == []
+        assert store.queue.pending(ADMIN) == 1
+
+    def test_a_grant_takes_its_own_work_only(self, store: Store) -> None:
+        tell(store, event("room"), event("dm", scope=ALICE_DM))
+
+        assert keys(store.queue.claim(ALICE.grant(), now=NOON, limit=9)) == ["dm"]
+        assert store.queue.pending(ALICE.grant()) == 1
+
+    def test_what_failed_waits_for_its_next_try(self, store: Store) -> None:
+        tell(store, event("1"))
+        tasks = store.queue.claim(None, now=NOON, limit=9)
+        store.queue.fail(tasks, error="no network", retry_at=NOON + SECOND)
+
+        assert store.queue.claim(None, now=NOON, limit=9) == []
+        (again,) = store.queue.claim(None, now=NOON + SECOND, limit=9)
+        assert again.attempts == 1
+
+    def test_somebody_who_waits_also_takes_what_failed(self, store: Store) -> None:
+        tell(store, event("1"))
+        tasks = store.queue.claim(None, now=NOON, limit=9)
+        store.queue.fail(tasks, error="no network", retry_at=LATER)
+
+        assert keys(store.queue.claim(ADMIN, now=NOON, limit=9, failed=True)) == ["1"]
+
+    def test_a_finished_step_leads_to_the_next_and_then_out(self, store: Store) -> None:
+        tell(store, event("1"))
+        first = store.queue.claim(None, now=NOON, limit=9)
+        store.queue.fail(first, error="no network", retry_at=NOON)
+        store.queue.finish(first, reached=Stage.INDEXED, now=NOON)
+
+        (second,) = store.queue.claim(None, now=NOON, limit=9)
+        assert (second.step, second.attempts) == (Stage.DERIVED, 0)
+        store.queue.finish([second], reached=Stage.DERIVED, now=NOON)
+
+        assert store.queue.claim(ADMIN, now=LATER, limit=9, leased=True, failed=True) == []
+        assert store.queue.pending(ADMIN) == 0
+
+    def test_one_who_comes_late_finishes_nothing(self, store: Store) -> None:
+        (id,) = tell(store, event("1"))
+        old = store.queue.claim(None, now=NOON, limit=9)
+        store.queue.finish(old, reached=Stage.INDEXED, now=NOON)
+
+        store.queue.finish(old, reached=Stage.DERIVED, now=NOON)
+        store.queue.fail(old, error="too late", retry_at=LATER)
+
+        assert store.ledger.progress(ADMIN, [id])[id].stage is Stage.INDEXED
+        assert store.ledger.progress(ADMIN, [id])[id].stuck is None
+
+    def test_work_of_an_erased_event_is_gone(self, store: Store) -> None:
+        (id,) = tell(store, event("1"))
+        tasks = store.queue.claim(None, now=NOON, limit=9)
+        store.eraser.erase(ACME, events=[id], memories=[], tombstones=[])
+
+        store.queue.fail(tasks, error="no network", retry_at=NOON)
+        store.queue.finish(tasks, reached=Stage.INDEXED, now=NOON)
+
+        assert store.queue.claim(None, now=LATER, limit=9) == []
+        assert store.queue.requeue(ACME, [id], now=NOON) == 0
+
+    def test_requeued_events_start_again(self, store: Store) -> None:
+        one, two = tell(store, event("1"), event("2"))
+        tasks = store.queue.claim(None, now=NOON, limit=9)
+        store.queue.fail(tasks[:1], error="no network", retry_at=LATER)
+        store.queue.finish(tasks[1:], reached=Stage.DERIVED, now=NOON)
+
+        assert store.queue.requeue(ACME, [one, two, "nobody"], now=NOON) == 2
+
+        again = store.queue.claim(None, now=NOON, limit=9)
+        assert [(task.event.key, task.step, task.attempts) for task in again] == [
+            ("1", Stage.INDEXED, 0),
+            ("2", Stage.INDEXED, 0),
+        ]
+        assert store.queue.requeue(OTHER, [one], now=NOON) == 0

@@ -1,0 +1,182 @@
+"""What the embeddings promise."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ...core.errors import InvalidInput
+from ...core.filters import parse_filter
+from ...core.protocols import Floats, Scored, Store
+from ...core.records import EmbeddingProfile
+from ..samples import ACME, ADMIN, OTHER, SPACE, draft, event, keep, point, tell, towards
+
+WIDE = EmbeddingProfile(provider="test", model="wide", dimension=96)
+
+
+def crowd(store: Store, count: int) -> list[str]:
+    """The ids of this many memories."""
+    sources = tell(store, *(event(str(number)) for number in range(count)))
+    drafts = [draft(id, text=f"number {n}") for n, id in enumerate(sources)]
+    return [memory.id for memory in store.memories.put(ACME, drafts)]
+
+
+def spread_out(count: int, dimension: int) -> Floats:
+    """Unit vectors, the same every time; many of them close to each other."""
+    numbers = np.random.default_rng(7)
+    middles = numbers.normal(size=(8, dimension))
+    rows = middles[np.arange(count) % 8] + 0.02 * numbers.normal(size=(count, dimension))
+    unit: Floats = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    return unit
+
+
+def by_hand(table: dict[str, Floats], asked: Floats) -> list[Scored]:
+    scores = {id: float(row.astype(np.float64) @ asked) for id, row in table.items()}
+    rounded = {id: round(max(0.0, score), 9) for id, score in scores.items()}
+    order = sorted(rounded, key=lambda each: (-rounded[each], each))
+    return [Scored(id=id, score=rounded[id]) for id in order]
+
+
+class VectorsSuite:
+    """Needs a fixture `store`: an empty one."""
+
+    def nearest(self, store: Store, *direction: float, limit: int = 9) -> list[Scored]:
+        return store.vectors.nearest(ADMIN, SPACE, towards(*direction), limit=limit)
+
+    def test_the_closest_come_first(self, store: Store) -> None:
+        near, far, away = crowd(store, 3)
+        point(store, {near: towards(3, 4), far: towards(0, 1), away: towards(-1)})
+
+        hits = self.nearest(store, 1)
+
+        assert [hit.id for hit in hits] == [near, *sorted([far, away])]
+        assert [hit.score for hit in hits] == pytest.approx([0.6, 0, 0], abs=1e-6)
+
+    @pytest.mark.parametrize("limit", [1, 10, 100, 400])
+    def test_the_answer_is_exact(self, store: Store, limit: int) -> None:
+        rows = spread_out(400, WIDE.dimension)
+        table = dict(zip(crowd(store, 400), rows, strict=True))
+        store.vectors.put(ACME, WIDE, table)
+
+        for asked in (*rows[:3], *spread_out(50, WIDE.dimension)[-2:]):
+            hits = store.vectors.nearest(ADMIN, WIDE, asked, limit=limit)
+
+            expected = by_hand(table, asked)[:limit]
+            assert [hit.id for hit in hits] == [hit.id for hit in expected]
+            assert [h.score for h in hits] == pytest.approx([h.score for h in expected], abs=1e-6)
+
+    def test_equal_scores_are_ordered_by_id(self, store: Store) -> None:
+        ids = crowd(store, 30)
+        point(store, dict.fromkeys(ids, towards(1, 1)))
+
+        assert [hit.id for hit in self.nearest(store, 1, limit=30)] == sorted(ids)
+        assert [hit.id for hit in self.nearest(store, 1, limit=7)] == sorted(ids)[:7]
+
+    def test_a_filter_finds_the_farthest_of_many(self, store: Store) -> None:
+        ids = crowd(store, 500)
+        point(store, {id: towards(500 - n, n) for n, id in enumerate(ids)})
+
+        where = parse_filter({"text": "number 499"})
+        hits = store.vectors.nearest(ADMIN, SPACE, towards(1), where=where, limit=3)
+
+        assert [hit.id for hit in hits] == [ids[-1]]
+
+    @pytest.mark.parametrize(
+        "bad",
+        [
+            np.zeros(4),
+            np.full(4, np.nan),
+            np.array([np.inf, 0, 0, 0]),
+            np.array([2.0, 0, 0, 0]),
+            np.array([1.0, 0, 0]),
+            np.eye(4),
+        ],
+        ids="zeros nan infinity long short table".split(),
+    )
+    def test_what_is_no_unit_vector_is_refused(self, store: Store, bad: Floats) -> None:
+        one, two = crowd(store, 2)
+
+        with pytest.raises(InvalidInput):
+            point(store, {one: towards(1), two: bad})
+        with pytest.raises(InvalidInput):
+            store.vectors.nearest(ADMIN, SPACE, bad, limit=9)
+
+        assert store.count(ADMIN)["vectors"] == 0
+
+    def test_memories_that_are_gone_get_no_vector(self, store: Store) -> None:
+        stays, gone = crowd(store, 2)
+        store.memories.delete(ACME, [gone])
+
+        assert point(store, {stays: towards(1), gone: towards(1), "nobody": towards(1)}) == 1
+        assert point(store, {stays: towards(1)}, workspace=OTHER) == 0
+        assert [hit.id for hit in self.nearest(store, 1)] == [stays]
+
+    def test_a_vector_put_again_replaces_the_first(self, store: Store) -> None:
+        (id,) = crowd(store, 1)
+        point(store, {id: towards(1)})
+        self.nearest(store, 1)
+
+        point(store, {id: towards(0, 1)})
+
+        assert self.nearest(store, 1) == [Scored(id=id, score=0.0)]
+        assert self.nearest(store, 0, 1) == [Scored(id=id, score=1.0)]
+        assert store.count(ADMIN)["vectors"] == 1
+
+    def test_vectors_come_back_bit_for_bit(self, store: Store) -> None:
+        ids = crowd(store, 5)
+        rows = dict(zip(ids, spread_out(5, 4), strict=True))
+        point(store, rows)
+
+        got = store.vectors.get(ADMIN, SPACE, [ids[3], "nobody", ids[1]])
+
+        assert got.keys() == {ids[1], ids[3]}
+        assert all(np.array_equal(vector, rows[id]) for id, vector in got.items())
+
+    def test_one_knows_which_memories_have_no_vector_yet(self, store: Store) -> None:
+        ids = crowd(store, 5)
+        point(store, {id: towards(1) for id in ids[:2]})
+
+        without = {memory.id for memory in store.vectors.missing(ADMIN, SPACE, limit=9)}
+
+        assert without == set(ids[2:])
+        assert len(store.vectors.missing(ADMIN, SPACE, limit=2)) == 2
+        assert len(store.vectors.missing(ADMIN, WIDE, limit=9)) == 5
+
+    def test_vectors_of_two_profiles_are_never_compared(self, store: Store) -> None:
+        one, two = crowd(store, 2)
+        sibling = replace(SPACE, revision="2")
+        point(store, {one: towards(1)})
+        store.vectors.put(ACME, sibling, {two: towards(1)})
+
+        assert [hit.id for hit in self.nearest(store, 1)] == [one]
+        assert [h.id for h in store.vectors.nearest(ADMIN, sibling, towards(1), limit=9)] == [two]
+        assert store.vectors.nearest(ADMIN, replace(SPACE, model="?"), towards(1), limit=9) == []
+        assert store.vectors.get(ADMIN, sibling, [one]) == {}
+
+    def test_the_profile_in_use_comes_first(self, store: Store) -> None:
+        assert store.vectors.profiles() == []
+
+        (id,) = crowd(store, 1)
+        point(store, {id: towards(1)})
+        store.vectors.use(WIDE)
+        assert store.vectors.profiles() == [WIDE, SPACE]
+
+        store.vectors.use(SPACE)
+        assert store.vectors.profiles() == [SPACE, WIDE]
+
+    def test_an_answer_never_holds_a_memory_twice(self, store: Store) -> None:
+        ids = crowd(store, 40)
+        for start in range(0, 40, 7):  # between two questions, some are new and some are not
+            point(store, {id: towards(1, n) for n, id in enumerate(ids[: start + 7])})
+
+            hits = self.nearest(store, 1, limit=40)
+            assert sorted(hit.id for hit in hits) == sorted(ids[: start + 7])
+
+    def test_new_memories_are_found_at_once(self, store: Store) -> None:
+        for number in range(5):
+            memory = keep(store, f"new {number}")
+            point(store, {memory.id: towards(1)})
+
+            assert len(self.nearest(store, 1)) == number + 1

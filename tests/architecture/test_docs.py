@@ -1,0 +1,136 @@
+"""Documentation that cannot rot: its code runs, and every error is in it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from tests.architecture.sources import ROOT
+
+from nexus.core import errors
+
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+FENCE = re.compile(
+    r"^(?P<indent> *)```(?P<language>\w*)[^\n]*\n(?P<code>.*?)^(?P=indent)```",
+    re.MULTILINE | re.DOTALL,
+)
+NO_RUN = "<!-- no-run -->"
+
+RUNNER = """
+import json, shlex, sys
+from nexus.cli import main
+page, blocks = json.load(sys.stdin)
+names = {"__name__": "__main__"}
+for block in blocks:
+    if block["language"] == "python":
+        exec(compile("\\n" * block["line"] + block["code"], page, "exec"), names)
+        continue
+    for command in block["code"].replace("\\\\\\n", " ").splitlines():
+        words = shlex.split(command, comments=True)
+        if not words:
+            continue
+        assert words[0] == "nexus", command
+        sys.argv = words
+        try:
+            main()
+        except SystemExit as ended:
+            assert not ended.code, f"{command!r} ended with {ended.code}"
+"""
+
+
+@dataclass(frozen=True)
+class Block:
+    language: str
+    code: str
+    line: int
+
+
+def blocks(text: str) -> list[Block]:
+    """The blocks of a page that are run: Python, and command lines of ours."""
+    found = []
+    for match in FENCE.finditer(text):
+        before = text[: match.start()].rstrip().splitlines()[-1:]
+        language, code = match["language"], match["code"]
+        ours = language == "python" or (language == "bash" and code.startswith("nexus "))
+        if ours and before != [NO_RUN]:
+            line = text.count("\n", 0, match.start()) + 1
+            found.append(Block(language, dedent(code), line))
+    return found
+
+
+def runnable() -> list[Path]:
+    return [page for page in PAGES if page.exists() and blocks(page.read_text(encoding="utf-8"))]
+
+
+@pytest.mark.parametrize("page", runnable(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_the_code_on_a_page_runs(page: Path, tmp_path: Path) -> None:
+    told = [asdict(block) for block in blocks(page.read_text(encoding="utf-8"))]
+    environment = {
+        **{name: value for name, value in os.environ.items() if not name.startswith("NEXUS_")},
+        "NEXUS_STORE": str(tmp_path / "default.db"),
+        "HOME": str(tmp_path),
+    }
+
+    run = subprocess.run(
+        [sys.executable, "-c", RUNNER],
+        input=json.dumps([page.name, told]),
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=environment,
+        timeout=100,
+    )
+
+    assert run.returncode == 0, run.stdout[-2000:] + run.stderr[-4000:]
+
+
+def test_the_readme_shows_code_that_runs() -> None:
+    assert ROOT / "README.md" in runnable()
+
+
+def test_blocks_are_found_in_order_and_left_out_when_asked() -> None:
+    page = (
+        "```python\na = 1\n```\ntext\n\n```bash\nnexus verify\n```\n"
+        "```bash\npip install x\n```\n```sh\nmake demo\n```\n```\nplain\n```\n"
+        f"{NO_RUN}\n```python\nboom\n```\n{NO_RUN}\n\n```bash\nnexus boom\n```\n"
+        "  ```python\n  indented = 1\n  ```\n"
+    )
+
+    assert [(block.language, block.code.strip(), block.line) for block in blocks(page)] == [
+        ("python", "a = 1", 1),
+        ("bash", "nexus verify", 6),
+        ("python", "indented = 1", 27),
+    ]
+
+
+REFERENCE = [*(ROOT / "docs" / "reference").rglob("*.md"), *(ROOT / "docs").glob("errors.md")]
+
+
+@pytest.mark.skipif(not REFERENCE, reason="no reference is written yet")
+def test_every_error_is_documented() -> None:
+    text = "".join(page.read_text(encoding="utf-8") for page in REFERENCE)
+    named = {
+        name
+        for name, value in vars(errors).items()
+        if isinstance(value, type) and issubclass(value, errors.NexusError)
+    }
+
+    assert {name for name in named if not re.search(rf"\b{name}\b", text)} == set()
+
+
+def test_every_link_between_pages_leads_somewhere() -> None:
+    broken = [
+        f"{page.relative_to(ROOT)}: {target}"
+        for page in PAGES
+        for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text(encoding="utf-8"))
+        if "://" not in target and not (page.parent / target).exists()
+    ]
+
+    assert broken == []

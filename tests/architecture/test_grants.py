@@ -1,0 +1,186 @@
+"""There is no way to read without saying who asks."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nexus.core import protocols
+from nexus.core.access import Grant, Viewer, administrator_grant
+from nexus.core.ids import AgentId, UserId, WorkspaceId
+from nexus.core.records import EmbeddingProfile
+from nexus.stores.inprocess import InProcessStore
+from nexus.stores.sqlite.store import SqliteStore
+
+PARTS = {
+    "ledger": protocols.Ledger,
+    "queue": protocols.Queue,
+    "memories": protocols.Memories,
+    "vectors": protocols.Vectors,
+    "eraser": protocols.Eraser,
+    "": protocols.Store,
+}
+NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+SPACE = EmbeddingProfile(provider="test", model="m", dimension=2)
+NEAR = np.array([1.0, 0.0], dtype=np.float32)
+
+# Every method of every part is one or the other. Adding one to the second list is a decision.
+READS: dict[str, dict[str, Any]] = {
+    "ledger.get": {"ids": ["x"]},
+    "ledger.find": {},
+    "ledger.keys": {"ids": ["x"]},
+    "ledger.progress": {"ids": ["x"]},
+    "queue.pending": {},
+    "queue.claim": {"now": NOON, "limit": 1},
+    "memories.get": {"ids": ["x"]},
+    "memories.find": {},
+    "memories.matching": {"terms": ["x"], "limit": 1},
+    "vectors.get": {"profile": SPACE, "ids": ["x"]},
+    "vectors.nearest": {"profile": SPACE, "vector": NEAR, "limit": 1},
+    "vectors.missing": {"profile": SPACE, "limit": 1},
+    "count": {},
+}
+NOT_READS = {
+    "ledger.append": "writes",
+    "ledger.verify": "the administrator's: tells numbers and no content",
+    "queue.finish": "writes, for the worker",
+    "queue.fail": "writes, for the worker",
+    "queue.requeue": "writes, for the worker",
+    "memories.put": "writes; what it returns is what it was given",
+    "memories.delete": "writes",
+    "vectors.put": "writes",
+    "vectors.profiles": "names of embedders, of no workspace",
+    "vectors.use": "writes",
+    "eraser.derived": "the administrator's: what has to go",
+    "eraser.erase": "writes",
+    "eraser.tombstones": "the administrator's: digests",
+    "eraser.residue": "the administrator's: numbers",
+    "workspaces": "the operator's: names of workspaces",
+    "files": "the operator's: names of files",
+    "optimize": "writes",
+    "close": "ends",
+}
+
+
+def methods(protocol: type) -> dict[str, Callable[..., Any]]:
+    return {
+        name: method
+        for name, method in vars(protocol).items()
+        if inspect.isfunction(method) and not name.startswith("_")
+    }
+
+
+@pytest.fixture(params=["inprocess", "sqlite"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Any]:
+    store = InProcessStore() if request.param == "inprocess" else SqliteStore(tmp_path / "m.db")
+    yield store
+    store.close()
+
+
+def bound(store: Any, name: str) -> Callable[..., Any]:
+    part, _, method = name.rpartition(".")
+    return getattr(getattr(store, part) if part else store, method)  # type: ignore[no-any-return]
+
+
+@pytest.mark.requirement("A12", "C4")
+def test_every_method_of_every_part_is_known_to_read_or_not() -> None:
+    every = {
+        f"{part}.{name}".lstrip(".")
+        for part, protocol in PARTS.items()
+        for name in methods(protocol)
+    }
+
+    assert every == READS.keys() | NOT_READS.keys()
+    assert not READS.keys() & NOT_READS.keys()
+
+
+@pytest.mark.requirement("A12")
+@pytest.mark.parametrize("name", READS)
+def test_a_read_takes_a_grant_first(name: str) -> None:
+    part, _, method = name.rpartition(".")
+
+    _, first, *_ = inspect.signature(methods(PARTS[part])[method]).parameters.values()
+
+    assert first.name == "grant"
+    assert first.annotation == ("Grant | None" if name == "queue.claim" else "Grant")
+    assert first.default is inspect.Parameter.empty
+
+
+@pytest.mark.requirement("A12", "C4")
+@pytest.mark.parametrize("name", [*READS, *NOT_READS])
+def test_a_store_takes_what_its_contract_says(store: Any, name: str) -> None:
+    part, _, method = name.rpartition(".")
+    _, *promised = inspect.signature(methods(PARTS[part])[method]).parameters.values()
+
+    given = inspect.signature(bound(store, name)).parameters.values()
+
+    assert [(p.name, p.kind, p.default) for p in given] == [
+        (p.name, p.kind, p.default) for p in promised
+    ]
+
+
+@pytest.mark.requirement("A12", "C4")
+def test_a_store_reads_in_no_other_way(store: Any) -> None:
+    """A public method that no contract names would be a way around the grant."""
+    for part, protocol in PARTS.items():
+        held = getattr(store, part) if part else store
+        extra = {
+            name
+            for name, value in inspect.getmembers(held)
+            if callable(value) and not name.startswith("_")
+        }
+        assert extra <= methods(protocol).keys(), part
+
+
+ACME = WorkspaceId("acme")
+VIEWER = Viewer(workspace=ACME, agent=AgentId("scribe"), user=UserId("alice"))
+
+
+def forged() -> Grant:
+    grant = object.__new__(Grant)
+    for name, value in (("workspace", ACME), ("scopes", frozenset()), ("everything", True)):
+        object.__setattr__(grant, name, value)
+    object.__setattr__(grant, "_seal", bytes(16))
+    return grant
+
+
+NO_GRANT = {
+    "none": None,
+    "viewer": VIEWER,
+    "workspace": ACME,
+    "text": "acme",
+    "true": True,
+    "forged": forged(),
+}
+
+
+@pytest.mark.requirement("A12")
+@pytest.mark.parametrize("given", NO_GRANT.values(), ids=NO_GRANT)
+@pytest.mark.parametrize("name", READS)
+def test_a_read_without_a_real_grant_is_refused(store: Any, name: str, given: Any) -> None:
+    if name == "queue.claim" and given is None:
+        return  # the worker's own call
+    with pytest.raises(TypeError):
+        bound(store, name)(given, **READS[name])
+
+
+@pytest.mark.requirement("A12")
+@pytest.mark.parametrize("name", READS)
+def test_a_read_cannot_be_asked_without_saying_who(store: Any, name: str) -> None:
+    with pytest.raises(TypeError):
+        bound(store, name)(**READS[name])
+
+
+@pytest.mark.parametrize("name", READS)
+def test_an_empty_grant_reads_nothing(store: Any, name: str) -> None:
+    nothing = administrator_grant(ACME).within([])
+
+    answer = bound(store, name)(nothing, **READS[name])
+
+    assert not answer or set(answer.values()) == {0}

@@ -1,0 +1,86 @@
+"""What `from nexus import …` offers: adding a name is a decision, made here."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+import nexus
+from nexus import AsyncNexus, AsyncPlace, AsyncWorkspace, Nexus, Place, Workspace
+
+SNAPSHOT = """
+    AgentId AsyncNexus AsyncPlace AsyncWorkspace Attachment ConfigError Conflict Corrupt
+    EmbedderUnavailable Event Fact Forgotten Found Grant Hit InvalidInput Memory MissingExtra Nexus
+    NexusError NotFound Place Progress Receipt Scope Stage StoreUnavailable Unavailable UserId
+    Viewer Workspace WorkspaceId
+""".split()
+
+METHODS = {
+    Nexus: "close open optimize progress reembed wait workspace workspaces",
+    Workspace: "administrator dm export flush forget import_ place room session stats verify",
+    Place: (
+        "add_fact fact facts flush get index observe observe_many progress recall recent remember"
+        " scope set_fact sources"
+    ),
+}
+
+
+def test_the_public_names_are_these() -> None:
+    assert nexus.__all__ == SNAPSHOT == sorted(SNAPSHOT)
+    assert len(SNAPSHOT) <= 40
+
+
+@pytest.mark.parametrize("name", SNAPSHOT)
+def test_every_public_name_is_there_and_says_what_it_is(name: str) -> None:
+    value = getattr(nexus, name)
+
+    assert inspect.isclass(value)
+    assert value.__doc__
+
+
+def test_nothing_else_is_public() -> None:
+    ours = {
+        name
+        for name, value in vars(nexus).items()
+        if not name.startswith("_") and str(getattr(value, "__module__", "")).startswith("nexus")
+    }
+
+    assert ours <= set(SNAPSHOT)
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="Nexsu"):
+        nexus.Nexsu  # type: ignore[attr-defined]  # noqa: B018
+
+
+@pytest.mark.parametrize("face", METHODS, ids=lambda face: face.__name__)
+def test_every_face_has_these_methods(face: type) -> None:
+    public = [name for name in dir(face) if not name.startswith("_")]
+
+    assert public == METHODS[face].split()
+
+
+@pytest.mark.parametrize("face", METHODS, ids=lambda face: face.__name__)
+def test_every_method_says_what_it_does(face: type) -> None:
+    silent = [
+        name
+        for name, method in inspect.getmembers(face, inspect.isfunction)
+        if not name.startswith("_") and not method.__doc__
+    ]
+
+    assert set(silent) <= {"close", "workspace", "progress", "stats"}
+
+
+@pytest.mark.requirement("D20")
+@pytest.mark.parametrize(
+    ("awaited", "plain"),
+    [(AsyncNexus, Nexus), (AsyncWorkspace, Workspace), (AsyncPlace, Place)],
+    ids=["nexus", "workspace", "place"],
+)
+def test_the_awaited_face_has_every_method_of_the_plain_one(awaited: type, plain: type) -> None:
+    def public(face: type) -> set[str]:
+        return {name for name in dir(face) if not name.startswith("_")}
+
+    assert public(plain) <= public(awaited)
+    assert public(awaited) - public(plain) <= {"grant", "id", "viewer"}  # set by the plain one

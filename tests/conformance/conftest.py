@@ -1,0 +1,81 @@
+"""Every store, one line each."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from nexus.core.errors import ConfigError
+from nexus.core.protocols import Store
+from nexus.stores.inprocess import InProcessStore
+from nexus.stores.sqlite.store import SqliteStore
+
+Make = Callable[[Path], Store]
+
+STORES: dict[str, Make] = {
+    "inprocess": lambda _: InProcessStore(),
+    "sqlite": lambda folder: SqliteStore(folder / "memory.db"),
+    "sqlite-vec": lambda folder: SqliteStore(folder / "memory.db", vectors="sqlite-vec"),
+}
+
+
+def made(name: str, folder: Path) -> Store:
+    """A new store of this kind, or a skip that says why there is none."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if name == "sqlite-vec":
+        pytest.importorskip("sqlite_vec", reason="the extra sqlite-vec is not installed")
+    try:
+        return STORES[name](folder)
+    except ConfigError as refused:
+        pytest.skip(f"{name}: {refused}")
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder in memory where there is one: these tests are not about disks."""
+    shared = Path("/dev/shm")
+    with TemporaryDirectory(dir=shared if shared.is_dir() else None) as name:
+        yield Path(name)
+
+
+@pytest.fixture(params=STORES)
+def store(request: pytest.FixtureRequest, folder: Path) -> Iterator[Store]:
+    """An empty store of each kind."""
+    store = made(request.param, folder)
+    yield store
+    store.close()
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of store: makes empty ones, and opens one again."""
+
+    name: str
+    folder: Path
+
+    def make(self) -> Store:
+        return made(self.name, self.folder / secrets.token_hex(8))
+
+    def reopen(self, store: Store) -> Store:
+        if not store.files():
+            return store
+        store.close()
+        return made(self.name, store.files()[0].parent)
+
+
+@pytest.fixture
+def kinds(folder: Path) -> list[Kind]:
+    """Every kind of store that there is here, the reference first."""
+    usable = []
+    for name in STORES:
+        try:
+            Kind(name, folder).make().close()
+            usable.append(Kind(name, folder))
+        except pytest.skip.Exception:
+            continue
+    return usable

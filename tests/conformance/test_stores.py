@@ -1,0 +1,54 @@
+"""Every store keeps every contract."""
+
+from __future__ import annotations
+
+import pytest
+
+from nexus.testing.suites.access import AccessSuite
+from nexus.testing.suites.eraser import EraserSuite
+from nexus.testing.suites.labels import LabelSuite
+from nexus.testing.suites.ledger import LedgerSuite
+from nexus.testing.suites.memories import MemoriesSuite
+from nexus.testing.suites.queue import QueueSuite
+from nexus.testing.suites.vectors import VectorsSuite
+from nexus.testing.suites.whole import WholeSuite
+
+
+@pytest.mark.requirement("C4", "X3")
+class TestLedger(LedgerSuite):
+    pass
+
+
+@pytest.mark.requirement("C4", "X3")
+class TestQueue(QueueSuite):
+    pass
+
+
+@pytest.mark.requirement("C4", "X10")
+class TestMemories(MemoriesSuite):
+    pass
+
+
+@pytest.mark.requirement("C4", "X10")
+class TestVectors(VectorsSuite):
+    pass
+
+
+@pytest.mark.requirement("C4", "X6")
+class TestEraser(EraserSuite):
+    pass
+
+
+@pytest.mark.requirement("X1", "X2")
+class TestLabels(LabelSuite):
+    pass
+
+
+@pytest.mark.requirement("A10", "A11", "A12", "D21")
+class TestAccess(AccessSuite):
+    pass
+
+
+@pytest.mark.requirement("C4")
+class TestWhole(WholeSuite):
+    pass

@@ -1,0 +1,138 @@
+"""Somebody changes the file behind our back, and `verify` notices."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from nexus.core.canonical import canonical_json
+from nexus.core.chain import commitment, content_of, link
+from nexus.core.ids import WorkspaceId
+from nexus.stores.checks import recorded
+from nexus.stores.sqlite.store import SqliteStore
+from nexus.testing.samples import ACME, NOON, OTHER, event, tell
+
+Tamper = Callable[[sqlite3.Connection], object]
+
+
+def sql(*statements: str) -> Tamper:
+    def tamper(file: sqlite3.Connection) -> None:
+        for statement in statements:
+            assert file.execute(statement).rowcount > 0, statement
+
+    return tamper
+
+
+def forge_an_edit(file: sqlite3.Connection) -> None:
+    """A careful forger also renews the commitment, but not every hash after it."""
+    forged = content_of(recorded(ACME, event("3", "I never said that."), NOON))
+    (salt,) = file.execute("SELECT salt FROM events WHERE workspace = 1 AND seq = 3").fetchone()
+    file.execute(
+        "UPDATE events SET content = ?, commitment = ? WHERE workspace = 1 AND seq = 3",
+        (forged, commitment(salt, forged)),
+    )
+
+
+def forge_an_event(file: sqlite3.Connection) -> None:
+    """One more event, properly linked; only the workspace's own end does not know of it."""
+    (head,) = file.execute("SELECT head FROM workspaces WHERE workspace = 1").fetchone()
+    forged = recorded(ACME, event("6", "I owe you money."), NOON)
+    promise = commitment(b"salt", content_of(forged))
+    file.execute(
+        "INSERT INTO events (workspace, seq, id, label, at, content, salt, commitment, hash)"
+        " VALUES (1, 6, ?, 1, '2026', ?, ?, ?, ?)",
+        (forged.id, content_of(forged), b"salt", promise, link(head, promise)),
+    )
+
+
+SWAP = [
+    "UPDATE events SET seq = -seq WHERE workspace = 1 AND seq IN (2, 3)",
+    "UPDATE events SET seq = 5 + seq WHERE workspace = 1 AND seq < 0",
+]
+
+MUTATIONS: dict[str, Tamper] = {
+    "a word is changed": sql(
+        "UPDATE events SET content = replace(content, 'four', 'five')"
+        " WHERE workspace = 1 AND seq = 3"
+    ),
+    "a space is added": sql(
+        "UPDATE events SET content = content || ' ' WHERE workspace = 1 AND seq = 3"
+    ),
+    "the content is no record": sql(
+        "UPDATE events SET content = '[]' WHERE workspace = 1 AND seq = 3"
+    ),
+    "an edit with its commitment": forge_an_edit,
+    "an event is deleted": sql("DELETE FROM events WHERE workspace = 1 AND seq = 3"),
+    "the first event is deleted": sql("DELETE FROM events WHERE workspace = 1 AND seq = 1"),
+    "an event is deleted and the rest moved up": sql(
+        "DELETE FROM events WHERE workspace = 1 AND seq = 3",
+        "UPDATE events SET seq = seq - 1 WHERE workspace = 1 AND seq = 4",
+        "UPDATE events SET seq = seq - 1 WHERE workspace = 1 AND seq = 5",
+        "UPDATE workspaces SET length = 4 WHERE workspace = 1",
+    ),
+    "an event is added": forge_an_event,
+    "two events change places": sql(*SWAP),
+    "the last event is cut off": sql("DELETE FROM events WHERE workspace = 1 AND seq = 5"),
+    "the last event is cut off and the length with it": sql(
+        "DELETE FROM events WHERE workspace = 1 AND seq = 5",
+        "UPDATE workspaces SET length = 4 WHERE workspace = 1",
+    ),
+    "the numbers are others": sql(
+        "UPDATE events SET seq = seq + 100 WHERE workspace = 1",
+        "UPDATE workspaces SET length = 105 WHERE workspace = 1",
+    ),
+    "the length is another": sql("UPDATE workspaces SET length = 7 WHERE workspace = 1"),
+    "the head is another": sql("UPDATE workspaces SET head = zeroblob(32) WHERE workspace = 1"),
+    "the salt is another": sql(
+        "UPDATE events SET salt = zeroblob(16) WHERE workspace = 1 AND seq = 3"
+    ),
+    "a hash is another": sql(
+        "UPDATE events SET hash = zeroblob(32) WHERE workspace = 1 AND seq = 3"
+    ),
+    "everything is gone": sql("DELETE FROM events WHERE workspace = 1"),
+    "an event comes from another workspace": sql(
+        "DELETE FROM events WHERE workspace = 1 AND seq = 3",
+        "UPDATE events SET workspace = 1, seq = 3 WHERE workspace = 2",
+    ),
+}
+
+
+@pytest.mark.requirement("X3")
+@pytest.mark.parametrize("mutation", MUTATIONS)
+def test_a_change_behind_our_back_is_noticed(mutation: str, tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with closing(SqliteStore(path)) as store:
+        for number in range(1, 6):
+            tell(store, event(str(number)))
+        tell(store, event("theirs"), workspace=OTHER)
+        assert store.ledger.verify(ACME).sound
+
+    with closing(sqlite3.connect(path)) as file, file:
+        MUTATIONS[mutation](file)
+
+    with closing(SqliteStore(path)) as store:
+        report = store.ledger.verify(ACME)
+        assert not report.sound
+        assert report.problems
+
+
+def test_tampering_names_the_place(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with closing(SqliteStore(path)) as store:
+        tell(store, *(event(str(number)) for number in range(1, 6)))
+    with closing(sqlite3.connect(path)) as file, file:
+        MUTATIONS["a word is changed"](file)
+
+    with closing(SqliteStore(path)) as store:
+        assert store.ledger.verify(WorkspaceId("acme")).problems == ("event 3 was changed",)
+
+
+def test_the_chain_is_over_one_spelling_only() -> None:
+    whole = recorded(ACME, event("1"), NOON)
+
+    assert canonical_json({"b": 1, "a": 2}) == '{"a":2,"b":1}'
+    assert content_of(whole) == content_of(recorded(OTHER, event("1"), NOON))

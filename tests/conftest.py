@@ -1,0 +1,109 @@
+"""What every test may rely on: a clock that stands still, a memory of each kind, no network."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import settings as hypothesis_settings
+
+from nexus import Nexus
+from nexus.config import Settings
+from nexus.embedders.hashing import HashingEmbedder
+
+hypothesis_settings.register_profile("quick", max_examples=60, deadline=None, print_blob=True)
+hypothesis_settings.load_profile("quick")
+
+MONDAY = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+
+
+class Clock:
+    """Time that passes only when a test says so."""
+
+    def __init__(self, now: datetime = MONDAY) -> None:
+        self.now = now
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def advance(self, **span: float) -> datetime:
+        self.now += timedelta(**span)
+        return self.now
+
+
+Open = Callable[..., Nexus]
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def open_nexus(clock: Clock) -> Iterator[Open]:
+    """`Nexus.open` for tests: nothing runs by itself, and everything is closed at the end."""
+    opened: list[Nexus] = []
+
+    def open_nexus(where: Any = ":memory:", **options: Any) -> Nexus:
+        given = {"settings": Settings(), "embedder": HashingEmbedder(), "clock": clock}
+        opened.append(Nexus.open(where, **{**given, "background": False, **options}))
+        return opened[-1]
+
+    yield open_nexus
+    for each in opened:
+        each.close()
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where a memory is kept, once in each store."""
+    return ":memory:" if request.param == "memory" else str(tmp_path / "memory.db")
+
+
+@pytest.fixture
+def nexus(url: str, open_nexus: Open) -> Nexus:
+    return open_nexus(url)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_network() -> Iterator[None]:
+    """A test that would leave this machine fails instead."""
+
+    def guard(name: str) -> Callable[..., Any]:
+        real = getattr(socket.socket, name)
+
+        def guarded(self: socket.socket, *args: Any) -> Any:
+            if self.family in (socket.AF_INET, socket.AF_INET6):
+                refuse_to_leave(args[-1][0])
+            return real(self, *args)
+
+        return guarded
+
+    look_up = socket.getaddrinfo
+
+    def guarded_look_up(host: Any, *args: Any, **options: Any) -> Any:
+        refuse_to_leave(host)
+        return look_up(host, *args, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("connect", "connect_ex", "sendto"):
+            patch.setattr(socket.socket, name, guard(name))
+        patch.setattr(socket, "getaddrinfo", guarded_look_up)
+        yield
+
+
+def refuse_to_leave(host: str | bytes | None) -> None:
+    name = host.decode() if isinstance(host, bytes) else host
+    if name in (None, "", "localhost"):
+        return
+    try:
+        here = ip_address(name).is_loopback
+    except ValueError:
+        here = False
+    if not here:
+        raise RuntimeError(f"tests stay on this machine, and {name} is elsewhere")

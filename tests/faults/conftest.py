@@ -1,0 +1,24 @@
+"""How many kills: `pytest tests/faults --kills 200`, or NEXUS_KILLS=200."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+FAST, ALL = 5, 50
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--kills", type=int, help="how often to kill a program that writes")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "kill" not in metafunc.fixturenames:
+        return
+    wanted = metafunc.config.getoption("--kills", None) or os.environ.get("NEXUS_KILLS")
+    if wanted:
+        metafunc.parametrize("kill", range(int(wanted)))
+        return
+    slow = [pytest.param(number, marks=pytest.mark.slow) for number in range(FAST, ALL)]
+    metafunc.parametrize("kill", [*range(FAST), *slow])

@@ -1,0 +1,201 @@
+"""The manifest: every capability the specification names, and how far it has come.
+
+`works` and `partial` rows have a test marked `@pytest.mark.requirement("A10")`; a row that is
+`later` has none, and says what it waits for. `test_requirements.py` holds both to it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Status = Literal["works", "partial", "later"]
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    text: str
+    status: Status
+    why: str = ""
+
+
+def works(text: str) -> Requirement:
+    return Requirement(text, "works")
+
+
+def partial(text: str, why: str = "on the embedded stores; server stores follow") -> Requirement:
+    return Requirement(text, "partial", why)
+
+
+def later(text: str, why: str) -> Requirement:
+    return Requirement(text, "later", why)
+
+
+WINDOW = "waits for the window and the context router"
+EPISODES = "waits for summaries: episodes are not written yet"
+EXTRACTION = "waits for extraction by a model; what is stated explicitly is kept"
+ENTITIES = "waits for entities, aliases and merges"
+MAINTENANCE = "waits for the maintenance jobs"
+RETRIEVAL = "waits for the issue that makes recall the best there is"
+PROCEDURES = "waits for procedures and goals"
+SOURCES = "waits for sources outside the memory"
+SERVER = "waits for the server stores and doors"
+OPERATIONS = "waits for audit, metrics and operation at scale"
+
+REQUIREMENTS: dict[str, Requirement] = {
+    # A: layers, scoping, composer
+    "A1": later("A rolling window of a room's newest messages with attribution", WINDOW),
+    "A2": later("The window kept in Redis, or the same without Redis", WINDOW),
+    "A3": later("Episodes in tiers: thread, session, day, week", EPISODES),
+    "A4": later("Episodes are embedded and found beside facts", EPISODES),
+    "A5": later("Facts, decisions and action items extracted from messages", EXTRACTION),
+    "A6": later("Decisions and action items are typed records of their own", EXTRACTION),
+    "A7": partial("Exact typed JSON facts by key and scope, unchanged byte for byte"),
+    "A8": works("Scopes room, dm, profile, project name who, with which agent, and where"),
+    "A9": works("Visibility public, shared, private, told by the scope"),
+    "A10": partial("In a room: the room, its participants' profiles, its project; never a DM"),
+    "A11": partial("In a DM: that DM, that user's profile, the project; no one else's DM"),
+    "A12": partial("Enforced in code on every read path, whatever the prompt says"),
+    "A13": later("The composer asks the layers in order and renders an attribution header", WINDOW),
+    "A14": later("Compaction inline at 70 % of the agent's context window", WINDOW),
+    "A15": later("Landmarks are never deleted and always pinned", EXTRACTION),
+    "A16": partial("Many people in a room, each statement attributed"),
+    # B: declarative, episodic, procedural
+    "B1": later("Declarative, episodic and procedural memory, each asked in its way", PROCEDURES),
+    "B2": later("Entities of eight types and more by configuration", ENTITIES),
+    "B3": partial("Directed relations, entity to entity and entity to literal"),
+    "B4": partial("An append-only log of observations: nothing merged or overwritten"),
+    "B5": later("What is true now and what was, interpreted when asked", RETRIEVAL),
+    "B6": later("Validity in time beside the time of recording, asked by either", RETRIEVAL),
+    "B7": works("Free relation names in SCREAMING_SNAKE_CASE"),
+    "B8": partial("Confidence, and stated or inferred, on every fact"),
+    "B9": later("Aliases: names, addresses, phones, handles, normalised", ENTITIES),
+    "B10": later("HAS_EMAIL and its like go straight to aliases", ENTITIES),
+    "B11": later("An ambiguous match becomes a merge candidate for a human", ENTITIES),
+    "B12": later("Only proven identifiers merge by themselves, and merges can be undone", ENTITIES),
+    "B13": later("Behavioural patterns as inferred facts", EXTRACTION),
+    "B14": later("Episodes with start, end, channel, participants, summary", EPISODES),
+    "B15": partial("Provenance: which message taught us this"),
+    "B16": later("Derived events: decision, action item, commitment, preference", EXTRACTION),
+    "B17": later("Episodes found by words and by meaning", EPISODES),
+    "B18": later("Procedures as readable documents in a workspace folder", PROCEDURES),
+    "B19": later("Dossiers woven from facts and episodes, known to be stale", MAINTENANCE),
+    "B20": later("Reading and writing by themselves on every turn", WINDOW),
+    "B21": later("One combined extraction pass", EXTRACTION),
+    "B22": later("The same person across channels is one entity", ENTITIES),
+    "B23": later("Import of other assistants' history", EXTRACTION),
+    "B24": later("Turn labels: label, summary, topics, entities", EXTRACTION),
+    "B25": later("Routing to the session that knows the entities mentioned", WINDOW),
+    "B26": later("Skills for agents as files and commands", SERVER),
+    "B27": works("One SQLite file holds all of it"),
+    # C: vector memory
+    "C1": works("sqlite-vec as a backend one can choose"),
+    "C2": later("LanceDB as a backend", SERVER),
+    "C3": later("pgvector as a backend", SERVER),
+    "C4": works("A small store interface that third parties can implement and register"),
+    "C5": works("Scopes session, channel, agent, global"),
+    "C6": partial("Entries carry source, role, tags and anything else"),
+    "C7": partial("Search with limit, threshold and metadata filters"),
+    "C8": partial(
+        "Answers carry score, highlights, total count and query time",
+        "the total counts what the strategies looked at, not everything that fits",
+    ),
+    "C9": works("Embedder OpenAI"),
+    "C10": works("Embedder Gemini"),
+    "C11": works("Embedder Ollama, and the built-in default"),
+    "C12": works("Embedding in batches within each provider's limits"),
+    "C13": works("A cache of question embeddings"),
+    "C14": works("nexus.yaml with ${ENV}; both seeds' files load unchanged"),
+    "C15": works("Rules for what is indexed by itself: length, roles, batch size"),
+    "C16": later("Agent tool vector_memory_search with its schema", SERVER),
+    "C17": later("Agent tool vector_memory_write with its schema", SERVER),
+    "C18": works("nexus memory search"),
+    "C19": works("nexus memory index"),
+    "C20": works("nexus memory stats"),
+    "C21": works("nexus memory compact"),
+    "C22": works("nexus memory export and import"),
+    "C23": later("An approximate index where exact search no longer pays", RETRIEVAL),
+    # D: unified memory and context router
+    "D1": later("Layers L0 to L4 as views", WINDOW),
+    "D2": later("Session cache with a day's life after the last activity", WINDOW),
+    "D3": later("A rolling session summary every five messages", EPISODES),
+    "D4": later("Resuming from the summary, not by replay", EPISODES),
+    "D5": later("Promotion of what matters after a session ends", MAINTENANCE),
+    "D6": later("Forgetting curve boosted by importance and access", MAINTENANCE),
+    "D7": later("Importance from base, frequency, recency and richness", MAINTENANCE),
+    "D8": later("Archiving or deleting what is no longer retained", MAINTENANCE),
+    "D9": later("Promotion from short to long term", MAINTENANCE),
+    "D10": partial("The raw exchange is always kept beside what was derived"),
+    "D11": later("Duplicates merged, and the latest truth wins", MAINTENANCE),
+    "D12": later("Categories, and custom ones", EXTRACTION),
+    "D13": later("Organisational documents looked up on demand", SOURCES),
+    "D14": later("Questions to the user's own databases, read-only and audited", SOURCES),
+    "D15": later("External APIs behind the same interface", SOURCES),
+    "D16": later("The context router as the single point of injection", WINDOW),
+    "D17": later("A token budget per source with priorities", WINDOW),
+    "D18": later("A map of what can be looked up", WINDOW),
+    "D19": later("Temporal signals by rules", RETRIEVAL),
+    "D20": partial("One service for every consumer"),
+    "D21": works("Typed workspace ids everywhere: a forgotten scope is a type error"),
+    "D22": later("One shared circuit breaker and connection pool", SERVER),
+    "D23": later("A result cache, invalidated on write", OPERATIONS),
+    "D24": later("Answers, degraded, while a part is down", SERVER),
+    "D25": later("Slow writes through a queue that loses nothing, with a server", SERVER),
+    "D26": later("Consolidation per workspace, for ten thousand of them", MAINTENANCE),
+    "D27": later("Context assembled within 30 ms at the median", WINDOW),
+    "D28": later("Built-in evaluation of relevance", RETRIEVAL),
+    "D29": later("Controlled sharing across workspaces", SERVER),
+    "D30": later("Quotas", SERVER),
+    "D31": later("Copying an agent's memories to a new agent", SERVER),
+    "D32": later("Iterative retrieval for questions of several steps", RETRIEVAL),
+    "D33": later("A dashboard", SERVER),
+    # E, the fifth seed: AgentX
+    "E1": later("Active channel and the user's own searched together, without repeats", RETRIEVAL),
+    "E2": later("Hits from other channels noted in the audit", OPERATIONS),
+    "E3": later("Promotion to user-wide by confidence, accesses and conversations", MAINTENANCE),
+    "E4": partial("Turns found inside a time window, and the recent ones"),
+    "E5": later("Graph expansion with limited depth", ENTITIES),
+    "E6": later("Tool invocations recorded with success and latency", PROCEDURES),
+    "E7": later("Strategies learned, found and reinforced", PROCEDURES),
+    "E8": later("Tool statistics", PROCEDURES),
+    "E9": later("Working keys with a time to live, thoughts, the active goal", WINDOW),
+    "E10": later("Goals with status, parents, blockers and results", PROCEDURES),
+    "E11": later("Weighted retrieval by several strategies", RETRIEVAL),
+    "E12": later("A cap per conversation for diversity", RETRIEVAL),
+    "E13": later("Words and meaning joined by reciprocal rank fusion, to its best", RETRIEVAL),
+    "E14": later("Retrieval around entities", ENTITIES),
+    "E15": later("Query expansion, switchable", RETRIEVAL),
+    "E16": later("HyDE, switchable", RETRIEVAL),
+    "E17": later("Self-query, switchable", RETRIEVAL),
+    "E18": later("Latency and result counts per technique", RETRIEVAL),
+    "E19": later("Calibrated confidence: explicit, implied, inferred, uncertain", EXTRACTION),
+    "E20": later("Temporal tags and their boost in ranking", RETRIEVAL),
+    "E21": later("Contradictions: prefer new, prefer old, or flag for review", MAINTENANCE),
+    "E22": later("Corrections supersede", EXTRACTION),
+    "E23": later("Retrieval reinforces", MAINTENANCE),
+    "E24": later("A worker with named jobs and intervals", MAINTENANCE),
+    "E25": later("Jobs for consolidation, patterns and promotion", MAINTENANCE),
+    "E26": later("Jobs for decay, cleanup and audit partitions", MAINTENANCE),
+    "E27": later("An audit log in four levels", OPERATIONS),
+    "E28": later("Audit partitions, retention and thresholds kept with each entry", OPERATIONS),
+    "E29": later("Neo4j as a graph store", SERVER),
+    "E30": later("A user profile: preferences, expertise, style", EXTRACTION),
+    "E31": partial("Schema versions and migrations"),
+    "E32": later("Job locks and job tracking", MAINTENANCE),
+    "E33": later("Sensitive data encrypted at rest", OPERATIONS),
+    "E34": later("Retrieval limited in rate", OPERATIONS),
+    "E35": later("Metrics of size, latency, lag, cache and decay", OPERATIONS),
+    # X: beyond the seeds
+    "X1": partial("Readers and trust of what is derived follow from its sources"),
+    "X2": partial("What one person writes privately changes nothing another can observe"),
+    "X3": partial("Receipts by stage, idempotency keys, a chained ledger, all rebuilt from it"),
+    "X4": later("Everything works without a model and without a key", EXTRACTION),
+    "X5": later("Published, repeatable retrieval results", RETRIEVAL),
+    "X6": partial("Forgetting that follows provenance, proves itself and stops re-import"),
+    "X7": later("Time travel, and a receipt of why each item is in a context", WINDOW),
+    "X8": later("Immune to its own echo; junk, secrets and instructions set apart", EXTRACTION),
+    "X9": later("Re-embedding in the background, switched atomically", MAINTENANCE),
+    "X10": partial("Same data, same questions, same answers from every store"),
+    "X11": later("The composer as optimiser", WINDOW),
+    "X12": later("MCP, REST, Mem0's client, LangGraph and the others", SERVER),
+}

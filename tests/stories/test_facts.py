@@ -1,0 +1,137 @@
+"""Exact values by key, and the log of what was observed."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from tests.conftest import MONDAY
+from tests.stories.conftest import Team
+from tests.unit.making import json_values
+
+from nexus import Nexus, NotFound
+from nexus.config import Settings
+from nexus.core.canonical import canonical_json
+from nexus.core.records import Tier
+from nexus.embedders.hashing import HashingEmbedder
+
+
+@pytest.mark.requirement("A7")
+@pytest.mark.parametrize("scope", ["user:alice", "profile:bob", "project", "room", "global"])
+def test_a_value_is_kept_by_key_in_any_scope(team: Team, scope: str) -> None:
+    value = {"expiry": "30m", "retries": [1, 2.5, None, True], "nested": {"a": ""}}
+
+    receipt = team.room.set_fact(scope, "preferred_jwt_expiry", value)
+
+    assert team.room.fact(scope, "preferred_jwt_expiry") == value
+    assert receipt.scope == team.room.scope(scope)
+    (memory,) = team.room.facts(str(receipt.scope), "preferred_jwt_expiry")
+    assert memory.tier is Tier.LONG
+    assert memory.fact.exact
+
+
+@pytest.mark.requirement("A7")
+def test_values_in_two_scopes_do_not_meet(team: Team) -> None:
+    team.alices.set_fact("user", "theme", "dark")
+    team.bobs.set_fact("user", "theme", "light")
+    team.alices.set_fact("dm", "theme", "secret")
+
+    assert team.alices.fact("user", "theme") == "dark"
+    assert team.room.fact("user:bob", "theme") == "light"
+    assert team.alices.fact("dm", "theme") == "secret"
+    with pytest.raises(NotFound):
+        team.bobs.fact("user:alice", "theme")
+    with pytest.raises(NotFound):
+        team.room.fact("room", "theme")
+    assert team.room.fact("room", "theme", None) is None
+
+
+@pytest.mark.requirement("A7", "B4")
+def test_earlier_values_stay_in_the_history(team: Team) -> None:
+    for expiry in ("15m", "30m", "1h"):
+        team.room.set_fact("user:alice", "expiry", expiry)
+        team.clock.advance(days=1)
+    team.room.set_fact("user:alice", "expiry", "5m", at=MONDAY - timedelta(days=300))
+
+    assert team.room.fact("user:alice", "expiry") == "1h"
+    history = [memory.fact.value for memory in team.room.facts("user:alice", "expiry")]
+    assert history == ["1h", "30m", "15m", "5m"]
+
+
+def test_a_value_set_twice_at_one_instant_is_the_later_one(team: Team) -> None:
+    for number in range(5):
+        team.room.set_fact("room", "count", number)
+
+    assert team.room.fact("room", "count") == 4
+
+
+@pytest.mark.requirement("A7")
+def test_an_observation_is_not_taken_for_an_exact_value(team: Team) -> None:
+    team.room.set_fact("room", "COUNT", 1)
+    team.room.add_fact("room:design", "COUNT", value="about a dozen")
+
+    assert team.room.fact("room", "COUNT") == 1
+    assert len(team.room.facts("room:design", "COUNT")) == 2
+    assert len(team.room.facts("room:design", "COUNT", exact=False)) == 1
+
+
+@pytest.mark.requirement("A7")
+@hypothesis_settings(max_examples=25)
+@given(json_values)
+def test_any_json_survives_byte_for_byte(value) -> None:
+    with Nexus.open(
+        ":memory:", settings=Settings(), embedder=HashingEmbedder(), background=False
+    ) as nexus:
+        room = nexus.workspace("acme").room("design")
+        room.set_fact("room", "key", value)
+
+        assert canonical_json(room.fact("room", "key")) == canonical_json(value)
+
+
+@pytest.mark.requirement("B3", "B4", "B8")
+def test_observations_are_appended_and_never_overwritten(team: Team) -> None:
+    """Seed 001's Tyler: both jobs stay, each as it was told."""
+    room = team.room
+    room.add_fact(
+        "Tyler", "WORKS_AT", "Anthropic", confidence=0.9, at=datetime(2024, 1, 1, tzinfo=UTC)
+    )
+    room.add_fact("Tyler", "WORKS_AT", "Anthropic", at=datetime(2024, 6, 1, tzinfo=UTC))
+    room.add_fact(
+        "Tyler",
+        "WORKS_AT",
+        "OpenAI",
+        stated=False,
+        confidence=0.7,
+        valid_from=datetime(2025, 1, 1, tzinfo=UTC),
+        at=datetime(2025, 2, 1, tzinfo=UTC),
+    )
+    room.add_fact("Tyler", "HAS_AGE", value=31)
+
+    log = room.facts("Tyler", "WORKS_AT")
+
+    assert [(m.fact.object, m.confidence, m.fact.stated) for m in log] == [
+        ("OpenAI", 0.7, False),
+        ("Anthropic", 1.0, True),
+        ("Anthropic", 0.9, True),
+    ]
+    assert log[0].valid_from == datetime(2025, 1, 1, tzinfo=UTC)
+    assert [m.fact.value for m in room.facts("Tyler", "HAS_AGE")] == [31]
+    assert len(room.facts(object="Anthropic")) == 2
+    assert len(room.facts(limit=2)) == 2
+    assert room.recall("where does Tyler work?", kinds=["fact"])[0].memory.fact.subject == "Tyler"
+
+
+@pytest.mark.requirement("B15")
+def test_a_fact_knows_who_said_it_and_when(team: Team) -> None:
+    receipt = team.alices.add_fact("Alice", "LIKES", "tea", key="tea")
+
+    (memory,) = team.alices.facts("Alice")
+    (source,) = team.alices.sources(memory.id)
+
+    assert source.id == receipt.event_id
+    assert (source.speaker, source.role, source.key) == ("alice", "user", "tea")
+    assert memory.speaker == "alice"
+    (hit,) = [hit for hit in team.alices.recall("likes tea") if hit.memory.id == memory.id]
+    assert hit.event_keys == ("tea",)

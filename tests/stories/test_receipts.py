@@ -1,0 +1,183 @@
+"""A receipt goes from durable to derived, and says what holds it up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from tests.conftest import Clock, Open
+from tests.stories.conftest import Team, keys, make_team
+
+from nexus import ConfigError, EmbedderUnavailable, Nexus, NotFound, Stage
+from nexus.core.protocols import Floats
+from nexus.core.records import EmbeddingProfile
+from nexus.embedders.hashing import HashingEmbedder
+
+
+class FarAway:
+    """An embedder in another building, whose line can be cut."""
+
+    local = False
+
+    def __init__(self, *, model: str = "far-1") -> None:
+        self.down = False
+        self.asked = 0
+        self._near = HashingEmbedder(32)
+        self.profile = EmbeddingProfile(provider="far", model=model, dimension=32)
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        self.asked += 1
+        if self.down:
+            raise EmbedderUnavailable("the line is cut")
+        return np.asarray(self._near.embed(texts))
+
+
+@pytest.fixture
+def embedder() -> FarAway:
+    return FarAway()
+
+
+@pytest.fixture
+def nexus(url: str, open_nexus: Open, embedder: FarAway) -> Nexus:
+    return open_nexus(url, embedder=embedder)
+
+
+@pytest.mark.requirement("X3")
+def test_a_receipt_is_durable_at_once_and_derived_after_waiting(nexus: Nexus, team: Team) -> None:
+    receipt = team.room.observe("alice", "We chose PostgreSQL.", key="k")
+
+    assert receipt.stage is Stage.DURABLE
+    assert nexus.progress(receipt).stage is Stage.DURABLE
+    assert nexus.wait(receipt).stage is Stage.DERIVED
+    assert team.room.progress(receipt).stuck is None
+
+
+@pytest.mark.requirement("X3")
+def test_what_was_never_written_has_no_progress(nexus: Nexus, team: Team, open_nexus: Open) -> None:
+    elsewhere = make_team(open_nexus(), Clock()).room.observe("alice", "Somewhere else.", key="x")
+
+    with pytest.raises(NotFound):
+        nexus.progress(elsewhere)
+
+
+@pytest.mark.requirement("X3")
+def test_while_the_embedder_is_away_words_are_found_and_vectors_follow(
+    nexus: Nexus, team: Team, embedder: FarAway
+) -> None:
+    embedder.down = True
+    receipt = team.room.observe("alice", "We chose PostgreSQL for the ledger.", key="k")
+
+    found = team.room.recall("ledger")
+    assert keys(found) == ["k"]
+    assert set(found[0].reasons) == {"keyword"}
+    assert found.degraded == ("meaning: the line is cut",)
+
+    assert team.room.flush() == 1
+    stuck = nexus.progress(receipt)
+    assert (stuck.stage, stuck.stuck, stuck.attempts) == (Stage.DURABLE, "the line is cut", 1)
+    assert team.workspace.stats()["vectors"] == 0
+    assert keys(team.room.recall("ledger")) == ["k"]
+
+    embedder.down = False
+    assert nexus.wait(receipt).stage is Stage.DERIVED
+    assert team.workspace.stats()["vectors"] == 1
+    found = team.room.recall("ledger")
+    assert set(found[0].reasons) == {"keyword", "meaning"}
+    assert not found.degraded
+
+
+@pytest.mark.requirement("X3")
+def test_a_question_does_not_wait_for_an_embedder_far_away(team: Team, embedder: FarAway) -> None:
+    for number in range(3):
+        team.room.observe("alice", f"Message {number} about the ledger.", key=str(number))
+
+    found = team.room.recall("ledger")
+
+    assert embedder.asked == 1  # for the question alone
+    assert len(found) == 3
+
+
+@pytest.mark.requirement("X3")
+def test_what_failed_is_tried_again_later_and_not_at_once(
+    nexus: Nexus, team: Team, embedder: FarAway, clock: Clock
+) -> None:
+    embedder.down = True
+    team.room.observe("alice", "We chose PostgreSQL.", key="k")
+    learner = nexus._parts.learner
+
+    assert learner.run_once() == 1
+    assert learner.run_once() == 0
+    clock.advance(seconds=2)
+    assert learner.run_once() == 1
+    clock.advance(seconds=2)
+    assert learner.run_once() == 0
+    clock.advance(hours=1)
+    embedder.down = False
+    assert learner.run_once() == 1
+    assert team.workspace.stats()["vectors"] == 1
+
+
+@pytest.mark.requirement("X3")
+def test_one_file_opened_again_goes_on_where_it_was(
+    open_nexus: Open, tmp_path, clock: Clock
+) -> None:
+    embedder = FarAway()
+    embedder.down = True
+    first = open_nexus(tmp_path / "memory.db", embedder=embedder)
+    receipt = make_team(first, clock).room.observe("alice", "We chose PostgreSQL.", key="k")
+    first.close()
+
+    embedder.down = False
+    second = open_nexus(tmp_path / "memory.db", embedder=embedder)
+
+    assert second.progress(receipt).stage is Stage.DURABLE
+    assert second.wait(receipt).stage is Stage.DERIVED
+
+
+def test_the_background_learns_by_itself(open_nexus: Open, url: str, clock: Clock) -> None:
+    nexus = open_nexus(url, background=True)
+    team = make_team(nexus, clock)
+
+    receipts = [team.room.observe("alice", f"Message number {n}.", key=str(n)) for n in range(20)]
+    nexus._parts.worker.stop()  # finishes what it has begun
+    for receipt in receipts:
+        nexus.wait(receipt)
+
+    assert team.workspace.stats()["vectors"] == 20
+
+
+@pytest.mark.requirement("X3")
+def test_vectors_of_two_embedders_are_never_mixed(
+    open_nexus: Open, tmp_path, clock: Clock, url: str
+) -> None:
+    file = tmp_path / "changing.db"
+    with open_nexus(file, embedder=FarAway()) as before:
+        make_team(before, clock).tell_the_week()
+        make_team(before, clock).workspace.flush()
+    changed = open_nexus(file, embedder=FarAway(model="far-2"))
+    room = make_team(changed, clock).room
+
+    with pytest.raises(ConfigError, match="nexus reembed") as refusal:
+        room.recall("ledger")
+    assert "far/far-1/32" in str(refusal.value)
+    assert "far/far-2/32" in str(refusal.value)
+
+    seen: list[tuple[int, int]] = []
+    assert changed.reembed(lambda done, total: seen.append((done, total))) == 6
+    assert seen[-1] == (6, 6)
+    changed.close()
+    after = make_team(open_nexus(file, embedder=FarAway(model="far-2")), clock)
+    assert set(after.room.recall("ledger")[0].reasons) == {"keyword", "meaning"}
+    with pytest.raises(ConfigError, match="far-1"):
+        make_team(open_nexus(file, embedder=FarAway()), clock).room.recall("ledger")
+
+
+@pytest.mark.requirement("X3")
+def test_the_ledger_is_a_chain_that_can_be_walked(team: Team) -> None:
+    told = team.tell_the_week()
+
+    report = team.workspace.verify()
+
+    assert report.sound
+    assert (report.events, report.erased) == (len(told), 0)

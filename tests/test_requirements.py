@@ -1,0 +1,72 @@
+"""The manifest and the tests agree, both ways."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.requirements import REQUIREMENTS
+
+HERE = Path(__file__).parent
+SHIPPED = HERE.parent / "src" / "nexus" / "testing"  # suites that tests subclass
+ROWS = {"A": 16, "B": 27, "C": 23, "D": 33, "E": 35, "X": 12}
+
+
+def marked() -> dict[str, set[str]]:
+    """Requirement id → the test files that are marked with it, read without importing them."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for file in [*HERE.rglob("*.py"), *SHIPPED.rglob("*.py")]:
+        for id in ids_in(ast.parse(file.read_text(encoding="utf-8"))):
+            found[id].add(file.name)
+    return found
+
+
+def ids_in(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.requirement":
+            yield from (ast.literal_eval(argument) for argument in node.args)
+
+
+def test_every_row_of_the_specification_is_listed_once_and_in_order() -> None:
+    expected = [f"{letter}{n}" for letter, rows in ROWS.items() for n in range(1, rows + 1)]
+
+    assert list(REQUIREMENTS) == expected
+
+
+def test_whatever_is_said_to_work_has_a_test() -> None:
+    tested = marked()
+
+    untested = [id for id, row in REQUIREMENTS.items() if row.status != "later" and not tested[id]]
+
+    assert untested == []
+
+
+def test_every_id_a_test_names_exists_and_is_not_put_off() -> None:
+    wrong = {
+        id: sorted(files)
+        for id, files in marked().items()
+        if id not in REQUIREMENTS or REQUIREMENTS[id].status == "later"
+    }
+
+    assert wrong == {}
+
+
+def test_a_row_that_is_not_done_says_why() -> None:
+    silent = [id for id, row in REQUIREMENTS.items() if row.status != "works" and not row.why]
+
+    assert silent == []
+
+
+def test_markers_are_found_on_functions_classes_parameters_and_modules() -> None:
+    source = """
+pytestmark = pytest.mark.requirement("A1", "A2")
+class TestThing:
+    @pytest.mark.requirement("B1")
+    def test_one(self): ...
+@pytest.mark.parametrize("x", [pytest.param(1, marks=pytest.mark.requirement("C1"))])
+def test_two(x): ...
+"""
+
+    assert sorted(ids_in(ast.parse(source))) == ["A1", "A2", "B1", "C1"]

@@ -1,0 +1,100 @@
+"""What no caller may decide follows from the sources."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+from tests.unit.making import ACME, DM, NOON, PROJECT, ROOM, event, memory, scopes
+
+from nexus.core.access import Viewer
+from nexus.core.derive import derive, keyword_text
+from nexus.core.errors import InvalidInput
+from nexus.core.ids import AgentId, UserId
+from nexus.core.records import Draft, MemoryKind, Trust
+from nexus.core.scope import Scope
+
+
+def draft(*sources: Any, scope: Scope = ROOM, **rest: Any) -> Draft:
+    ids = tuple(source.id for source in sources)
+    return Draft(scope=scope, kind=MemoryKind.EPISODE, text="They met.", sources=ids, **rest)
+
+
+def derived(*sources: Any, **rest: Any) -> Any:
+    return derive(ACME, draft(*sources, **rest), {source.id: source for source in sources})
+
+
+@pytest.mark.requirement("X1")
+def test_the_label_is_the_scope_and_every_sources_label() -> None:
+    said_privately = event(scope=DM)
+    said_in_project = memory(source_event=event(scope=PROJECT), scope=PROJECT)
+
+    assert derived(said_privately, said_in_project).label == {ROOM, DM, PROJECT}
+
+
+@pytest.mark.requirement("X1")
+def test_labels_grow_over_every_step_of_derivation() -> None:
+    secret = event(scope=DM)
+    first = derived(secret, scope=PROJECT)
+    second = derived(first, scope=Scope.user("alice"))
+    third = derived(second, scope=ROOM)
+
+    assert DM in third.label
+
+
+@pytest.mark.requirement("X1")
+@pytest.mark.parametrize("trust", [*Trust])
+def test_the_trust_is_the_least_trusted_sources(trust: Trust) -> None:
+    sources = event("a", key="a"), event("b", key="b", trust=trust), event("c", key="c")
+
+    assert derived(*sources).trust is trust
+
+
+@pytest.mark.requirement("X1")
+@given(some.lists(scopes, min_size=1, max_size=4), scopes)
+def test_whoever_reads_what_is_derived_may_read_all_its_sources(where, target) -> None:
+    sources = [event(scope=scope, key=str(n)) for n, scope in enumerate(where)]
+    label = derived(*sources, scope=target).label
+    room = Viewer(workspace=ACME, agent=AgentId("a"), room="r", participants=(UserId("u"),))
+
+    for grant in (room.grant(), room.grant().within(where), room.grant().within([target])):
+        if grant.allows(label):
+            assert all(grant.allows(frozenset({scope})) for scope in where)
+    assert label >= {target, *where}
+
+
+def test_its_time_is_the_newest_sources_unless_said_otherwise() -> None:
+    early, late = event(key="1"), event(key="2", at=NOON + timedelta(days=1))
+
+    assert derived(early, late).at == late.at
+    assert derived(early, late, at=NOON).at == NOON
+
+
+def test_its_time_of_recording_is_its_newest_sources() -> None:
+    early = event(key="1")
+    late = event(key="2", at=NOON - timedelta(days=1), recorded_at=NOON + timedelta(days=1))
+
+    assert derived(early, late).recorded_at == late.recorded_at
+
+
+@pytest.mark.requirement("X1")
+def test_a_derivation_without_sources_is_refused() -> None:
+    with pytest.raises(InvalidInput):
+        derived()
+
+
+def test_the_same_draft_is_the_same_memory_in_whatever_order_its_sources_are_named() -> None:
+    one, other = event(key="1"), event(key="2")
+
+    assert draft(one, other).id == draft(other, one).id
+    assert draft(one).id != draft(one, other).id != draft(one, other, slot="2").id
+    assert draft(one).id != draft(one, scope=DM).id
+
+
+def test_keywords_are_taken_from_the_indexed_text_if_there_is_one() -> None:
+    assert keyword_text(memory("said")) == "said"
+    assert keyword_text(memory("said", indexed_text="alice: said")) == "alice: said"
+    assert keyword_text(memory("said", indexed_text="")) == ""

@@ -1,0 +1,105 @@
+"""Scopes: parsed as they are printed, closed, and the only thing that tells visibility."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from tests.unit.making import scopes
+
+from nexus.core.errors import InvalidInput
+from nexus.core.scope import ALIASES, Kind, Scope, Visibility, kind_named, parse_scope
+
+
+@pytest.mark.requirement("A8")
+@given(scopes)
+def test_a_scope_is_read_as_it_was_written(scope: Scope) -> None:
+    assert parse_scope(str(scope)) == scope
+
+
+@given(scopes, scopes)
+def test_two_scopes_are_never_spelt_the_same(one: Scope, other: Scope) -> None:
+    assert (str(one) == str(other)) == (one == other)
+
+
+def test_a_colon_in_an_id_does_not_move_the_border() -> None:
+    assert str(Scope.dm("a:b", "c")) == "dm:a%3Ab:c"
+    assert str(Scope.dm("a", "b:c")) == "dm:a:b%3Ac"
+    assert parse_scope("dm:a%3Ab:c") != parse_scope("dm:a:b%3Ac")
+
+
+@pytest.mark.requirement("A8", "C5")
+@pytest.mark.parametrize(
+    ("seed", "ours"),
+    [
+        ("room:design", Scope.room("design")),
+        ("dm:alice:scribe", Scope.dm("alice", "scribe")),
+        ("profile:alice", Scope.user("alice")),
+        ("project:apollo", Scope.project("apollo")),
+        ("channel:design", Scope.room("design")),
+        ("agent:scribe", Scope.agent("scribe")),
+        ("session:alice:s1", Scope.session("alice", "s1")),
+        ("run:alice:s1", Scope.session("alice", "s1")),
+        ("global", Scope.workspace()),
+        ("_global:alice", Scope.user("alice")),
+    ],
+)
+def test_the_seeds_spellings_mean_our_scopes(seed: str, ours: Scope) -> None:
+    assert parse_scope(seed) == ours
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        ":",
+        "rooms:design",
+        "Room:design",
+        " room:design",
+        "room",
+        "room:",
+        "room:a:b",
+        "dm:alice",
+        "dm:a:b:c",
+        "workspace:acme",
+        "session:s1",
+        "room: design",
+        "room:%00",
+        "room:%E2%80%AE",
+        "room:a\ud800",
+        "*",
+        "1=1",
+        "room:design' OR '1'='1\n",
+    ],
+    ids=repr,
+)
+def test_anything_else_is_refused_and_nothing_is_assumed(text: str) -> None:
+    with pytest.raises(InvalidInput):
+        parse_scope(text)
+
+
+def test_an_unknown_kind_is_answered_with_the_known_ones() -> None:
+    with pytest.raises(InvalidInput, match=r"unknown scope kind 'rom'.*room.*channel"):
+        kind_named("rom")
+
+
+def test_aliases_are_not_kinds() -> None:
+    assert not set(ALIASES) & {kind.value for kind in Kind}
+
+
+@pytest.mark.requirement("A9")
+@pytest.mark.parametrize(
+    ("scope", "visibility", "owner"),
+    [
+        (Scope.room("design"), Visibility.PUBLIC, None),
+        (Scope.dm("alice", "scribe"), Visibility.PRIVATE, "alice"),
+        (Scope.session("alice", "s1"), Visibility.PRIVATE, "alice"),
+        (Scope.user("alice"), Visibility.SHARED, "alice"),
+        (Scope.project("apollo"), Visibility.SHARED, None),
+        (Scope.agent("scribe"), Visibility.SHARED, None),
+        (Scope.workspace(), Visibility.SHARED, None),
+    ],
+    ids=str,
+)
+def test_visibility_and_owner_follow_from_the_scope(scope, visibility, owner) -> None:
+    assert scope.visibility is visibility
+    assert scope.owner == owner

@@ -1,0 +1,61 @@
+"""Terms: the same for writing and asking, on every machine."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from nexus.core.text import LONGEST_TERM, query_terms, terms
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", []),
+        ("!!! ... ???", []),
+        ("PostgreSQL postgresql", ["postgresql", "postgresql"]),
+        ("deciding decided decides", ["decid", "decid", "decid"]),
+        ("Alice's alice’s tea", ["alic", "alic", "tea"]),
+        ("Zoë's Žižek’s", ["zoë", "žižek"]),
+        ("snake_case kebab-case", ["snake", "case", "kebab", "case"]),
+        ("ＦＵＬＬ width", ["full", "width"]),
+        ("Straße STRASSE", ["strass", "strass"]),
+        ("Ärger", ["ärger"]),
+        ("naïve café", ["naïve", "café"]),
+        ("東京都", ["東京", "京都"]),
+        ("東", ["東"]),
+        ("ภาษาไทย", ["ภา", "าษ", "ษา", "าไ", "ไท", "ทย"]),
+        ("v2.0 3 1e9", ["v2", "0", "3", "1e9"]),
+        ('NEAR( col:x* OR "a', ["near", "col", "x", "or", "a"]),
+        ("100% a_b\\c", ["100", "a", "b", "c"]),
+    ],
+)
+def test_text_becomes_terms(text: str, expected: list[str]) -> None:
+    assert terms(text) == expected
+
+
+@given(some.text(max_size=60))
+def test_any_text_has_terms_that_are_short_and_plain(text: str) -> None:
+    found = terms(text)
+
+    assert all(0 < len(term) <= LONGEST_TERM for term in found)
+    assert all(term == term.casefold() for term in found)
+    assert terms(text) == found
+
+
+def test_an_endless_word_is_cut() -> None:
+    assert terms("x" * 10_000) == ["x" * LONGEST_TERM]
+
+
+def test_a_question_asks_for_each_term_once_and_not_for_stop_words() -> None:
+    assert query_terms("Which database did we choose, which database?") == ["databas", "choos"]
+
+
+@pytest.mark.parametrize("question", ["who are you", "what was it", "to be or not to be"])
+def test_a_question_of_stop_words_alone_keeps_them(question: str) -> None:
+    assert query_terms(question) == list(dict.fromkeys(terms(question)))
+
+
+def test_words_written_apart_or_together_are_different_words() -> None:
+    assert not set(terms("database")) & set(terms("data base"))

@@ -1,0 +1,111 @@
+"""Seed 002's rules for what is indexed by itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.unit.making import event
+
+from nexus.core.records import Draft, EventKind, MemoryKind
+from nexus.learn.passages import Indexing, passages
+
+
+def indexed(
+    text: str = "We chose PostgreSQL.", rules: Indexing | None = None, **rest: Any
+) -> list[Draft]:
+    return list(passages(event(text, **rest), rules or Indexing()))
+
+
+@pytest.mark.requirement("C15")
+@pytest.mark.parametrize(
+    ("text", "rules", "kept"),
+    [
+        ("x" * 9, {}, False),
+        ("x" * 10, {}, True),
+        ("x" * 100_000, {}, True),
+        ("x" * 100, {"max_content_length": 99}, False),
+        ("x" * 99, {"max_content_length": 99}, True),
+        ("x", {"min_content_length": 0}, True),
+        ("x" * 20, {"auto_index_messages": False}, False),
+    ],
+    ids=lambda value: f"{value!s:.30}",
+)
+def test_length_decides(text: str, rules: dict[str, Any], kept: bool) -> None:
+    assert bool(indexed(text, Indexing(**rules))) is kept
+
+
+@pytest.mark.requirement("C15")
+@pytest.mark.parametrize(
+    ("role", "allowed", "kept"),
+    [
+        ("user", ("user", "assistant"), True),
+        ("assistant", ("user", "assistant"), True),
+        ("system", ("user", "assistant"), False),
+        ("assistant", ("user",), False),
+        ("system", ("system",), True),
+        ("user", (), False),
+    ],
+)
+def test_the_role_decides(role: str, allowed: tuple[str, ...], kept: bool) -> None:
+    assert bool(indexed(role=role, rules=Indexing(allowed_roles=allowed))) is kept
+
+
+@pytest.mark.requirement("C15")
+def test_the_seeds_numbers_are_the_defaults() -> None:
+    rules = Indexing()
+
+    assert (rules.min_content_length, rules.batch_size) == (10, 100)
+    assert rules.allowed_roles == ("user", "assistant")
+    assert rules.auto_index_messages
+
+
+@pytest.mark.requirement("C6", "A16")
+def test_a_passage_says_who_what_where_and_from_what() -> None:
+    said = event(
+        "We chose PostgreSQL.",
+        thread="t1",
+        metadata={"tags": ["db"], "source": "slack", "stars": 4},
+    )
+
+    (draft,) = passages(said, Indexing())
+
+    assert draft.kind is MemoryKind.PASSAGE
+    assert (draft.text, draft.speaker, draft.role, draft.thread) == (
+        "We chose PostgreSQL.",
+        "alice",
+        "user",
+        "t1",
+    )
+    assert (draft.source, draft.tags, draft.metadata["stars"]) == ("slack", ("db",), 4)
+    assert draft.sources == (said.id,)
+
+
+def test_a_message_is_found_by_who_said_it() -> None:
+    (draft,) = indexed()
+
+    assert draft.indexed_text == "alice: We chose PostgreSQL."
+
+
+def test_a_document_becomes_numbered_pieces_whatever_the_rules_for_messages() -> None:
+    text = "# Guide\nRun it.\n# End\n" + "Bye. " * 400
+
+    drafts = indexed(text, Indexing(auto_index_messages=False), kind=EventKind.DOCUMENT)
+
+    assert len(drafts) > 2
+    assert [draft.slot for draft in drafts] == sorted({draft.slot for draft in drafts})
+    assert {draft.source for draft in drafts} == {"document"}
+    assert drafts[0].metadata["heading"] == "Guide"
+    assert drafts[0].indexed_text == "Guide\nRun it."
+
+
+@pytest.mark.parametrize("kind", [EventKind.TOOL, EventKind.NOTE, EventKind.FACT])
+def test_other_events_are_not_passages(kind: EventKind) -> None:
+    assert indexed(kind=kind) == []
+
+
+@pytest.mark.parametrize("tags", [5, "db", None, {"a": 1}, [1, None, {"b": 2}]], ids=repr)
+def test_odd_tags_do_not_stop_a_passage(tags: Any) -> None:
+    (draft,) = indexed(metadata={"tags": tags})
+
+    assert all(isinstance(tag, str) for tag in draft.tags)
