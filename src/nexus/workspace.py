@@ -124,6 +124,7 @@ class Workspace:
             source,
             now=self._parts.now,
             scope=scope,
+            profile=lambda: self._parts.embedder.profile,
             report=report,
         )
         self.flush()

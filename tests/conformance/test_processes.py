@@ -132,7 +132,6 @@ def vector_of(store: Store, key: str) -> bytes:
 
 
 @pytest.mark.requirement("X6")
-@pytest.mark.xfail(reason="deletes of a connection without the trigger leave vec0 as it is")
 @pytest.mark.parametrize("eraser", ["opened before the index was built", "without sqlite-vec"])
 def test_no_index_keeps_the_vector_of_what_is_forgotten(tmp_path: Path, eraser: str) -> None:
     pytest.importorskip("sqlite_vec", reason="the extra sqlite-vec is not installed")

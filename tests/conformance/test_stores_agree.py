@@ -110,7 +110,6 @@ def test_an_archive_taken_into_any_store_is_the_same_archive(
 
 
 @pytest.mark.requirement("X6")
-@pytest.mark.xfail(reason="archives carry no tombstones", strict=True)
 def test_a_forgotten_memory_does_not_come_back_with_an_archive() -> None:
     room = IN_ROOM.home
     before = World(InProcessStore())

@@ -225,7 +225,6 @@ def test_the_seeds_own_export_is_read(team: Team) -> None:
     assert source.kind is EventKind.NOTE
 
 
-@pytest.mark.xfail(strict=True, reason="foreign vectors become the profile in use")
 def test_vectors_of_another_embedder_do_not_lock_a_new_memory(team: Team, open_nexus: Open) -> None:
     fill(team)
     other = make_team(open_nexus(embedder=HashingEmbedder(32)), Clock())

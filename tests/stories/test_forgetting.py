@@ -89,7 +89,6 @@ def test_a_person_is_forgotten_in_every_file(team: Team, on_disk) -> None:
 
 
 @pytest.mark.requirement("X6")
-@pytest.mark.xfail(strict=True, reason="labels and label_scopes keep the names of drawers")
 def test_the_name_of_a_forgotten_person_goes_too(folder, open_nexus: Open, on_disk) -> None:
     acme = open_nexus(folder / "memory.db").workspace("acme")
     name = f"{MARK}person"

@@ -49,6 +49,8 @@ ABOUT = {
     "memory.search": "What a search does if it is not told otherwise.",
     "memory.search.default_limit": "Hits at most.",
     "memory.search.default_threshold": "Least score, from 0 to 1; 0 cuts nothing off.",
+    "memory.search.ranking": "fused: fast | contextual: also weighs conversation, neighbours,"
+    " speaker and wording, and finds more.",
     "memory.search.default_scope": "session | channel | dm: the place a command is given from.",
     "agents": "",
     "agents.defaults": "",

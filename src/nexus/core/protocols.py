@@ -206,6 +206,10 @@ class Memories(Protocol):
         """
         ...
 
+    def holding(self, grant: Grant, terms: Sequence[str]) -> int:
+        """How many hold at least one of the terms: what `matching` would find without a limit."""
+        ...
+
     def describe(
         self, grant: Grant, ids: Sequence[str], terms: Sequence[str]
     ) -> dict[str, Candidate]:

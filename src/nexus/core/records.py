@@ -237,7 +237,9 @@ class Hit:
 class Found(Sequence[Hit]):
     """Hits, best first, with how many there were and how long it took.
 
-    It is the list of its hits: `for hit in found`, `found[0]`, `len(found)`.
+    It is the list of its hits: `for hit in found`, `found[0]`, `len(found)`. `total` counts every
+    memory that holds a word of the question; under a filter or a threshold, those that passed
+    of the ones looked at.
     """
 
     hits: tuple[Hit, ...]

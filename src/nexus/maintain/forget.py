@@ -131,7 +131,9 @@ def _pieces(
 ) -> Iterator[bytes]:
     """Samples of what is to go, as it is spelt on disk."""
     memories = list(memories)
+    events = list(events)
     texts = {event.text for event in events} | {memory.text for memory in memories}
+    texts |= {str(event.scope) for event in events if event.scope.owner}  # they hold a name
     samples = [piece for text in sorted(texts) for piece in _cut(text)]
     yield from samples[:: len(samples) // MOST_PIECES + 1]
     ids = [memory.id for memory in memories]

@@ -49,9 +49,11 @@ def answer(store: Store, ranking: Ranking, grant: Grant, query: Query) -> Found:
     started = time.perf_counter()
     order = ranking(grant, query)
     relevant = sum(score > 0 and score >= query.threshold for score in order.scores)
+    everything = query.where is None and query.threshold == 0
+    holding = store.memories.holding(grant, order.asked) if everything else 0
     return Found(
         hits=_hits(store, grant, query, order, relevant),
-        total=relevant,
+        total=max(relevant, holding),
         seconds=time.perf_counter() - started,
         degraded=order.degraded,
     )

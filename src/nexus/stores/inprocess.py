@@ -352,7 +352,7 @@ class InProcessMemories(_Part):
     def matching(
         self, grant: Grant, terms: Sequence[str], *, where: Filter | None = None, limit: int
     ) -> list[Scored]:
-        home = self._state.of(grant.workspace)
+        home = self._state.of(check_grant(grant).workspace)
         visible = {memory.id: memory for memory in self._state.visible_memories(grant)}
         scores = bm25_shares({id: home.words[id] for id in visible}, terms)
         return ranked(
@@ -360,10 +360,16 @@ class InProcessMemories(_Part):
         )[:limit]
 
     @_locked
+    def holding(self, grant: Grant, terms: Sequence[str]) -> int:
+        words = self._state.of(check_grant(grant).workspace).words
+        visible = self._state.visible_memories(grant)
+        return sum(not set(terms).isdisjoint(words[memory.id]) for memory in visible)
+
+    @_locked
     def describe(
         self, grant: Grant, ids: Sequence[str], terms: Sequence[str]
     ) -> dict[str, Candidate]:
-        home = self._state.of(grant.workspace)
+        home = self._state.of(check_grant(grant).workspace)
         visible = {memory.id: memory for memory in self._state.visible_memories(grant)}
         talks: dict[object, list[str]] = defaultdict(list)
         for memory in visible.values():

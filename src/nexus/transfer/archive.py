@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from ..core.access import Grant, check_grant
-from ..core.canonical import canonical_json
+from ..core.canonical import canonical_json, time_text
 from ..core.codec import event_json, memory_json
 from ..core.errors import Conflict, Forgotten, InvalidInput
 from ..core.ids import digest
-from ..core.protocols import Floats, Store
+from ..core.protocols import Floats, Store, Tombstone
 from ..core.records import Draft, EmbeddingProfile, Event, Memory, Trust
 from ..core.scope import Scope
 from .reading import FORMAT, VERSION, Record, VectorRecord, checked_path, read_records
@@ -56,10 +56,19 @@ def export_archive(
     events = sorted(store.ledger.find(grant), key=lambda event: (event.at, event.id))
     memories = sorted(store.memories.find(grant), key=lambda memory: (memory.at, memory.id))
     rows = list(_vectors(store, grant, memories)) if vectors else []
+    head = ({"type": FORMAT, "version": VERSION}, *_tombstones(store, grant))
     with _written(to) as out:
-        for line in ({"type": FORMAT, "version": VERSION}, *_records(events, memories), *rows):
+        for line in (*head, *_records(events, memories), *rows):
             out.write(canonical_json(line) + "\n")
     return Exported(events=len(events), memories=len(memories), vectors=len(rows))
+
+
+def _tombstones(store: Store, grant: Grant) -> Iterator[dict[str, Any]]:
+    """What must not come back, for whoever restores the whole; to nobody else's eyes."""
+    stones = store.eraser.tombstones(grant.workspace) if grant.everything else []
+    for stone in stones:
+        at = time_text(stone.at)
+        yield {"type": "tombstone", "kind": stone.kind, "digest": stone.digest, "at": at}
 
 
 def _records(events: Sequence[Event], memories: Sequence[Memory]) -> Iterator[dict[str, Any]]:
@@ -104,17 +113,21 @@ def import_archive(
     *,
     now: Callable[[], datetime],
     scope: Scope | None = None,
+    profile: Callable[[], EmbeddingProfile] | None = None,
     report: Callable[[int, int], None] | None = None,
 ) -> Imported:
     """Read an archive, or seed 002's JSON list of entries. Reading it twice is reading it once.
 
-    Nothing is written unless the whole file can be read.
+    Nothing is written unless the whole file can be read. Vectors of another embedder than
+    `profile` are left out, and made anew.
     """
     check_grant(grant)
     if scope is not None and not grant.allows(frozenset({scope})):
         raise InvalidInput(f"the scope {scope} is out of reach")
     records = list(read_records(source, grant.workspace))
-    return _Import(store, grant, now, scope).run(records, report or (lambda _done, _all: None))
+    ours = profile() if profile and any(isinstance(r, VectorRecord) for r in records) else None
+    silent = report or (lambda _done, _all: None)
+    return _Import(store, grant, now, scope, ours).run(records, silent)
 
 
 @dataclass(slots=True)
@@ -123,9 +136,11 @@ class _Import:
     grant: Grant
     now: Callable[[], datetime]
     scope: Scope | None
+    profile: EmbeddingProfile | None  # None: any
 
     def run(self, records: Sequence[Record], report: Callable[[int, int], None]) -> Imported:
         done = Imported()
+        self._bury([record for record in records if isinstance(record, Tombstone)])
         told = [self._told(record) for record in records if isinstance(record, Event)]
         total = len(records)
         for batch in _batches(self._admitted(told, done)):
@@ -135,9 +150,15 @@ class _Import:
         # or for anybody else, it is derived anew.
         if self.scope is None and self.grant.everything:
             self._memories([record for record in records if isinstance(record, Memory)], done)
-            self._vectors([record for record in records if isinstance(record, VectorRecord)], done)
+            vectors = [record for record in records if isinstance(record, VectorRecord)]
+            self._vectors([v for v in vectors if self.profile in (None, v.profile)], done)
         report(total, total)
         return done
+
+    def _bury(self, stones: Sequence[Tombstone]) -> None:
+        """What was forgotten where the archive comes from is forgotten here, and stays so."""
+        if stones and self.grant.everything:
+            self.store.eraser.erase(self.grant.workspace, events=[], memories=[], tombstones=stones)
 
     def _told(self, event: Event) -> Event:
         if self.scope is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from base64 import b64decode
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -10,17 +11,19 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, TextIO
 
-from ..core.canonical import clean_json, clean_text, clean_time
+from ..core.canonical import clean_json, clean_text, clean_time, text_time
 from ..core.codec import event_from_json, memory_from_json
 from ..core.errors import InvalidInput
 from ..core.ids import WorkspaceId, check_name, digest, str_only
-from ..core.protocols import Floats
+from ..core.protocols import Floats, Tombstone
 from ..core.records import EmbeddingProfile, Event, EventKind, Fact, Memory, MemoryKind
 from ..learn.explicit import check_fact, explicit
 
 FORMAT = "nexus-archive"
 VERSION = 1
 LONGEST_LINE = 50_000_000
+TOMBSTONES = ("event", "memory", "user", "scope")
+HEX = re.compile("[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +33,7 @@ class VectorRecord:
     data: Floats
 
 
-Record = Event | Memory | VectorRecord
+Record = Event | Memory | VectorRecord | Tombstone
 
 
 def read_records(source: Path | str | TextIO, workspace: WorkspaceId) -> Iterator[Record]:
@@ -101,6 +104,8 @@ def _record(record: Mapping[str, Any], workspace: WorkspaceId) -> Record:
             return _whole_memory(memory_from_json(record, workspace))
         case "vector":
             return _whole_vector(record)
+        case "tombstone":
+            return _whole_tombstone(record)
         case other:
             raise InvalidInput(f"unknown type {other!r:.80}")
 
@@ -126,6 +131,14 @@ def _whole_event(event: Event) -> Event:
         if draft.kind is MemoryKind.FACT:
             check_fact(Fact(**draft.body), draft.confidence)
     return whole
+
+
+def _whole_tombstone(record: Mapping[str, Any]) -> Tombstone:
+    kind, what = str_only(record["kind"], "kind"), str_only(record["digest"], "digest")
+    if kind not in TOMBSTONES or not HEX.fullmatch(what):
+        raise InvalidInput(f"not a tombstone: {kind!r:.40} {what!r:.80}")
+    at = text_time(str_only(record["at"], "at"))
+    return Tombstone(kind=kind, digest=what, at=clean_time(at))
 
 
 def _whole_memory(memory: Memory) -> Memory:

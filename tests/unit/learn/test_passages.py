@@ -84,7 +84,7 @@ def test_a_passage_says_who_what_where_and_from_what() -> None:
 def test_a_message_is_found_by_who_said_it() -> None:
     (draft,) = indexed()
 
-    assert draft.indexed_text == "alice: We chose PostgreSQL."
+    assert draft.indexed_text == "alice: We chose PostgreSQL. (Monday 02 March 2026)"
 
 
 def test_a_document_becomes_numbered_pieces_whatever_the_rules_for_messages() -> None:

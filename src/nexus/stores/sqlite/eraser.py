@@ -16,6 +16,7 @@ from .connections import Connection, Connections
 from .labels import SQL, known_workspace, workspace_number
 from .memories import delete_memories
 from .residue import found_in_file
+from .vec import blank_indexes
 
 PATIENCE_SECONDS = 5.0  # for readers that keep the log from being emptied
 
@@ -46,6 +47,7 @@ class SqliteEraser:
             found = connection.execute(SQL["resting_on"], given).fetchall()
             resting = [json.loads(content)["id"] for (content,) in found]
             report = delete_memories(connection, workspace, dict.fromkeys([*memories, *resting]))
+            blank_indexes(connection)
             rows = [{"workspace": number, "id": id} for id in events]
             queued = connection.executemany(SQL["drop_any_work"], rows).rowcount
             gone = connection.executemany(SQL["erase_event"], rows).rowcount

@@ -43,6 +43,9 @@ class Postings:
         return len(self.memories)
 
 
+EMPTY = Postings(*(np.zeros(0, dtype=np.int64) for _ in range(4)))
+
+
 @dataclass(frozen=True, slots=True)
 class ThreadLengths:
     """How long each conversation of a label is, in terms."""
@@ -98,6 +101,11 @@ class Keywords:
         numbers, scores = asked.scores()
         return best_first(connection, asked.view, grant, numbers, scores, where=where, limit=limit)
 
+    def count(self, connection: Connection, grant: Grant, terms: Sequence[str]) -> int:
+        """How many memories hold one of the terms."""
+        lists = [found.memories for found in self._asked(connection, grant, terms).lists]
+        return len(np.unique(np.concatenate(lists))) if lists else 0
+
     def describe(
         self, connection: Connection, grant: Grant, ids: Sequence[str], terms: Sequence[str]
     ) -> dict[str, Candidate]:
@@ -140,7 +148,7 @@ class Keywords:
                 rows = {"workspace": view.workspace, "label": state.label, "term": term}
                 key = (view.workspace, state.label, term)
                 lists.append(self._cache.fresh(key, state, partial(_read, connection, rows)))
-        return lists[0] if len(lists) == 1 else _joined(lists)
+        return lists[0] if len(lists) == 1 else _joined([EMPTY, *lists])
 
     def _thread_scores(self, connection: Connection, asked: _Asked) -> tuple[Ints, Scores]:
         """Conversations that hold a term, and their scores, each counted as one text."""

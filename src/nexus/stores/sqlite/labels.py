@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ...core.access import Grant, Label, check_grant
 from ...core.canonical import canonical_json
 from ...core.chain import GENESIS
-from ...core.ids import WorkspaceId
+from ...core.ids import WorkspaceId, digest
+from ...core.scope import Scope
 from ..queries import load_queries
 from .connections import Connection
 
@@ -44,13 +46,23 @@ class Readable:
 NOTHING = Readable(-1, ())
 
 
+def _digests(scopes: Iterable[Scope]) -> list[str]:
+    """Scopes as labels are known by: a label outlives what it held, and must not keep a name."""
+    return sorted(map(_digest, scopes))
+
+
+@lru_cache(maxsize=10_000)
+def _digest(scope: Scope) -> str:
+    return digest("scope", str(scope))
+
+
 def readable(connection: Connection, grant: Grant) -> Readable:
     """Compile a grant into what every query below it is bound to."""
     check_grant(grant)
     row = connection.execute(SQL["workspace"], {"name": grant.workspace.value}).fetchone()
     if not row:
         return NOTHING
-    parameters = {"workspace": row[0], "scopes": json.dumps(sorted(map(str, grant.scopes)))}
+    parameters = {"workspace": row[0], "scopes": json.dumps(_digests(grant.scopes))}
     query = SQL["all_labels"] if grant.everything else SQL["readable_labels"]
     states = connection.execute(query, parameters)
     return Readable(row[0], tuple(LabelState(*state) for state in states))
@@ -73,7 +85,7 @@ def known_workspace(connection: Connection, workspace: WorkspaceId) -> int:
 
 
 def label_number(connection: Connection, workspace: int, label: Label) -> int:
-    scopes = sorted(map(str, label))
+    scopes = _digests(label)
     named = {"workspace": workspace, "scopes": canonical_json(scopes)}
     row = connection.execute(SQL["label"], named).fetchone()
     if row:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
 from ...core.access import Grant
@@ -51,6 +51,10 @@ class SqliteMemories:
     ) -> list[Scored]:
         with self._connections.reading() as connection:
             return self._keywords.search(connection, grant, terms, where=where, limit=limit)
+
+    def holding(self, grant: Grant, terms: Sequence[str]) -> int:
+        with self._connections.reading() as connection:
+            return self._keywords.count(connection, grant, terms)
 
     def describe(
         self, grant: Grant, ids: Sequence[str], terms: Sequence[str]
@@ -100,7 +104,10 @@ def _about(where: Filter | None) -> dict[str, object]:
 
 def _put(connection: Connection, workspace: WorkspaceId, drafts: Sequence[Draft]) -> list[Memory]:
     number = workspace_number(connection, workspace)
-    derived = [_derived(connection, number, workspace, draft) for draft in drafts]
+    wanted = dict.fromkeys(id for draft in drafts for id in draft.sources)
+    sources = {id: _source(connection, number, workspace, id) for id in wanted}  # each read once
+    present = {id: source for id, source in sources.items() if source}
+    derived = [_derived(connection, number, workspace, draft, present) for draft in drafts]
     kept = [memory for memory in derived if memory]
     last = {memory.id: memory for memory in kept}  # of two with the same id, the later one
     changed = [memory for memory in last.values() if _changed(connection, number, memory)]
@@ -112,15 +119,15 @@ def _put(connection: Connection, workspace: WorkspaceId, drafts: Sequence[Draft]
 
 
 def _derived(
-    connection: Connection, number: int, workspace: WorkspaceId, draft: Draft
+    connection: Connection,
+    number: int,
+    workspace: WorkspaceId,
+    draft: Draft,
+    sources: Mapping[str, Source],
 ) -> Memory | None:
     """The memory, or None if one of its sources is gone or it was itself erased."""
-    sources = {}
-    for id in draft.sources:
-        source = _source(connection, number, workspace, id)
-        if source is None:
-            return None
-        sources[id] = source
+    if not sources.keys() >= set(draft.sources):
+        return None
     memory = derive(workspace, draft, sources)
     erased = {"workspace": number, "kind": "memory", "digest": memory.id}
     return None if connection.execute(SQL["has_tombstone"], erased).fetchone() else memory

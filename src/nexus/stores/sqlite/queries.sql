@@ -311,6 +311,13 @@ SELECT reached, generation FROM vector_indexes
 INSERT OR REPLACE INTO vector_indexes (workspace, label, profile, reached, generation)
 VALUES (:workspace, :label, :profile, :reached, :generation);
 
+-- index_chunks --
+SELECT name FROM sqlite_master
+ WHERE type = 'table' AND substr(name, 1, 4) = 'vec_' AND instr(name, '_vector_chunks');
+
+-- forget_indexes --
+DELETE FROM vector_indexes;
+
 -- resting_on --
 -- Everything derived from these, at any depth.
 WITH RECURSIVE reached (id) AS (

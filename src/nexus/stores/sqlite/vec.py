@@ -56,14 +56,6 @@ def load_extension(connection: Connection) -> None:
     connection.enable_load_extension(True)
     sqlite_vec.load(connection)
     connection.enable_load_extension(False)
-    for (profile,) in _indexed_profiles(connection):
-        _follow_deletions(connection, int(profile.removeprefix("vec_")))
-
-
-def _indexed_profiles(connection: Connection) -> list[tuple[str]]:
-    query = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE '%USING vec0%'"
-    rows: list[tuple[str]] = connection.execute(query).fetchall()
-    return rows
 
 
 class SqliteVecVectors:
@@ -150,7 +142,7 @@ def _bring_up_to_date(
         row = connection.execute(SQL["indexed_to"], place).fetchone()
         known = row if row and row[1] == state.generation else None
         partition = _partition(workspace, state.label)
-        if row and not known:
+        if not known:
             connection.execute(f"DELETE FROM vec_{number:d} WHERE place = ?", (partition,))  # noqa: S608
         after = {**place, "after": known[0] if known else 0}
         found = connection.execute(SQL["new_vectors"], after).fetchall()
@@ -169,20 +161,6 @@ def _create_index(connection: Connection, profile: EmbeddingProfile, number: int
         f"CREATE VIRTUAL TABLE IF NOT EXISTS vec_{number:d} USING vec0("
         f"place INTEGER PARTITION KEY, embedding FLOAT[{profile.dimension:d}]"
         f" distance_metric=cosine, chunk_size={CHUNK:d})"
-    )
-    _follow_deletions(connection, number)
-
-
-def _follow_deletions(connection: Connection, number: int) -> None:
-    """What is erased from the table leaves the index in the same transaction.
-
-    The trigger is this connection's own: a program without sqlite-vec can still open the file.
-    """
-    connection.execute(
-        f"CREATE TEMP TRIGGER IF NOT EXISTS unindex_{number:d} AFTER DELETE ON main.vectors"  # noqa: S608
-        f" WHEN old.profile = {number:d} BEGIN"
-        f" DELETE FROM vec_{number:d}"
-        f" WHERE rowid = (old.workspace << {WORKSPACE_BITS:d}) | old.number; END"
     )
 
 
@@ -220,3 +198,15 @@ def _nearest_in(
             return [rowid for rowid, _ in found]
         wanted *= 4
     return None
+
+
+def blank_indexes(connection: Connection) -> None:
+    """Empty what a sqlite-vec index holds of anybody; it is built anew when it is next asked.
+
+    Its own tables are ordinary ones, so this works where the extension is not even installed.
+    """
+    tables = connection.execute(SQL["index_chunks"]).fetchall()
+    for (name,) in tables:
+        connection.execute(f'UPDATE "{name}" SET vectors = zeroblob(length(vectors))')  # noqa: S608
+    if tables:
+        connection.execute(SQL["forget_indexes"])

@@ -16,7 +16,7 @@ CREATE TABLE workspaces (
 CREATE TABLE labels (
     workspace  INTEGER NOT NULL REFERENCES workspaces,
     label      INTEGER NOT NULL,
-    scopes     TEXT    NOT NULL,             -- JSON array, sorted
+    scopes     TEXT    NOT NULL,             -- JSON array of digests, sorted: no names stay
     size       INTEGER NOT NULL,             -- how many scopes
     latest     INTEGER NOT NULL DEFAULT 0,   -- newest number in it: what a cache has yet to read
     generation INTEGER NOT NULL DEFAULT 0,   -- grows when something is removed: a cache starts over
