@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -217,7 +218,10 @@ def test_a_forked_child_is_told_to_open_its_own(tmp_path: Path) -> None:
 def in_a_child(work: Callable[[], object]) -> str:
     """What this gives, or raises, in a forked child."""
     reading, writing = os.pipe()
-    if not os.fork():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Python 3.12 warns of forks among threads
+        child = os.fork()
+    if not child:
         try:
             answer = repr(work())
         except StoreUnavailable as error:
@@ -229,7 +233,7 @@ def in_a_child(work: Callable[[], object]) -> str:
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:
         answer = pipe.read().decode()
-    os.wait()
+    os.waitpid(child, 0)
     return answer
 
 

@@ -131,7 +131,11 @@ class Plot:
 
 @some.composite
 def plots(draw: some.DrawFn) -> Plot:
-    """V watches, from rooms with and without U, and has the same names for everything."""
+    """V watches, from rooms with and without U, and has the same names for everything.
+
+    Or some places watch and all the others keep secrets: what a person says in a DM is a secret
+    in that person's rooms, too.
+    """
     names = draw(some.permutations(draw(some.sampled_from(LOOKALIKES))))
     watched, watcher = map(UserId, names)
     together = draw(some.booleans())
@@ -158,7 +162,12 @@ def plots(draw: some.DrawFn) -> Plot:
         replace(room, room="r 3", participants=(watched,), project="q"),
         replace(own, workspace=WorkspaceId("w 2")),
     )
-    return Plot(watched.value, others, watchers)
+    if draw(some.booleans()):
+        return Plot(watched.value, others, watchers)
+    everyone = (*others, *watchers)
+    chosen = draw(some.lists(some.sampled_from(everyone), min_size=1, max_size=3, unique=True))
+    rest = tuple(viewer for viewer in everyone if viewer not in chosen)
+    return Plot(draw(some.sampled_from(names)), rest, tuple(chosen))
 
 
 class Leak(AssertionError):

@@ -302,7 +302,8 @@ class Housekeeping:
         elif self.what == "flush":
             world.place(self.viewer).flush()
         elif self.what == "learn everything":
-            world.nexus.workspace(self.viewer.workspace.value).flush()
+            for name in world.nexus.workspaces():
+                world.nexus.workspace(name).flush()
         else:
             world.now += timedelta(days=1)
 
