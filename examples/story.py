@@ -1,6 +1,6 @@
 """A short story of two people, a room and a DM, told through the real API.
 
-    make demo
+make demo
 """
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ REQUIREMENTS: dict[str, Requirement] = {
     "C7": partial("Search with limit, threshold and metadata filters"),
     "C8": partial(
         "Answers carry score, highlights, total count and query time",
-        "the total counts what the strategies looked at, not everything that fits",
+        "on the embedded stores; under a filter or threshold the total counts what was looked at",
     ),
     "C9": works("Embedder OpenAI"),
     "C10": works("Embedder Gemini"),

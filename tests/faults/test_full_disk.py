@@ -60,7 +60,7 @@ def fill(nexus: Nexus, most: int = 5_000) -> tuple[list[str], StoreUnavailable]:
 @pytest.mark.requirement("X3")
 def test_a_full_disk_is_said_and_loses_nothing(small_disk: Path) -> None:
     ballast = small_disk / "ballast"
-    ballast.write_bytes(bytes(SIZE // 2))
+    ballast.write_bytes(bytes(SIZE * 3 // 4))
     nexus = opened(small_disk / "memory.db")
 
     told, error = fill(nexus)

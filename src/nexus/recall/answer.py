@@ -69,7 +69,7 @@ def _hits(store: Store, grant: Grant, query: Query, order: Order, relevant: int)
         memories = {each.id: each for each in store.memories.get(grant, [r.id for r in part])}
         for ranked in part:
             if memory := memories.get(ranked.id):
-                check_again(grant, memory)
+                _check_again(grant, memory)
                 chosen.setdefault((memory.kind, memory.sources), (ranked, memory))
         start = end
     best = list(chosen.values())[: query.limit]
@@ -86,7 +86,7 @@ def _hits(store: Store, grant: Grant, query: Query, order: Order, relevant: int)
     )
 
 
-def check_again(grant: Grant, memory: Memory) -> None:
+def _check_again(grant: Grant, memory: Memory) -> None:
     """The last wall: whatever a store did, nothing the grant forbids leaves here."""
     if memory.workspace != grant.workspace or not grant.allows(memory.label):
         raise RuntimeError("a store returned a record its grant does not allow; refusing to answer")
