@@ -22,6 +22,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from importlib.metadata import distribution
 from pathlib import Path
 from pydoc_data.topics import topics
@@ -64,13 +65,13 @@ def percentile(values: list[float], share: float) -> float:
 # The floor
 
 
-def floor_commit(folder: Path, text: Texts) -> Callable[[], None]:
+def floor_commit(folder: Path) -> Callable[[str], object]:
     """One row in one fsynced transaction."""
     connection = sqlite3.connect(folder / "floor.db", isolation_level=None)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, text TEXT)")
-    return lambda: connection.execute("INSERT INTO t (text) VALUES (?)", (text(),)) and None
+    return lambda text: connection.execute("INSERT INTO t (text) VALUES (?)", (text,))
 
 
 def floor_search(vectors: np.ndarray) -> Callable[[np.ndarray], object]:
@@ -91,11 +92,11 @@ def measure_observe(folder: Path) -> dict[str, float]:
     text = Texts()
     with Nexus.open(folder / "observe.db", background=False) as nexus:
         room = nexus.workspace("bench").room("r", participants=["ann"])
-        commit = floor_commit(folder, text)
+        commit = floor_commit(folder)
         single, floor = [], []
-        for _ in range(400):  # alternating, so that a slow moment hits both
-            floor.append(seconds(commit))
-            single.append(seconds(lambda: room.observe("ann", text())))
+        for message in [text() for _ in range(600)]:  # alternating: a slow moment hits both
+            floor.append(seconds(partial(commit, message)))
+            single.append(seconds(partial(room.observe, "ann", message)))
         return {
             "commit_floor_p50_ms": percentile(floor, 50),
             "observe_single_p50_ms": percentile(single, 50),

@@ -180,6 +180,8 @@ def _key(key: str | None) -> str:
 
 
 def _metadata(told: Told) -> dict[str, Any]:
+    if "metadata" not in told and "tags" not in told:
+        return {}
     given = told.get("metadata")
     given = {} if given is None else given
     if not isinstance(given, Mapping):

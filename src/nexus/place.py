@@ -61,16 +61,11 @@ class Place:
 
         The same `key` again is the same event; `at` is when it was said, if not now.
         """
+        now = self._parts.now()
         event = tell.message(
-            self.viewer,
-            speaker,
-            text,
-            now=self._parts.now(),
-            role=role,
-            attachments=attachments,
-            told=told,
+            self.viewer, speaker, text, now=now, role=role, attachments=attachments, told=told
         )
-        return self._append([event])[0]
+        return self._append([event], now)[0]
 
     def observe_many(self, messages: Iterable[Mapping[str, Any]]) -> list[Receipt]:
         """Write down many messages: each a mapping of what `observe` takes."""
@@ -145,9 +140,9 @@ class Place:
         )
         return self._append([event])[0]
 
-    def _append(self, events: Sequence[NewEvent]) -> list[Receipt]:
+    def _append(self, events: Sequence[NewEvent], now: datetime | None = None) -> list[Receipt]:
         receipts = self._parts.store.ledger.append(
-            self.viewer.workspace, events, recorded_at=self._parts.now()
+            self.viewer.workspace, events, recorded_at=now or self._parts.now()
         )
         if self._parts.background:
             self._parts.worker.nudge()

@@ -105,7 +105,8 @@ def clean_time(at: datetime, what: str = "at") -> datetime:
 
 def time_text(at: datetime) -> str:
     """Fixed width, so that text order is time order."""
-    return at.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+    utc = at if at.tzinfo is UTC else at.astimezone(UTC)
+    return utc.isoformat(timespec="microseconds")[:-6] + "Z"
 
 
 def text_time(text: str) -> datetime:

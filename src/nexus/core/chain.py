@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from datetime import datetime
 
 from .canonical import canonical_json
 from .codec import event_json
-from .records import Event, NewEvent
+from .records import NewEvent
 
 GENESIS = bytes(32)
 
@@ -21,9 +22,9 @@ def new_salt() -> bytes:
     return secrets.token_bytes(16)
 
 
-def content_of(event: Event) -> str:
+def content_of(event: NewEvent, recorded_at: datetime | None = None) -> str:
     """The event as the ledger keeps it and commits to it."""
-    return canonical_json(event_json(event))
+    return canonical_json(event_json(event, recorded_at))
 
 
 def commitment(salt: bytes, content: str) -> bytes:

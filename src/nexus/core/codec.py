@@ -13,7 +13,7 @@ from .records import Attachment, Event, EventKind, Memory, MemoryKind, NewEvent,
 from .scope import parse_scope
 
 
-def event_json(event: NewEvent) -> dict[str, Any]:
+def event_json(event: NewEvent, recorded_at: datetime | None = None) -> dict[str, Any]:
     """Everything the event says. Its workspace is left out: it is where the event is kept."""
     data: dict[str, Any] = {
         "id": event.id,
@@ -29,8 +29,9 @@ def event_json(event: NewEvent) -> dict[str, Any]:
         "attachments": [asdict(attachment) for attachment in event.attachments],
         "metadata": dict(event.metadata),
     }
-    if isinstance(event, Event):
-        data["recorded_at"] = time_text(event.recorded_at)
+    recorded = event.recorded_at if isinstance(event, Event) else recorded_at
+    if recorded:
+        data["recorded_at"] = time_text(recorded)
     return data
 
 

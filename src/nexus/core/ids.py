@@ -67,8 +67,12 @@ def check_name(value: str, what: str) -> None:
         raise InvalidInput(f"{what} must not be empty or begin or end with a space: {value!r}")
     if len(value) > LONGEST_ID:
         raise InvalidInput(f"{what} is {len(value)} characters long; at most {LONGEST_ID} fit")
-    if any(unicodedata.category(character) in ("Cc", "Cs", "Cf") for character in value):
+    if not value.isprintable() and any(map(_is_invisible, value)):
         raise InvalidInput(f"{what} holds an invisible character: {value!r}")
+
+
+def _is_invisible(character: str) -> bool:
+    return unicodedata.category(character) in ("Cc", "Cs", "Cf")
 
 
 def digest(*parts: str) -> str:

@@ -12,7 +12,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Generic, TypeVar
@@ -35,9 +35,16 @@ PRAGMAS = (
 )
 
 
+def _taken_lock() -> threading.Lock:
+    lock = threading.Lock()
+    lock.acquire()
+    return lock
+
+
 @dataclass(slots=True)
 class _Job(Generic[T]):
     work: Callable[[Connection], T]
+    turn: threading.Lock = field(default_factory=_taken_lock)  # free: it is done, or shall lead
     done: bool = False
     value: T | None = None
     error: BaseException | None = None
@@ -57,12 +64,15 @@ class Connections:
     ) -> None:
         self.path = path
         self._driver = driver
+        # A class of our own, because theirs has no room for what is remembered with a connection.
+        self._kind = type("Connection", (driver.Connection,), {})
         self._prepare = prepare
         self._pid = os.getpid()
         self._idle: list[Connection] = []
         self._waiting: list[_Job[Any]] = []
         self._mutex = threading.Lock()
-        self._leader = threading.Lock()
+        self._leader = threading.Lock()  # held by whoever uses the writer
+        self._led = False  # whether somebody commits, or is about to
         self._broken: str | None = None
         self._closed = False
         self._refuse_second_library()
@@ -81,7 +91,11 @@ class Connections:
     def _connect(self) -> Connection:
         with self.errors_mapped():
             connection: Connection = self._driver.connect(
-                self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+                self.path,
+                timeout=BUSY_SECONDS,
+                isolation_level=None,
+                check_same_thread=False,
+                factory=self._kind,
             )
             self._refuse_strangers(connection)
             connection.execute("PRAGMA page_size = 8192")  # a vector and its row fit one page
@@ -127,12 +141,26 @@ class Connections:
         job = _Job(work)
         with self._mutex:
             self._waiting.append(job)
-        with self._leader:
-            if not job.done:
-                self._commit_waiting()
+            leads, self._led = not self._led, True
+        if not leads:
+            job.turn.acquire()
+        if not job.done:
+            self._lead()
         if job.error:
             raise job.error
         return job.value  # type: ignore[return-value]  # set together with `done`
+
+    def _lead(self) -> None:
+        """Commit for all who wait, then hand over to the first who came meanwhile."""
+        try:
+            with self._leader:
+                self._commit_waiting()
+        finally:
+            with self._mutex:
+                heir = self._waiting[0] if self._waiting else None
+                self._led = heir is not None
+            if heir:
+                heir.turn.release()
 
     def _commit_waiting(self) -> None:
         with self._mutex:
@@ -152,6 +180,8 @@ class Connections:
         finally:
             for job in jobs:
                 job.done = True
+                if job.turn.locked():
+                    job.turn.release()
 
     def _attempt(self, job: _Job[Any], *, alone: bool) -> None:
         """Do one job; alone in its transaction, it needs no savepoint to be undone."""

@@ -19,7 +19,7 @@ from ..checks import DIGITS
 from .best import best_first
 from .cache import LabelCache
 from .connections import Connection
-from .labels import SQL, Readable, readable
+from .labels import NOTHING, SQL, Readable, readable
 
 Ints = NDArray[np.int64]
 Scores = NDArray[np.float64]
@@ -85,6 +85,7 @@ class Keywords:
     def __init__(self, cache_bytes: int) -> None:
         self._cache: LabelCache[Postings] = LabelCache(cache_bytes)
         self._lengths: LabelCache[ThreadLengths] = LabelCache(cache_bytes)
+        self._counted: tuple[Readable, tuple[str, ...], int] = (NOTHING, (), 0)
 
     def search(
         self,
@@ -99,10 +100,14 @@ class Keywords:
         if not asked.documents or not asked.terms:
             return []
         numbers, scores = asked.scores()
+        self._counted = (asked.view, asked.terms, len(numbers))
         return best_first(connection, asked.view, grant, numbers, scores, where=where, limit=limit)
 
     def count(self, connection: Connection, grant: Grant, terms: Sequence[str]) -> int:
-        """How many memories hold one of the terms."""
+        """How many memories hold one of the terms; a search for them has just counted, mostly."""
+        view, wanted, count = self._counted
+        if wanted == tuple(dict.fromkeys(terms)) and view == readable(connection, grant):
+            return count
         lists = [found.memories for found in self._asked(connection, grant, terms).lists]
         return len(np.unique(np.concatenate(lists))) if lists else 0
 

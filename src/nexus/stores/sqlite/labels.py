@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from ...core.access import Grant, Label, check_grant
 from ...core.canonical import canonical_json
@@ -30,7 +30,7 @@ class LabelState:
     threads: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Readable:
     """What a grant lets through here: one workspace and some of its labels."""
 
@@ -39,8 +39,11 @@ class Readable:
 
     @property
     def parameters(self) -> dict[str, object]:
-        labels = json.dumps([state.label for state in self.labels])
-        return {"workspace": self.workspace, "labels": labels}
+        return {"workspace": self.workspace, "labels": self._labels}
+
+    @cached_property
+    def _labels(self) -> str:
+        return json.dumps([state.label for state in self.labels])
 
 
 NOTHING = Readable(-1, ())
@@ -56,9 +59,30 @@ def _digest(scope: Scope) -> str:
     return digest("scope", str(scope))
 
 
+MOST_VIEWS = 100  # of one connection
+
+
 def readable(connection: Connection, grant: Grant) -> Readable:
-    """Compile a grant into what every query below it is bound to."""
+    """Compile a grant into what every query below it is bound to.
+
+    One question compiles the same grant several times; while nobody has written anything in
+    between (SQLite's data version tells), the first answer stands.
+    """
     check_grant(grant)
+    (version,) = connection.execute("PRAGMA data_version").fetchone()
+    views: dict[object, tuple[int, Readable]] = vars(connection).setdefault("views", {})
+    key = (grant.workspace, grant.scopes, grant.everything)
+    known = views.get(key)
+    if known and known[0] == version:
+        return known[1]
+    if len(views) >= MOST_VIEWS:
+        views.clear()
+    view = _compiled(connection, grant)
+    views[key] = (version, view)
+    return view
+
+
+def _compiled(connection: Connection, grant: Grant) -> Readable:
     row = connection.execute(SQL["workspace"], {"name": grant.workspace.value}).fetchone()
     if not row:
         return NOTHING

@@ -19,7 +19,6 @@ from ...core.ids import WorkspaceId
 from ...core.protocols import LedgerReport
 from ...core.records import Event, NewEvent, Progress, Receipt, Stage
 from ...core.scope import Scope
-from ..checks import recorded
 from .connections import Connection, Connections
 from .labels import SQL, label_number, readable, workspace_number
 
@@ -35,7 +34,7 @@ class SqliteLedger:
     def append(
         self, workspace: WorkspaceId, events: Sequence[NewEvent], *, recorded_at: datetime
     ) -> list[Receipt]:
-        entries = [_entry(recorded(workspace, event, recorded_at)) for event in events]
+        entries = [_entry(event, recorded_at) for event in events]
         labels: Labels = ChainMap({}, self._labels)
         receipts = self._connections.write(
             lambda connection: _append(connection, workspace, entries, labels, recorded_at)
@@ -95,14 +94,14 @@ def _number_label(connection: Connection, place: Place, labels: Labels) -> None:
 class _Entry(NamedTuple):
     """An event as it goes into the ledger, made before anybody has to wait for it."""
 
-    event: Event
+    event: NewEvent
     id: str
     row: Mapping[str, object]
     commitment: bytes
 
 
-def _entry(event: Event) -> _Entry:
-    salt, content, id = new_salt(), content_of(event), event.id
+def _entry(event: NewEvent, recorded_at: datetime) -> _Entry:
+    salt, content, id = new_salt(), content_of(event, recorded_at), event.id
     promise = commitment(salt, content)
     row = {
         "id": id,
@@ -126,7 +125,7 @@ def _append(
     receipts = []
     fresh: dict[str, _Entry] = {}
     for entry in entries:
-        repeated = _repeated(connection, number, entry, fresh)
+        repeated = _repeated(connection, (workspace, number), entry, fresh)
         if not repeated:
             fresh[entry.id] = entry
         receipts.append(
@@ -155,14 +154,18 @@ def _chain_end(connection: Connection, workspace: WorkspaceId) -> tuple[int, int
 
 
 def _repeated(
-    connection: Connection, number: int, entry: _Entry, fresh: Mapping[str, _Entry]
+    connection: Connection,
+    home: tuple[WorkspaceId, int],
+    entry: _Entry,
+    fresh: Mapping[str, _Entry],
 ) -> bool:
+    workspace, number = home
     bound = {"workspace": number, "id": entry.id}
     row = connection.execute(SQL["known_event"], bound).fetchone()
     if row and row[0] is None:
         raise Forgotten
     if row:
-        known = event_from_json(json.loads(row[0]), entry.event.workspace)
+        known: NewEvent = event_from_json(json.loads(row[0]), workspace)
     elif entry.id in fresh:
         known = fresh[entry.id].event
     else:
