@@ -14,7 +14,6 @@ import argparse
 import json
 import os
 import random
-import resource
 import sqlite3
 import subprocess
 import sys
@@ -200,14 +199,15 @@ def distributions() -> list[str]:
 def resident_megabytes(folder: Path) -> float:
     """Of a process that opened 10,000 memories and answered, measured from inside it."""
     code = (
-        "import resource, sys; from nexus import Nexus;"
+        "import sys; from nexus import Nexus; from pathlib import Path;"
         "n = Nexus.open(sys.argv[1]); r = n.workspace('bench').room('r', participants=['ann']);"
         "[r.recall(q) for q in ('alpha beta', 'where is it', 'what did we decide')];"
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
+        "lines = Path('/proc/self/status').read_text().splitlines();"
+        "print(next(line.split()[1] for line in lines if line.startswith('VmHWM')))"
     )
     path = str(folder / "recall-10000-0.db")
     run = subprocess.run([sys.executable, "-c", code, path], capture_output=True, check=True)
-    return float(run.stdout)
+    return float(run.stdout) / 1024
 
 
 def main() -> None:
@@ -228,7 +228,6 @@ def main() -> None:
             "start": measure_import(),
             "distributions": distributions(),
             "resident_megabytes_at_10000": resident_megabytes(folder),
-            "peak_of_this_run_megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         }
     text = json.dumps(results, indent=2)
     print(text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from .errors import InvalidInput
@@ -103,6 +104,7 @@ def clean_time(at: datetime, what: str = "at") -> datetime:
     return aware.astimezone(UTC)
 
 
+@lru_cache(maxsize=256)  # one event spells the same time three times
 def time_text(at: datetime) -> str:
     """Fixed width, so that text order is time order."""
     utc = at if at.tzinfo is UTC else at.astimezone(UTC)

@@ -22,7 +22,7 @@ from .strategies import Strategies
 SMOOTHING = 60  # the paper's k: how little first place matters over second
 
 
-DEEPER = 3  # each strategy looks this many times deeper than what is asked for
+DEEPER = 2  # each strategy looks this many times deeper than what is asked for
 LEAST_DEPTH = 20
 
 

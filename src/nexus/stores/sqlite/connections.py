@@ -143,12 +143,24 @@ class Connections:
             self._waiting.append(job)
             leads, self._led = not self._led, True
         if not leads:
-            job.turn.acquire()
+            self._await_turn(job)
         if not job.done:
             self._lead()
         if job.error:
             raise job.error
         return job.value  # type: ignore[return-value]  # set together with `done`
+
+    def _await_turn(self, job: _Job[Any]) -> None:
+        try:
+            job.turn.acquire()
+        except BaseException:  # interrupted: nobody may be left waiting for this thread
+            with self._mutex:
+                withdrawn = job in self._waiting
+                if withdrawn:
+                    self._waiting.remove(job)
+            if withdrawn and not job.turn.locked():
+                self._hand_over()
+            raise
 
     def _lead(self) -> None:
         """Commit for all who wait, then hand over to the first who came meanwhile."""
@@ -156,9 +168,12 @@ class Connections:
             with self._leader:
                 self._commit_waiting()
         finally:
-            with self._mutex:
-                heir = self._waiting[0] if self._waiting else None
-                self._led = heir is not None
+            self._hand_over()
+
+    def _hand_over(self) -> None:
+        with self._mutex:
+            heir = self._waiting[0] if self._waiting else None
+            self._led = heir is not None
             if heir:
                 heir.turn.release()
 

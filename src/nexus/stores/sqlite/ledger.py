@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import ChainMap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
 from typing import NamedTuple
@@ -36,8 +36,9 @@ class SqliteLedger:
     ) -> list[Receipt]:
         entries = [_entry(event, recorded_at) for event in events]
         labels: Labels = ChainMap({}, self._labels)
+        now = time_text(recorded_at)
         receipts = self._connections.write(
-            lambda connection: _append(connection, workspace, entries, labels, recorded_at)
+            lambda connection: _append(connection, workspace, entries, labels, now)
         )
         self._labels.update(labels.maps[0])
         return receipts
@@ -85,10 +86,11 @@ class SqliteLedger:
             return _verified(workspace, chain, length, head)
 
 
-def _number_label(connection: Connection, place: Place, labels: Labels) -> None:
+def _label_of(connection: Connection, place: Place, labels: Labels) -> int:
     if place not in labels:
         number, scope = place
         labels[place] = label_number(connection, number, frozenset({scope}))
+    return labels[place]
 
 
 class _Entry(NamedTuple):
@@ -119,30 +121,33 @@ def _append(
     workspace: WorkspaceId,
     entries: Sequence[_Entry],
     labels: Labels,
-    now: datetime,
+    now: str,
 ) -> list[Receipt]:
     number, length, head = _chain_end(connection, workspace)
-    receipts = []
-    fresh: dict[str, _Entry] = {}
+    receipts, before = [], length
     for entry in entries:
-        repeated = _repeated(connection, (workspace, number), entry, fresh)
-        if not repeated:
-            fresh[entry.id] = entry
+        label = _label_of(connection, (number, entry.event.scope), labels)
+        place = {"workspace": number, "seq": length + 1, "label": label}
+        following = link(head, entry.commitment)
+        row = {**entry.row, **place, "hash": following}
+        added = connection.execute(SQL["add_event"], row).rowcount > 0
+        if added:
+            work = {**place, "step": Stage.INDEXED.value, "due_at": now}
+            connection.execute(SQL["add_work"], work)
+            length, head = length + 1, following
+        else:
+            _check_repeated(connection, workspace, number, entry)
         receipts.append(
             Receipt(
                 workspace=workspace,
                 scope=entry.event.scope,
                 event_id=entry.id,
                 key=entry.event.key,
-                repeated=repeated,
+                repeated=not added,
             )
         )
-    if fresh:
-        for entry in fresh.values():
-            _number_label(connection, (number, entry.event.scope), labels)
-        end = (number, length, head)
-        head = _extend_chain(connection, end, fresh.values(), labels, time_text(now))
-        grown = {"workspace": number, "length": length + len(fresh), "head": head}
+    if length > before:
+        grown = {"workspace": number, "length": length, "head": head}
         connection.execute(SQL["advance_chain"], grown)
     return receipts
 
@@ -153,44 +158,17 @@ def _chain_end(connection: Connection, workspace: WorkspaceId) -> tuple[int, int
     return row[:3] if row else (workspace_number(connection, workspace), 0, GENESIS)
 
 
-def _repeated(
-    connection: Connection,
-    home: tuple[WorkspaceId, int],
-    entry: _Entry,
-    fresh: Mapping[str, _Entry],
-) -> bool:
-    workspace, number = home
+def _check_repeated(
+    connection: Connection, workspace: WorkspaceId, number: int, entry: _Entry
+) -> None:
+    """What is there already must be the same, and must not have been erased."""
     bound = {"workspace": number, "id": entry.id}
-    row = connection.execute(SQL["known_event"], bound).fetchone()
-    if row and row[0] is None:
+    (content,) = connection.execute(SQL["known_event"], bound).fetchone()
+    if content is None:
         raise Forgotten
-    if row:
-        known: NewEvent = event_from_json(json.loads(row[0]), workspace)
-    elif entry.id in fresh:
-        known = fresh[entry.id].event
-    else:
-        return False
+    known = event_from_json(json.loads(content), workspace)
     if not same_content(known, entry.event):
         raise Conflict(f"the key {entry.event.key!r} was used before with other content")
-    return True
-
-
-def _extend_chain(
-    connection: Connection,
-    end: tuple[int, int, bytes],
-    entries: Iterable[_Entry],
-    labels: Labels,
-    now: str,
-) -> bytes:
-    number, length, head = end
-    for seq, entry in enumerate(entries, start=length + 1):
-        head = link(head, entry.commitment)
-        label = labels[number, entry.event.scope]
-        place = {"workspace": number, "seq": seq, "label": label}
-        connection.execute(SQL["add_event"], {**entry.row, **place, "hash": head})
-        work = {**place, "step": Stage.INDEXED.value, "due_at": now}
-        connection.execute(SQL["add_work"], work)
-    return head
 
 
 def _events(rows: Iterator[tuple[str]], workspace: WorkspaceId) -> Iterator[Event]:

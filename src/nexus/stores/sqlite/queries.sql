@@ -41,10 +41,11 @@ HAVING count(*) = size;
 SELECT label, latest, generation, documents, terms, threads FROM labels WHERE workspace = :workspace;
 
 -- known_event --
-SELECT content, seq FROM events WHERE workspace = :workspace AND id = :id;
+SELECT content FROM events WHERE workspace = :workspace AND id = :id;
 
 -- add_event --
-INSERT INTO events (workspace, seq, id, label, key, at, content, salt, commitment, hash)
+-- Adds nothing if it is there already.
+INSERT OR IGNORE INTO events (workspace, seq, id, label, key, at, content, salt, commitment, hash)
 VALUES (:workspace, :seq, :id, :label, :key, :at, :content, :salt, :commitment, :hash);
 
 -- add_work --
