@@ -10,7 +10,7 @@ import os
 import sqlite3
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -135,7 +135,8 @@ class Connections:
     def write(self, work: Callable[[Connection], T]) -> T:
         """Run `work` in a transaction that is on disk when this returns.
 
-        Work that fails is undone alone; what others wrote in the same commit stays.
+        Work that fails is undone alone; what others wrote in the same commit stays. It may be
+        run twice, the first time undone: it must change nothing but the database.
         """
         self._check_open()
         job = _Job(work)
@@ -181,13 +182,8 @@ class Connections:
         with self._mutex:
             jobs, self._waiting = self._waiting, []
         try:
-            with self.errors_mapped():
-                self._writer.execute("BEGIN IMMEDIATE")
-                for job in jobs:
-                    self._attempt(job, alone=len(jobs) == 1)
-                self._writer.execute("COMMIT")
+            self._commit(jobs)
         except BaseException as error:
-            self._undo()
             for job in jobs:
                 job.error = job.error or error
             if not isinstance(error, Exception):
@@ -198,21 +194,39 @@ class Connections:
                 if job.turn.locked():
                     job.turn.release()
 
-    def _attempt(self, job: _Job[Any], *, alone: bool) -> None:
-        """Do one job; alone in its transaction, it needs no savepoint to be undone."""
-        if alone:
-            job.value = job.work(self._writer)
-            return
-        self._writer.execute("SAVEPOINT job")
+    def _commit(self, jobs: Sequence[_Job[Any]]) -> None:
+        """All in one transaction; if one fails, again with each apart, so that it fails alone."""
+        try:
+            self._transact(jobs, lambda job: job.work(self._writer))
+        except Exception:
+            if len(jobs) == 1 or self._broken:
+                raise
+            self._transact(jobs, self._apart)
+
+    def _transact(self, jobs: Sequence[_Job[Any]], run: Callable[[_Job[Any]], Any]) -> None:
         try:
             with self.errors_mapped():
-                job.value = job.work(self._writer)
+                self._writer.execute("BEGIN IMMEDIATE")
+                for job in jobs:
+                    job.value = run(job)
+                self._writer.execute("COMMIT")
+        except BaseException:
+            self._undo()
+            raise
+
+    def _apart(self, job: _Job[Any]) -> Any:
+        self._writer.execute("SAVEPOINT job")
+        value = None
+        try:
+            with self.errors_mapped():
+                value = job.work(self._writer)
         except Exception as error:  # handed to the thread that asked
             job.error = error
             if self._broken:
                 raise
             self._writer.execute("ROLLBACK TO job")
         self._writer.execute("RELEASE job")
+        return value
 
     def _undo(self) -> None:
         if self._writer.in_transaction:

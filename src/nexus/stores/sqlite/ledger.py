@@ -35,12 +35,11 @@ class SqliteLedger:
         self, workspace: WorkspaceId, events: Sequence[NewEvent], *, recorded_at: datetime
     ) -> list[Receipt]:
         entries = [_entry(event, recorded_at) for event in events]
-        labels: Labels = ChainMap({}, self._labels)
         now = time_text(recorded_at)
-        receipts = self._connections.write(
-            lambda connection: _append(connection, workspace, entries, labels, now)
+        receipts, labels = self._connections.write(
+            lambda connection: _append(connection, workspace, entries, self._labels, now)
         )
-        self._labels.update(labels.maps[0])
+        self._labels.update(labels)
         return receipts
 
     def get(self, grant: Grant, ids: Sequence[str]) -> list[Event]:
@@ -120,10 +119,12 @@ def _append(
     connection: Connection,
     workspace: WorkspaceId,
     entries: Sequence[_Entry],
-    labels: Labels,
+    known: dict[Place, int],
     now: str,
-) -> list[Receipt]:
+) -> tuple[list[Receipt], Mapping[Place, int]]:
+    """The receipts, and the labels that are new if this is committed."""
     number, length, head = _chain_end(connection, workspace)
+    labels: Labels = ChainMap({}, known)
     receipts, before = [], length
     for entry in entries:
         label = _label_of(connection, (number, entry.event.scope), labels)
@@ -149,7 +150,7 @@ def _append(
     if length > before:
         grown = {"workspace": number, "length": length, "head": head}
         connection.execute(SQL["advance_chain"], grown)
-    return receipts
+    return receipts, labels.maps[0]
 
 
 def _chain_end(connection: Connection, workspace: WorkspaceId) -> tuple[int, int, bytes]:
