@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -136,7 +137,8 @@ def _beam_messages(batches: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 def told(conversation: Conversation, ranking: str) -> tuple[Nexus, Place]:
     """A memory that has heard it all, and the room it was heard in."""
     settings = Settings(search=Search(ranking=ranking))
-    nexus = Nexus.open(":memory:", settings=settings, background=False)
+    folder = Path(tempfile.mkdtemp(prefix="nexus-bench-"))
+    nexus = Nexus.open(folder / "memory.db", settings=settings, background=False)
     room = nexus.workspace("bench").room("talk", participants=conversation.people)
     room.observe_many(conversation.messages)
     room.flush()
