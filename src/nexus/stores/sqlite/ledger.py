@@ -22,6 +22,7 @@ from ...core.scope import Scope
 from .connections import Connection, Connections
 from .labels import SQL, label_number, readable, workspace_number
 
+FIRST_STEP = Stage.INDEXED.value
 Place = tuple[int, Scope]  # a scope of a workspace
 Labels = ChainMap[Place, int]
 
@@ -97,22 +98,16 @@ class _Entry(NamedTuple):
 
     event: NewEvent
     id: str
-    row: Mapping[str, object]
+    at: str
+    content: str
+    salt: bytes
     commitment: bytes
 
 
 def _entry(event: NewEvent, recorded_at: datetime) -> _Entry:
-    salt, content, id = new_salt(), content_of(event, recorded_at), event.id
+    salt, content = new_salt(), content_of(event, recorded_at)
     promise = commitment(salt, content)
-    row = {
-        "id": id,
-        "key": event.key,
-        "at": time_text(event.at),
-        "content": content,
-        "salt": salt,
-        "commitment": promise,
-    }
-    return _Entry(event, id, row, promise)
+    return _Entry(event, event.id, time_text(event.at), content, salt, promise)
 
 
 def _append(
@@ -127,14 +122,13 @@ def _append(
     labels: Labels = ChainMap({}, known)
     receipts, before = [], length
     for entry in entries:
-        label = _label_of(connection, (number, entry.event.scope), labels)
-        place = {"workspace": number, "seq": length + 1, "label": label}
-        following = link(head, entry.commitment)
-        row = {**entry.row, **place, "hash": following}
+        event, following = entry.event, link(head, entry.commitment)
+        label = _label_of(connection, (number, event.scope), labels)
+        place = (number, length + 1)
+        row = (*place, entry.id, label, event.key, *entry[2:], following)  # in the table's order
         added = connection.execute(SQL["add_event"], row).rowcount > 0
         if added:
-            work = {**place, "step": Stage.INDEXED.value, "due_at": now}
-            connection.execute(SQL["add_work"], work)
+            connection.execute(SQL["add_work"], (*place, label, FIRST_STEP, now))
             length, head = length + 1, following
         else:
             _check_repeated(connection, workspace, number, entry)

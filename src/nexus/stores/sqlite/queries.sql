@@ -46,11 +46,10 @@ SELECT content FROM events WHERE workspace = :workspace AND id = :id;
 -- add_event --
 -- Adds nothing if it is there already.
 INSERT OR IGNORE INTO events (workspace, seq, id, label, key, at, content, salt, commitment, hash)
-VALUES (:workspace, :seq, :id, :label, :key, :at, :content, :salt, :commitment, :hash);
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- add_work --
-INSERT INTO outbox (workspace, seq, label, step, due_at)
-VALUES (:workspace, :seq, :label, :step, :due_at);
+INSERT INTO outbox (workspace, seq, label, step, due_at) VALUES (?, ?, ?, ?, ?);
 
 -- events_by_id --
 SELECT events.id, content
