@@ -2,7 +2,8 @@
 
 The weights were fitted once, on conversations of two public benchmarks together, before long
 messages were split. `bench/fit_rank.py` fits them anew, slightly differently today, and says how
-such weights do on conversations left out of the fit. A second, closer look compares the question with the best candidates word by word.
+such weights do on conversations left out of the fit. A second, closer look compares the
+question with the best candidates word by word.
 """
 
 from __future__ import annotations
