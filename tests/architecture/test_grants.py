@@ -65,6 +65,7 @@ NOT_READS = {
     "eraser.erase": "writes",
     "eraser.tombstones": "the administrator's: digests",
     "eraser.residue": "the administrator's: numbers",
+    "moment": "reads nothing itself",
     "workspaces": "the operator's: names of workspaces",
     "files": "the operator's: names of files",
     "optimize": "writes",

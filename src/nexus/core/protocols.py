@@ -8,6 +8,7 @@ driver's errors to `nexus.core.errors` at its own edge. `close` may be called tw
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -352,6 +353,13 @@ class Store(Protocol):
 
     @property
     def eraser(self) -> Eraser: ...
+
+    def moment(self) -> AbstractContextManager[None]:
+        """Whatever this thread reads inside is of one moment, and costs one transaction.
+
+        Keep it short: nothing slow, and no embedder or model, is called inside.
+        """
+        ...
 
     def workspaces(self) -> list[WorkspaceId]:
         """Every workspace that was written to."""

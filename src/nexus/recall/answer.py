@@ -50,9 +50,11 @@ def answer(store: Store, ranking: Ranking, grant: Grant, query: Query) -> Found:
     order = ranking(grant, query)
     relevant = sum(score > 0 and score >= query.threshold for score in order.scores)
     everything = query.where is None and query.threshold == 0
-    holding = store.memories.holding(grant, order.asked) if everything else 0
+    with store.moment():
+        hits = _hits(store, grant, query, order, relevant)
+        holding = store.memories.holding(grant, order.asked) if everything else 0
     return Found(
-        hits=_hits(store, grant, query, order, relevant),
+        hits=hits,
         total=max(relevant, holding),
         seconds=time.perf_counter() - started,
         degraded=order.degraded,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import wraps
@@ -565,6 +566,11 @@ class InProcessStore:
         self.memories = InProcessMemories(self._state)
         self.vectors = InProcessVectors(self._state)
         self.eraser = InProcessEraser(self._state)
+
+    @contextmanager
+    def moment(self) -> Iterator[None]:
+        with self._state.lock:
+            yield
 
     def workspaces(self) -> list[WorkspaceId]:
         with self._state.lock:

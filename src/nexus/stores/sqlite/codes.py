@@ -4,6 +4,9 @@ Each number is kept in one byte, and what that byte leaves out in a second one. 
 distance to the real vector is known, so a score from bytes bounds the real score from both
 sides. The first bytes of all vectors tell which could be among the best, the second bytes of
 those leave only a few, and these are read as floats: the answer is exact.
+
+Turning bytes into floats takes longer than multiplying them. A label of middling size is
+therefore kept as floats: a small one does not need it, and a large one would take too much room.
 """
 
 from __future__ import annotations
@@ -22,17 +25,21 @@ Bytes = NDArray[np.int8]
 LABEL, NUMBER, MEMORY = 0, 1, 2  # columns of `Codes.rows`
 BLOCK = 256  # rows widened at a time: they fit the cache, and are too few to wake BLAS threads
 ROUNDING = np.float32(1e-5)  # of single precision itself
+KEPT_AS_FLOATS = range(1_000, 20_000)  # vectors of one label
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
     """Vectors as bytes times a scale, and the length of what that leaves out."""
 
-    codes: Bytes
+    codes: Bytes | Floats
     scales: Floats
     errors: Floats
 
     def scores(self, asked: Floats) -> Floats:
+        if self.codes.dtype == np.float32:
+            whole: Floats = self.codes @ asked
+            return whole
         found = np.empty(len(self.codes), dtype=np.float32)
         wide = np.empty((BLOCK, self.codes.shape[1]), dtype=np.float32)
         for start in range(0, len(found), BLOCK):
@@ -51,17 +58,30 @@ class Codes:
 
     rows: Ints  # label, number of the vector, number of its memory
     coarse: Layer
-    fine: Layer
+    fine: Layer | None  # none: the coarse one is the vectors themselves
 
     @property
     def bytes(self) -> int:
-        return int(2 * self.coarse.codes.nbytes + self.rows.nbytes + 16 * len(self.rows) + 200)
+        layers = self.coarse.codes.nbytes * (2 if self.fine else 1)
+        return int(layers + self.rows.nbytes + 16 * len(self.rows) + 200)
+
+    @property
+    def floats(self) -> Floats | None:
+        """The vectors themselves, where they are kept."""
+        return self.coarse.codes if self.coarse.codes.dtype == np.float32 else None  # type: ignore[return-value]
+
+    def at(self, places: NDArray[np.intp]) -> Codes:
+        fine = self.fine.at(places) if self.fine else None
+        return Codes(self.rows[places], self.coarse.at(places), fine)
 
     def __len__(self) -> int:
         return len(self.rows)
 
 
-def encoded(rows: Ints, table: Floats) -> Codes:
+def encoded(rows: Ints, table: Floats, *, as_floats: bool) -> Codes:
+    if as_floats:
+        ones = np.ones(len(table), dtype=np.float32)
+        return Codes(rows, Layer(np.ascontiguousarray(table), ones, ROUNDING * ones), None)
     coarse, rest = _layer(table)
     fine, _ = _layer(rest)
     return Codes(rows, coarse, fine)
@@ -76,8 +96,10 @@ def _layer(table: Floats) -> tuple[Layer, Floats]:
 
 
 def joined(one: Codes, other: Codes) -> Codes:
+    """Both, which are kept the same way."""
     rows = np.concatenate([one.rows, other.rows])
-    return Codes(rows, _both(one.coarse, other.coarse), _both(one.fine, other.fine))
+    fine = _both(one.fine, other.fine) if one.fine and other.fine else None
+    return Codes(rows, _both(one.coarse, other.coarse), fine)
 
 
 def _both(one: Layer, other: Layer) -> Layer:
@@ -88,23 +110,22 @@ def _both(one: Layer, other: Layer) -> Layer:
     )
 
 
-def candidates(blocks: Sequence[Codes], asked: Floats, limit: int) -> Ints:
-    """The rows that can be among the `limit` best, and hardly any other."""
+def candidates(blocks: Sequence[Codes], asked: Floats, limit: int) -> list[Codes]:
+    """What can be among the `limit` best of each block, and hardly any other."""
     about = [block.coarse.scores(asked) for block in blocks]
     floor = _floor([a - block.coarse.errors for a, block in zip(about, blocks, strict=True)], limit)
-    rows, finer, errors = [], [], []
+    closer, finer, errors = [], [], []
     for scores, block in zip(about, blocks, strict=True):
         places = np.flatnonzero(scores + block.coarse.errors >= floor)
-        layer = block.fine.at(places)
-        rows.append(block.rows[places])
-        finer.append(scores[places] + layer.scores(asked))
-        errors.append(layer.errors)
+        near = block.at(places)
+        closer.append(near)
+        finer.append(scores[places] + near.fine.scores(asked) if near.fine else scores[places])
+        errors.append((near.fine or near.coarse).errors)
     better = _floor([a - error for a, error in zip(finer, errors, strict=True)], limit)
-    kept = [
-        each[scores + error >= better]
-        for each, scores, error in zip(rows, finer, errors, strict=True)
+    return [
+        near.at(np.flatnonzero(scores + error >= better))
+        for near, scores, error in zip(closer, finer, errors, strict=True)
     ]
-    return np.concatenate(kept)
 
 
 def ceilings(blocks: Sequence[Codes], asked: Floats) -> tuple[Ints, Floats]:

@@ -23,7 +23,7 @@ T = TypeVar("T")
 Connection = sqlite3.Connection
 
 BUSY_SECONDS = 10.0  # how long to wait for another process
-CHECKPOINT_PAGES = 2_000  # 16 MB: keeps the write-ahead log from growing without end
+CHECKPOINT_PAGES = 4_000  # 16 MB: keeps the write-ahead log from growing without end
 
 PRAGMAS = (
     "PRAGMA journal_mode = WAL",
@@ -69,6 +69,7 @@ class Connections:
         self._prepare = prepare
         self._pid = os.getpid()
         self._idle: list[Connection] = []
+        self._held = threading.local()  # the connection a thread reads one moment with
         self._waiting: list[_Job[Any]] = []
         self._mutex = threading.Lock()
         self._leader = threading.Lock()  # held by whoever uses the writer
@@ -98,7 +99,7 @@ class Connections:
                 factory=self._kind,
             )
             self._refuse_strangers(connection)
-            connection.execute("PRAGMA page_size = 8192")  # a vector and its row fit one page
+            connection.execute("PRAGMA page_size = 4096")  # a commit writes few and small pages
             for pragma in PRAGMAS:
                 connection.execute(pragma)
             self._prepare(connection)
@@ -116,17 +117,24 @@ class Connections:
     def reading(self) -> Iterator[Connection]:
         """A connection nobody else uses meanwhile; all that is read on it is of one moment.
 
-        Otherwise a cache would take note of rows that its label did not yet tell of.
+        Otherwise a cache would take note of rows that its label did not yet tell of. Inside
+        another `reading` of the same thread it is that one's moment.
         """
+        held: Connection | None = getattr(self._held, "connection", None)
+        if held is not None:
+            yield held
+            return
         self._check_open()
         with self._mutex:
             connection = self._idle.pop() if self._idle else None
         connection = connection or self._connect()
+        self._held.connection = connection
         try:
             with self.errors_mapped():
                 connection.execute("BEGIN")
                 yield connection
         finally:
+            self._held.connection = None
             with self.errors_mapped():
                 connection.rollback()
             with self._mutex:

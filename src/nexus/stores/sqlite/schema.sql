@@ -83,7 +83,7 @@ CREATE TABLE memories (
     content   TEXT    NOT NULL,              -- canonical JSON
     PRIMARY KEY (workspace, memory),
     UNIQUE (workspace, id)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 
 CREATE INDEX memories_by_time ON memories (workspace, label, at);
 CREATE INDEX memories_by_thread ON memories (workspace, label, thread, at, id);
@@ -142,7 +142,7 @@ CREATE TABLE vectors (
     data      BLOB    NOT NULL,              -- little-endian float32
     PRIMARY KEY (workspace, label, profile, number),
     UNIQUE (workspace, profile, memory)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 
 -- How far the optional sqlite-vec index has followed a label.
 CREATE TABLE vector_indexes (

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from ...core.access import Grant
@@ -45,6 +47,11 @@ class SqliteStore:
         self.memories = SqliteMemories(self._connections, Keywords(cache_bytes))
         self.vectors = _vectors(self._connections, vectors, cache_bytes)
         self.eraser = SqliteEraser(self._connections)
+
+    @contextmanager
+    def moment(self) -> Iterator[None]:
+        with self._connections.reading():
+            yield
 
     def workspaces(self) -> list[WorkspaceId]:
         with self._connections.reading() as connection:

@@ -105,16 +105,17 @@ class SqliteVecVectors:
             if number < 0:
                 return []
             stale = [s for s in view.labels if not _is_current(connection, view, s, number)]
-        if stale:
+            rows = None if stale else _neighbours(connection, view, number, asked, limit)
+            if rows is not None:
+                memories, scores = exact_scores(connection, view.workspace, number, rows, asked)
+                return best_first(
+                    connection, view, grant, memories, scores, where=None, limit=limit
+                )
+        if stale:  # for the next question; this one may be inside a moment that ends before it
             self._connections.write(
                 lambda writer: _bring_up_to_date(writer, view.workspace, stale, profile, number)
             )
-        with self._connections.reading() as connection:
-            rows = _neighbours(connection, view, number, asked, limit)
-            if rows is None:
-                return self._plain.nearest(grant, profile, vector, limit=limit)
-            memories, scores = exact_scores(connection, view.workspace, number, rows, asked)
-            return best_first(connection, view, grant, memories, scores, where=None, limit=limit)
+        return self._plain.nearest(grant, profile, vector, limit=limit)
 
 
 def _partition(workspace: int, label: int) -> int:

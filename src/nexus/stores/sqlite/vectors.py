@@ -19,11 +19,24 @@ from ...core.records import EmbeddingProfile, Memory
 from ..checks import DIGITS, check_vector, ranked
 from .best import best_first, names
 from .cache import LabelCache
-from .codes import LABEL, MEMORY, NUMBER, Codes, Ints, candidates, ceilings, encoded, joined
+from .codes import (
+    KEPT_AS_FLOATS,
+    LABEL,
+    MEMORY,
+    NUMBER,
+    Codes,
+    Ints,
+    candidates,
+    ceilings,
+    encoded,
+    joined,
+)
 from .connections import Connection, Connections
 from .labels import SQL, Readable, known_workspace, readable, take_numbers
 
 FIRST_PORTION = 64
+
+Cosines = NDArray[np.float64]
 
 
 class SqliteVectors:
@@ -73,13 +86,12 @@ class SqliteVectors:
     def scores(
         self, grant: Grant, profile: EmbeddingProfile, vector: Floats, ids: Sequence[str]
     ) -> dict[str, float]:
-        asked = check_vector(profile, vector).astype(np.float64)
+        asked = check_vector(profile, vector)
         known = self.get(grant, profile, ids)
         if not known:
             return {}
-        table = np.stack(list(known.values())).astype(np.float64)
-        cosines = np.round(np.maximum(table @ asked, 0.0), DIGITS)
-        return dict(zip(known, cosines.tolist(), strict=True))
+        found = cosines(np.stack(list(known.values())), asked)
+        return dict(zip(known, found.tolist(), strict=True))
 
     def missing(self, grant: Grant, profile: EmbeddingProfile, *, limit: int) -> list[Memory]:
         with self._connections.reading() as connection:
@@ -116,9 +128,16 @@ class _Search:
     limit: int
 
     def among_all(self, blocks: Sequence[Codes]) -> list[Scored]:
-        memories, scores = self._exact(candidates(blocks, self.asked, self.limit))
+        near = [block for block in candidates(blocks, self.asked, self.limit) if len(block)]
+        found = [self._exact(block.rows, block.floats) for block in near]
         return best_first(
-            self.connection, self.view, self.grant, memories, scores, where=None, limit=self.limit
+            self.connection,
+            self.view,
+            self.grant,
+            np.concatenate([numbers for numbers, _ in found]),
+            np.concatenate([scores for _, scores in found]),
+            where=None,
+            limit=self.limit,
         )
 
     def past_filter(self, blocks: Sequence[Codes], where: Filter) -> list[Scored]:
@@ -139,24 +158,29 @@ class _Search:
             size *= 4
         return ranked(passed)[: self.limit]
 
-    def _exact(self, rows: Ints) -> tuple[Ints, NDArray[np.float64]]:
+    def _exact(self, rows: Ints, floats: Floats | None = None) -> tuple[Ints, Cosines]:
+        """The numbers of these memories and their cosines, from memory or from the file."""
+        if floats is not None:
+            return rows[:, MEMORY], cosines(floats, self.asked)
         return exact_scores(self.connection, self.view.workspace, self.profile, rows, self.asked)
+
+
+def cosines(table: Floats, asked: Floats) -> Cosines:
+    wide: Cosines = np.maximum(table.astype(np.float64) @ asked.astype(np.float64), 0.0)
+    return wide.round(DIGITS)
 
 
 def exact_scores(
     connection: Connection, workspace: int, profile: int, rows: Ints, asked: Floats
-) -> tuple[Ints, NDArray[np.float64]]:
-    """The numbers of these memories and their cosines, from the stored floats."""
+) -> tuple[Ints, Cosines]:
     places = json.dumps(rows[:, [LABEL, NUMBER]].tolist())
     bound = {"workspace": workspace, "profile": profile, "places": places}
     found = connection.execute(SQL["vectors_at"], bound).fetchall()
     if not found:
         return np.zeros(0, dtype=np.int64), np.zeros(0)
     table = np.frombuffer(b"".join(data for _, data in found), dtype="<f4")
-    wide = table.reshape(len(found), -1).astype(np.float64)
-    cosines = np.maximum(wide @ asked.astype(np.float64), 0.0)
-    scores: NDArray[np.float64] = np.round(cosines, DIGITS).astype(np.float64)
-    return np.array([memory for memory, _ in found], dtype=np.int64), scores
+    numbers = np.array([memory for memory, _ in found], dtype=np.int64)
+    return numbers, cosines(table.reshape(len(found), -1), asked)
 
 
 def _highest(
@@ -170,12 +194,16 @@ def _highest(
 
 def _read(connection: Connection, rows: dict[str, int], known: Codes | None, after: int) -> Codes:
     new = connection.execute(SQL["new_vectors"], {**rows, "after": after}).fetchall()
-    if not new:
-        return known or encoded(np.zeros((0, 3), dtype=np.int64), np.zeros((0, 1), dtype="<f4"))
+    if not new and known:
+        return known
+    as_floats = len(known or ()) + len(new) in KEPT_AS_FLOATS
+    if known and len(known) and (known.fine is None) != as_floats:
+        return _read(connection, rows, None, 0)  # it outgrew the way it was kept
     label = rows["label"]
-    places = np.array([(label, number, memory) for number, memory, _ in new], dtype=np.int64)
-    table = np.frombuffer(b"".join(row[2] for row in new), dtype="<f4").reshape(len(new), -1)
-    added = encoded(places, table)
+    places = [(label, number, memory) for number, memory, _ in new]
+    numbers = np.array(places, dtype=np.int64).reshape(-1, 3)
+    table = np.frombuffer(b"".join(data for *_, data in new), dtype="<f4")
+    added = encoded(numbers, table.reshape(len(new), -1 if new else 1), as_floats=as_floats)
     return joined(known, added) if known and len(known) else added
 
 

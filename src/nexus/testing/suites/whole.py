@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from threading import Thread
+
 from ...core.protocols import Store
 from ...core.records import MemoryKind
 from ..samples import ACME, ADMIN, OTHER, draft, event, keep, point, tell, towards
@@ -26,6 +28,20 @@ class WholeSuite:
         keep(store, "1", workspace=OTHER)
 
         assert store.count(ADMIN) == {"events": 1, "episode": 1, "passage": 1, "vectors": 1}
+
+    def test_what_is_read_in_one_moment_stands_still(self, store: Store) -> None:
+        tell(store, event("1"))
+        writer = Thread(target=lambda: tell(store, event("2")))
+
+        with store.moment():
+            before = store.count(ADMIN)["events"]
+            writer.start()
+            writer.join(timeout=0.05)  # it may have to wait until we are done
+            with store.moment():  # the same one
+                during = store.count(ADMIN)["events"]
+        writer.join()
+
+        assert (before, during, store.count(ADMIN)["events"]) == (1, 1, 2)
 
     def test_tidying_up_changes_nothing(self, store: Store) -> None:
         memory = keep(store, "1")
