@@ -2,12 +2,15 @@
 # make test    everything that must hold before a commit lands: style, types, contracts, fast tests
 # make slow    what takes longer: kill -9, a minute of leak hunting, model conversion
 # make bench   the figures in docs/benchmarks.md
+# make baselines   the retrieval figures that `make slow` holds later changes to
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 CORES  ?= $(shell getconf _NPROCESSORS_ONLN)
 BIN    := .venv/bin
 
-.PHONY: demo test slow bench check clean
+DATA   ?= $(or $(NEXUS_DATA),../shared/data)
+
+.PHONY: demo test slow bench baselines check clean
 
 demo: .venv-demo/ready
 	@.venv-demo/bin/python examples/story.py
@@ -26,6 +29,13 @@ slow: .venv/ready
 
 bench: .venv/ready
 	$(BIN)/python bench/embedded.py
+
+baselines: .venv/ready
+	for benchmark in locomo beam; do \
+	  $(BIN)/nexus eval $$benchmark --data $(DATA) --ranking contextual --config nexus.example.yaml \
+	    --save-baseline bench/results/eval-$$benchmark.json \
+	    --plot docs/images/eval-$$benchmark.svg || exit; \
+	done
 
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv

@@ -1,6 +1,6 @@
 """Fit the weights of `nexus.recall.rank`, and say how they do on conversations left out.
 
-    python bench/fit_rank.py [--data FOLDER]
+    python bench/fit_rank.py --data FOLDER
 
 Listwise: for each question the weighted sums become a softmax over its candidates, and the
 likelihood of the gold ones is raised (Adam, a little ridge). All conversations of LoCoMo's
@@ -12,13 +12,18 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import mean
 
 import numpy as np
 from rich.progress import track
 
-from conversations import Conversation, beam, data_folder, locomo, told
+from nexus.config import Settings
 from nexus.embedders.interaction import interaction
+from nexus.evaluation.dataset import Conversation
+from nexus.evaluation.evaluate import memory
+from nexus.evaluation.read import read_benchmark
+from nexus.evaluation.run import tell
 from nexus.recall.features import NAMES, standing
 from nexus.recall.gather import Gatherer
 from nexus.recall.query import make_query
@@ -48,12 +53,12 @@ class Case:
 
 
 def cases(conversation: Conversation) -> list[Case]:
-    nexus, room = told(conversation, "contextual")
-    with nexus:
+    with memory(Settings()) as nexus:
+        room = tell(nexus, "bench", conversation)
         parts = nexus._parts
         gatherer = Gatherer(parts.store, parts.embedder, parts.embedder.query)
         found = []
-        for question in conversation.questions:
+        for question in conversation.answerable:
             people = [person.value for person in room.viewer.people]
             query = make_query(question.text, limit=100, threshold=0.0, people=people)
             pool, _ = gatherer.gather(room.grant, query)
@@ -98,9 +103,9 @@ def recall_at_ten(group: Sequence[Case], sight: np.ndarray, look: np.ndarray) ->
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", help="folder of the benchmark data")
-    folder = data_folder(parser.parse_args().data)
-    talks = [*locomo(folder), *beam(folder)]
+    parser.add_argument("--data", type=Path, required=True, help="folder of the benchmark data")
+    folder = parser.parse_args().data
+    talks = [*read_benchmark("locomo", folder), *read_benchmark("beam", folder)]
     groups = [cases(talk) for talk in track(talks, description="gathering")]
     weight = [1 if not talk.name.startswith("beam") else 2 for talk in talks]
     for left_out, talk in enumerate(talks):

@@ -22,6 +22,7 @@ COMMANDS = {
     "reembed": ("checks", "Give every memory a vector of the configured embedder."),
     "models": ("setup", "Models that run on this machine."),
     "leaktest": ("leaktest", "Try to make the memory leak, for a while."),
+    "eval": ("evaluating", "Measure how much is found, on public benchmarks."),
     "completion": ("setup", "Print the completion script of your shell."),
 }
 

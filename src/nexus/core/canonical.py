@@ -16,22 +16,24 @@ EARLIEST = datetime(1, 1, 2, tzinfo=UTC)
 LATEST = datetime(9999, 12, 30, tzinfo=UTC)
 
 
-def canonical_json(value: object) -> str:
-    """JSON with one possible spelling: sorted keys, no spaces, no NaN."""
-    return json.dumps(
-        value,
-        ensure_ascii=False,
-        sort_keys=True,
-        separators=(",", ":"),
-        allow_nan=False,
-        default=_as_dict,
-    )
-
-
 def _as_dict(value: object) -> dict[Any, Any]:
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(f"{type(value).__name__} is not JSON")
+
+
+_CANONICAL = json.JSONEncoder(
+    ensure_ascii=False,
+    sort_keys=True,
+    separators=(",", ":"),
+    allow_nan=False,
+    default=_as_dict,
+)
+
+
+def canonical_json(value: object) -> str:
+    """JSON with one possible spelling: sorted keys, no spaces, no NaN."""
+    return _CANONICAL.encode(value)
 
 
 def clean_text(text: str, what: str = "text") -> str:

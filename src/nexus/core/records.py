@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum, StrEnum
+from functools import lru_cache
 from typing import Any, overload
 
 from .access import Label
@@ -98,6 +99,7 @@ class Event(NewEvent):
     recorded_at: datetime
 
 
+@lru_cache(maxsize=256)  # writing one event asks for its id twice
 def event_id(scope: Scope, key: str) -> str:
     return digest("event", str(scope), key)
 
