@@ -1,13 +1,12 @@
-# make demo    a fresh environment, the base install, and a short story told through it
-# make test    everything that must hold before a commit lands: style, types, contracts, fast tests
-# make slow    what takes longer: kill -9, a minute of leak hunting, model conversion
-# make bench   the figures in docs/benchmarks.md
-# make baselines   the retrieval figures that `make slow` holds later changes to
+# make demo       a fresh environment, the base install, and a short story told through it
+# make test       everything that must hold before a commit lands: style, types, contracts, fast tests
+# make slow       what takes longer: kill -9, a minute of leak hunting, model conversion, retrieval quality
+# make bench      the figures in docs/benchmarks.md
+# make baselines  the retrieval figures `make slow` holds later changes to ($NEXUS_DATA)
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 CORES  ?= $(shell getconf _NPROCESSORS_ONLN)
 BIN    := .venv/bin
-
 DATA   ?= $(or $(NEXUS_DATA),../shared/data)
 
 .PHONY: demo test slow bench baselines check clean
