@@ -1,11 +1,12 @@
-"""A provider on this machine, for the real clients: OpenAI, Gemini and Ollama embeddings.
+"""A provider on this machine, for the real clients: embeddings, chats and reranking.
 
     with Loopback() as server:
         server.script(status(429, retry_after="2"), truncated())
         OpenAIEmbedder(base_url=f"{server.url}/v1")
 
 Vectors are those of the hashing embedder, three times too long, so that a test can tell
-texts apart and see who normalises. Scripted replies are used up first, one per request.
+texts apart and see who normalises. A chat says what the script tells it to say, in the words of
+OpenAI, Anthropic, Gemini or Ollama. Scripted replies are used up first, one per request.
 """
 
 from __future__ import annotations
@@ -37,10 +38,21 @@ class Request:
 
 
 @dataclass(frozen=True)
+class Said:
+    """What a model says, and how it ends."""
+
+    text: str = "hello"
+    refused: bool = False
+    cut_off: bool = False
+
+
+@dataclass(frozen=True)
 class Reply:
-    """How to answer: change the vectors, or send something else than the answer."""
+    """How to answer: change the vectors, choose the words, or send something else altogether."""
 
     vectors: Callable[[Vectors], Vectors] = lambda vectors: vectors
+    said: Said = Said()
+    scores: Callable[[list[float]], list[Any]] = lambda scores: scores
     send: Callable[[Handler, bytes], None] | None = None
 
 
@@ -72,6 +84,30 @@ def page() -> Reply:
     return Reply(send=lambda handler, _: handler.reply(200, html, **{"Content-Type": "text/html"}))
 
 
+def says(text: str) -> Reply:
+    return Reply(said=Said(text))
+
+
+def refuses(text: str = "") -> Reply:
+    """A model that will not answer, with or without words."""
+    return Reply(said=Said(text, refused=True))
+
+
+def is_cut_off(text: str) -> Reply:
+    """A model that reaches its limit in the middle of a word."""
+    return Reply(said=Said(text, cut_off=True))
+
+
+def rescored(scores: Callable[[list[float]], list[Any]]) -> Reply:
+    return Reply(scores=scores)
+
+
+def sends(document: Any) -> Reply:
+    """JSON, but not the kind that was promised."""
+    content = json.dumps(document).encode()
+    return Reply(send=lambda handler, _: handler.reply(200, content))
+
+
 def wrong_count() -> Reply:
     return Reply(vectors=lambda vectors: [*vectors, vectors[0]])
 
@@ -91,7 +127,9 @@ class Loopback:
 
     longest_text: int = 1_000_000
     honours_dimensions: bool = True
+    wants: str = ""  # a parameter without which a chat is refused
     requests: list[Request] = field(default_factory=list)
+    gets: list[dict[str, str]] = field(default_factory=list)  # the headers of requests by GET
     _script: deque[Reply] = field(default_factory=deque)
 
     def __enter__(self) -> Loopback:
@@ -140,6 +178,11 @@ class Handler(BaseHTTPRequestHandler):
     wbufsize = -1  # head and body in one packet: two would wait 40 ms for each other
     server: _Server
 
+    def do_GET(self) -> None:
+        """Nothing here is asked by GET, except by who follows a redirection."""
+        self.server.loopback.gets.append(dict(self.headers))
+        self.reply(405, b"{}")
+
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         headers = {name.lower(): value for name, value in self.headers.items()}
@@ -154,7 +197,7 @@ class Handler(BaseHTTPRequestHandler):
         else:
             self.reply(200, answer)
 
-    def _answer(self, body: dict[str, Any], reply: Reply) -> dict[str, Any]:
+    def _answer(self, body: dict[str, Any], reply: Reply) -> Any:
         for ending, route in ROUTES.items():
             if self.path.partition("?")[0].endswith(ending):
                 return route(self.server.loopback, body, reply)
@@ -236,9 +279,91 @@ def _ollama(loopback: Loopback, body: dict[str, Any], reply: Reply) -> dict[str,
     return {"model": body["model"], "embeddings": vectors}
 
 
-ROUTES: dict[str, Callable[[Loopback, dict[str, Any], Reply], dict[str, Any]]] = {
+def _openai_chat(loopback: Loopback, body: dict[str, Any], reply: Reply) -> dict[str, Any]:
+    if loopback.wants and loopback.wants not in body:
+        message = f"Unsupported parameter: use '{loopback.wants}' instead."
+        raise _Refused(400, {"error": {"message": message}})
+    said = reply.said
+    end = "content_filter" if said.refused else "length" if said.cut_off else "stop"
+    worded = said.refused and said.text
+    message = {
+        "role": "assistant",
+        "content": None if said.refused else said.text,
+        "refusal": said.text if worded else None,
+    }
+    return {
+        "id": "chat-1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": body["model"] + "-2026",
+        "choices": [{"index": 0, "message": message, "finish_reason": "stop" if worded else end}],
+        "usage": {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18},
+    }
+
+
+def _anthropic(_: Loopback, body: dict[str, Any], reply: Reply) -> dict[str, Any]:
+    said = reply.said
+    thinking = {"type": "thinking", "thinking": "Hm.", "signature": "s"}
+    return {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": body["model"] + "-2026",
+        "content": [thinking, {"type": "text", "text": said.text}],
+        "stop_reason": (
+            "refusal" if said.refused else "max_tokens" if said.cut_off else "end_turn"
+        ),
+        "stop_sequence": None,
+        "usage": {"input_tokens": 11, "output_tokens": 7},
+    }
+
+
+def _gemini_chat(_: Loopback, body: dict[str, Any], reply: Reply) -> dict[str, Any]:
+    said = reply.said
+    usage = {"promptTokenCount": 11, "candidatesTokenCount": 5, "thoughtsTokenCount": 2}
+    parts = [{"text": "Hm.", "thought": True}, {"text": said.text}]
+    if said.refused and not said.text:
+        return {"promptFeedback": {"blockReason": "SAFETY"}, "usageMetadata": usage}
+    end = "SAFETY" if said.refused else "MAX_TOKENS" if said.cut_off else "STOP"
+    return {
+        "candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": end}],
+        "modelVersion": "model-2026",
+        "usageMetadata": usage,
+    }
+
+
+def _ollama_chat(_: Loopback, body: dict[str, Any], reply: Reply) -> dict[str, Any]:
+    return {
+        "model": body["model"] + "-2026",
+        "message": {"role": "assistant", "content": reply.said.text},
+        "done": True,
+        "done_reason": "length" if reply.said.cut_off else "stop",
+        "prompt_eval_count": 11,
+        "eval_count": 7,
+    }
+
+
+def _rerank(_: Loopback, body: dict[str, Any], reply: Reply) -> Any:
+    """Longer texts fit better. With a model the words are Cohere's, without it TEI's."""
+    tei = "model" not in body
+    texts = body["texts" if tei else "documents"]
+    if tei and len(texts) > 32:
+        raise _Refused(422, {"error": "batch size > maximum allowed batch size 32"})
+    scores = reply.scores([len(text) / 100 for text in texts])
+    name = "score" if tei else "relevance_score"
+    rows = [{"index": index, name: score} for index, score in enumerate(scores)]
+    best_first = sorted(rows, key=lambda row: -row["index"])
+    return best_first if tei else {"id": "rerank-1", "results": best_first}
+
+
+ROUTES: dict[str, Callable[[Loopback, dict[str, Any], Reply], Any]] = {
     "/embeddings": _openai,
     ":batchEmbedContents": _gemini_batch,
     ":embedContent": _gemini_one,
     "/api/embed": _ollama,
+    "/chat/completions": _openai_chat,
+    "/v1/messages": _anthropic,
+    ":generateContent": _gemini_chat,
+    "/api/chat": _ollama_chat,
+    "/rerank": _rerank,
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nexus.cli.options import HERE
-from nexus.embedders.retry import Patience
+from nexus.providers.retry import Patience
 
 
 def test_telling_the_same_key_twice_is_once(lines, run) -> None:

@@ -13,7 +13,7 @@ from tests.loopback import Loopback
 from nexus.embedders.gemini import GeminiEmbedder
 from nexus.embedders.ollama import OllamaEmbedder
 from nexus.embedders.openai import OpenAIEmbedder
-from nexus.embedders.retry import Patience
+from nexus.providers.retry import Patience
 
 Make = Callable[..., Any]
 

@@ -18,7 +18,7 @@ from tests.loopback import (
 )
 
 from nexus.core.errors import ConfigError, EmbedderUnavailable
-from nexus.embedders.retry import Patience
+from nexus.providers.retry import Patience
 
 pytestmark = pytest.mark.requirement("C9", "C10", "C11")
 

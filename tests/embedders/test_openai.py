@@ -12,7 +12,7 @@ from tests.loopback import DIMENSION, status
 from nexus.core.errors import ConfigError, EmbedderUnavailable, MissingExtra
 from nexus.core.records import EmbeddingProfile
 from nexus.embedders.openai import OpenAIEmbedder
-from nexus.embedders.remote import UNREADABLE
+from nexus.providers.extras import UNREADABLE
 
 pytestmark = pytest.mark.requirement("C9")
 

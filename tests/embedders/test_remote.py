@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nexus.core.errors import MissingExtra
-from nexus.embedders.remote import Limits, Remote, TooLong, batches, require, tokens
+from nexus.embedders.remote import Limits, Remote, TooLong, batches, tokens
 
 pytestmark = pytest.mark.requirement("C12")
 
@@ -58,9 +57,3 @@ def test_a_piece_over_the_limit_of_a_request_goes_alone():
 @pytest.mark.parametrize(("text", "least"), [("two words", 2), ("東京タワー", 5), ("😀😀", 2)])
 def test_tokens_are_rather_overestimated(text: str, least: int):
     assert tokens(text) >= least
-
-
-@pytest.mark.parametrize("package", ["no_such_package", "no_such_package.part"])
-def test_a_package_that_is_not_there_is_named(package: str):
-    with pytest.raises(MissingExtra, match=r"Vectors needs .* 'nexus-memory\[some\]'"):
-        require(package, "Vectors", "some")

@@ -8,9 +8,11 @@ NexusError
 ├── Conflict               a key was used before with other content
 ├── Forgotten              this was erased on request and is not taken in again
 ├── Corrupt                stored data does not match its own checksums
+├── BadOutput              a model answered, but not with what was asked for
 └── Unavailable            a part did not answer
     ├── StoreUnavailable
-    └── EmbedderUnavailable
+    ├── EmbedderUnavailable
+    └── ModelUnavailable
 
 There is no AccessDenied: it would confirm that a secret exists.
 """
@@ -56,6 +58,17 @@ class Corrupt(NexusError):
     """Stored data does not match its own checksums."""
 
 
+class BadOutput(NexusError):
+    """A model answered, but not with what was asked for."""
+
+    def __init__(
+        self, message: str | None = None, *, problem: str = "unusable", output: str = ""
+    ) -> None:
+        super().__init__(message)
+        self.problem = problem  # empty | refused | cut off | too long | not JSON | wrong shape
+        self.output = output  # the start of what it said. Not in the message: it may be private
+
+
 class Unavailable(NexusError):
     """A part did not answer; try again."""
 
@@ -66,3 +79,7 @@ class StoreUnavailable(Unavailable):
 
 class EmbedderUnavailable(Unavailable):
     """The embedder did not answer; keywords still work and vectors follow later."""
+
+
+class ModelUnavailable(Unavailable):
+    """The model did not answer; what does not need one still works."""

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from ..core.errors import ConfigError, EmbedderUnavailable
 from ..core.protocols import Floats
 from ..core.records import EmbeddingProfile
-from .remote import NO_KEY, UNREADABLE, Limits, Remote, TooLong, require
-from .retry import Patience, Transient
+from ..providers.extras import NO_KEY, UNREADABLE, require
+from ..providers.retry import Patience, Transient
+from .remote import Limits, Remote, TooLong
 
 if TYPE_CHECKING:
     import openai

@@ -7,25 +7,21 @@ pieces, and its vector is their mean, so that nothing is dropped in silence.
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..core.errors import ConfigError, EmbedderUnavailable, MissingExtra
+from ..core.errors import ConfigError, EmbedderUnavailable
 from ..core.protocols import Floats
 from ..core.records import EmbeddingProfile
-from .retry import Patience, Transient, persist
+from ..providers.extras import sendable
+from ..providers.retry import Patience, Transient, persist
 from .vectors import unit
 
 Request = Callable[[Sequence[str]], Sequence[Sequence[float]]]
 Piece = tuple[int, str]  # which text it belongs to, and what it says
 
-# What clients raise on an answer that is not the promised JSON.
-UNREADABLE = (ValueError, TypeError, AttributeError, LookupError)
-# For a server of one's own: SDKs insist on a key, and would take the real one from the environment.
-NO_KEY = "none"
 PROBE = "dimension"
 BYTES_PER_TOKEN = 3  # of UTF-8: an estimate that errs upwards, in English as in Chinese
 SHORTEST_PIECE = 16  # characters; what is refused below this is not refused for its length
@@ -86,7 +82,7 @@ class Remote:
         pieces = [
             (number, piece)
             for number, text in enumerate(texts)
-            for piece in _cut(_sendable(text), self._limits.tokens_per_text)
+            for piece in _cut(sendable(text), self._limits.tokens_per_text)
         ]
         for batch in batches(pieces, self._limits):
             found = self._embed_pieces([piece for _, piece in batch])
@@ -110,7 +106,7 @@ class Remote:
         return unit(np.add.reduce(self.embed(halves) * weights, keepdims=True))
 
     def _ask(self, texts: Sequence[str]) -> Floats:
-        return persist(lambda: self._checked(texts), self._patience)
+        return persist(lambda: self._checked(texts), self._patience, EmbedderUnavailable)
 
     def _checked(self, texts: Sequence[str]) -> Floats:
         """One request's answer as an array. A broken answer may be whole the next time."""
@@ -163,21 +159,6 @@ def batches(pieces: Sequence[Piece], limits: Limits) -> Iterator[list[Piece]]:
 def tokens(text: str) -> int:
     """Roughly how many tokens a provider will count, rather too many than too few."""
     return len(text.encode()) // BYTES_PER_TOKEN + 1
-
-
-def require(package: str, wanted: str, extra: str) -> None:
-    """Say at once that a package is missing, without the second that importing it takes."""
-    try:
-        missing = importlib.util.find_spec(package) is None
-    except ModuleNotFoundError:  # the parent of a dotted name
-        missing = True
-    if missing:
-        raise MissingExtra(wanted, extra)
-
-
-def _sendable(text: str) -> str:
-    """Half a surrogate pair cannot be sent; it becomes a question mark."""
-    return text.encode(errors="replace").decode()
 
 
 def _cut(text: str, most_tokens: int | None) -> list[str]:

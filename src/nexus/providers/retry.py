@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from ..core.errors import EmbedderUnavailable
+from ..core.errors import Unavailable
 
 Answer = TypeVar("Answer")
 
@@ -37,7 +37,7 @@ class Patience:
         return min(wait, self.longest_wait_seconds)
 
 
-def persist(ask: Callable[[], Answer], patience: Patience) -> Answer:
+def persist(ask: Callable[[], Answer], patience: Patience, gave_up: type[Unavailable]) -> Answer:
     """Ask until there is an answer, an error that will stay, or no patience left."""
     ends_at = patience.clock() + patience.total_seconds
     attempt = 0
@@ -49,7 +49,7 @@ def persist(ask: Callable[[], Answer], patience: Patience) -> Answer:
             attempt += 1
             if attempt >= patience.attempts or patience.clock() + wait > ends_at:
                 message = f"{failure}; asked {attempt} times"
-                raise EmbedderUnavailable(message) from (failure.__cause__ or failure)
+                raise gave_up(message) from (failure.__cause__ or failure)
         patience.sleep(wait)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from nexus.core.errors import EmbedderUnavailable
-from nexus.embedders.retry import Patience, Transient, persist
+from nexus.core.errors import ModelUnavailable
+from nexus.providers.retry import Patience, Transient, persist
 
 
 def failing(times: int, **options):
@@ -28,14 +28,14 @@ def patient(waits: list[float], **options) -> Patience:
 def test_an_answer_at_once_waits_for_nothing():
     waits: list[float] = []
 
-    assert persist(failing(0), patient(waits)) == 1
+    assert persist(failing(0), patient(waits), ModelUnavailable) == 1
     assert waits == []
 
 
 def test_waits_double_up_to_the_longest():
     waits: list[float] = []
 
-    persist(failing(6), patient(waits, attempts=7, longest_wait_seconds=3))
+    persist(failing(6), patient(waits, attempts=7, longest_wait_seconds=3), ModelUnavailable)
 
     assert waits == [0.5, 1, 2, 3, 3, 3]
 
@@ -43,8 +43,8 @@ def test_waits_double_up_to_the_longest():
 def test_patience_ends_with_the_attempts():
     waits: list[float] = []
 
-    with pytest.raises(EmbedderUnavailable, match="no answer; asked 3 times") as raised:
-        persist(failing(9), patient(waits, attempts=3))
+    with pytest.raises(ModelUnavailable, match="no answer; asked 3 times") as raised:
+        persist(failing(9), patient(waits, attempts=3), ModelUnavailable)
 
     assert isinstance(raised.value.__cause__, OSError)
     assert waits == [0.5, 1]
@@ -53,8 +53,8 @@ def test_patience_ends_with_the_attempts():
 def test_patience_ends_before_a_wait_that_is_too_long():
     waits: list[float] = []
 
-    with pytest.raises(EmbedderUnavailable, match="asked 3 times"):
-        persist(failing(9), patient(waits, total_seconds=2))
+    with pytest.raises(ModelUnavailable, match="asked 3 times"):
+        persist(failing(9), patient(waits, total_seconds=2), ModelUnavailable)
 
     assert waits == [0.5, 1]
 
@@ -66,11 +66,11 @@ def test_patience_ends_before_a_wait_that_is_too_long():
 def test_only_a_sensible_retry_after_counts(header: str, wait: float):
     waits: list[float] = []
 
-    persist(failing(1, retry_after=header), patient(waits))
+    persist(failing(1, retry_after=header), patient(waits), ModelUnavailable)
 
     assert waits == [wait]
 
 
 def test_other_errors_pass_at_once():
     with pytest.raises(ZeroDivisionError):
-        persist(lambda: 1 // 0, Patience())
+        persist(lambda: 1 // 0, Patience(), ModelUnavailable)

@@ -1,0 +1,110 @@
+"""Anthropic's models."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..core.errors import ConfigError
+from ..core.models import Completion, Prompt, Schema
+from ..providers.extras import NO_KEY, UNREADABLE, require
+from ..providers.once import Once
+from ..providers.retry import Patience, Transient
+from .asking import MAX_OUTPUT_TOKENS, TIMEOUT_SECONDS, Answer, Asking, Request, refusal
+
+if TYPE_CHECKING:
+    import anthropic
+
+NO_CREDENTIALS = "An Anthropic model needs an api_key, or ANTHROPIC_API_KEY"
+CUT_OFF = ("max_tokens", "model_context_window_exceeded")
+
+
+class AnthropicModel:
+    """Prompts to `/v1/messages`."""
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        api_key: str | None = None,
+        base_url: str | None = None,
+        timeout_seconds: float = TIMEOUT_SECONDS,
+        max_output_tokens: int = MAX_OUTPUT_TOKENS,
+        patience: Patience | None = None,
+    ) -> None:
+        require("anthropic", "An Anthropic model", "anthropic")
+        self._model = model
+        self._api_key = api_key or (NO_KEY if base_url else None)
+        self._base_url = base_url
+        self._client = Once(self._connect)
+        self._asking = Asking(
+            self._send,
+            timeout_seconds=timeout_seconds,
+            max_output_tokens=max_output_tokens,
+            patience=patience,
+        )
+
+    def complete(
+        self,
+        prompt: Prompt,
+        *,
+        schema: Schema | None = None,
+        max_tokens: int | None = None,
+        timeout: float | None = None,
+    ) -> Completion:
+        return self._asking.complete(prompt, schema, max_tokens, timeout)
+
+    def close(self) -> None:
+        self._client.close()
+
+    def _connect(self) -> anthropic.Anthropic:
+        import anthropic  # noqa: PLC0415 - takes two seconds; only when asked
+
+        try:
+            client = anthropic.Anthropic(
+                api_key=self._api_key, base_url=self._base_url, max_retries=0
+            )
+        except anthropic.AnthropicError as error:  # it looks for profiles on the disk, too
+            raise ConfigError(NO_CREDENTIALS) from error
+        if self._api_key:
+            client.auth_token = None  # older versions would send the environment's as well
+        # Without any of these it raises a TypeError, but only when something is asked.
+        if not (client.api_key or client.auth_token or getattr(client, "credentials", None)):
+            raise ConfigError(NO_CREDENTIALS)
+        return client
+
+    def _send(self, request: Request) -> Answer:
+        client = self._client()
+        import anthropic  # noqa: PLC0415 - there already
+
+        options: dict[str, Any] = {}
+        if request.schema is not None:
+            shape = {"type": "json_schema", "schema": request.schema}
+            options["output_config"] = {"format": shape}
+        try:
+            return _answer(
+                client.messages.create(
+                    model=self._model,
+                    system=request.prompt.system,
+                    messages=[{"role": "user", "content": request.prompt.user}],
+                    max_tokens=request.max_tokens,
+                    timeout=request.timeout_seconds,
+                    **options,
+                )
+            )
+        except anthropic.APIStatusError as error:
+            retry_after = error.response.headers.get("retry-after")
+            raise refusal("Anthropic", error.status_code, retry_after) from error
+        except (anthropic.AnthropicError, *UNREADABLE) as error:
+            raise Transient(f"Anthropic gave no answer ({type(error).__name__})") from error
+
+
+def _answer(message: anthropic.types.Message) -> Answer:
+    """Thinking is not part of the answer."""
+    return Answer(
+        text="".join(block.text for block in message.content if block.type == "text"),
+        refused=message.stop_reason == "refusal",
+        cut_off=message.stop_reason in CUT_OFF,
+        input_tokens=message.usage.input_tokens,
+        output_tokens=message.usage.output_tokens,
+        model=message.model,
+    )

@@ -1,0 +1,141 @@
+"""What every provider's model does around its one request.
+
+The request is repeated while there is time and hope, and the answer is believed only if it is
+what was asked for.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..core.canonical import clean_json
+from ..core.errors import BadOutput, ConfigError, InvalidInput, ModelUnavailable
+from ..core.models import Completion, Prompt, Schema
+from ..core.schema import check_schema, mismatch
+from ..providers.extras import sendable
+from ..providers.retry import Patience, Transient, persist
+
+TIMEOUT_SECONDS = 60.0
+MAX_OUTPUT_TOKENS = 4096
+LONGEST_OUTPUT = 1_000_000  # characters: far more than any of our schemas can ask for
+KEPT_OUTPUT = 4_000  # of it in an error
+SHORTEST_WAIT = 0.05  # seconds; an SDK takes 0 for "for ever"
+WORTH_RETRYING = (408, 409, 429)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What a provider is to be asked, once."""
+
+    prompt: Prompt
+    schema: dict[str, Any] | None
+    max_tokens: int
+    timeout_seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a provider sent, before anybody believes it."""
+
+    text: str
+    input_tokens: int
+    output_tokens: int
+    model: str
+    refused: bool = False
+    cut_off: bool = False
+
+
+class Asking:
+    """Completions from a provider whose `send` answers one request.
+
+    `send` raises Transient, ModelUnavailable, BadOutput or ConfigError and nothing else.
+    """
+
+    def __init__(
+        self,
+        send: Callable[[Request], Answer],
+        *,
+        timeout_seconds: float,
+        max_output_tokens: int,
+        patience: Patience | None,
+    ) -> None:
+        if timeout_seconds <= 0 or max_output_tokens < 1:
+            raise ConfigError("a model needs some time and at least one token to answer")
+        self._send = send
+        self._timeout_seconds = timeout_seconds
+        self._max_output_tokens = max_output_tokens
+        self._patience = patience or Patience()
+
+    def complete(
+        self, prompt: Prompt, schema: Schema | None, max_tokens: int | None, timeout: float | None
+    ) -> Completion:
+        if schema is not None:
+            check_schema(schema)
+        seconds = timeout or self._timeout_seconds
+        clock = self._patience.clock
+        ends_at = clock() + seconds
+        request = Request(
+            prompt=Prompt(system=sendable(prompt.system), user=sendable(prompt.user)),
+            schema=None if schema is None else dict(schema),
+            max_tokens=min(max_tokens or self._max_output_tokens, self._max_output_tokens),
+            timeout_seconds=seconds,
+        )
+
+        def ask() -> Answer:
+            left = max(SHORTEST_WAIT, ends_at - clock())
+            return self._send(replace(request, timeout_seconds=left))
+
+        patience = replace(self._patience, total_seconds=seconds)
+        return believed(persist(ask, patience, ModelUnavailable), schema)
+
+
+def believed(answer: Answer, schema: Schema | None) -> Completion:
+    """The answer as a completion, or BadOutput with the reason."""
+    text = answer.text
+    if answer.refused:
+        raise _bad(text, "refused", "the model refused to answer")
+    if answer.cut_off:
+        raise _bad(text, "cut off", f"the answer was cut off after {answer.output_tokens} tokens")
+    if not text.strip():
+        raise _bad(text, "empty", "the model answered nothing")
+    if len(text) > LONGEST_OUTPUT:
+        raise _bad(text, "too long", f"the answer is {len(text)} characters long")
+    return Completion(
+        text=text,
+        data=None if schema is None else _parsed(text, schema),
+        input_tokens=answer.input_tokens,
+        output_tokens=answer.output_tokens,
+        model=answer.model,
+    )
+
+
+def _parsed(text: str, schema: Schema) -> Any:
+    """JSON and nothing around it: what needs repairing was not made by the schema's grammar."""
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        reason = error.msg if isinstance(error, json.JSONDecodeError) else type(error).__name__
+        raise _bad(text, "not JSON", f"the answer is not JSON: {reason}") from error
+    differs = mismatch(data, schema, "the answer")
+    if differs:
+        raise _bad(text, "wrong shape", f"the answer does not fit the schema: {differs}")
+    try:
+        return clean_json(data, "the answer")
+    except InvalidInput as error:  # half a character, or a NUL, that no store could keep
+        raise _bad(text, "not JSON", str(error)) from error
+
+
+def _bad(text: str, problem: str, message: str) -> BadOutput:
+    return BadOutput(message, problem=problem, output=text[:KEPT_OUTPUT])
+
+
+def refusal(provider: str, status: int, retry_after: str | None = None) -> Exception:
+    """What a status means. The provider's own words stay in the cause: they may quote a key."""
+    if status in WORTH_RETRYING or status >= 500:
+        return Transient(f"{provider} answered {status}", retry_after=retry_after)
+    return ModelUnavailable(
+        f"{provider} refused the request ({status}): check api_key, base_url and model"
+    )
