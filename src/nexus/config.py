@@ -47,6 +47,18 @@ class EmbeddingSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LlmSettings:
+    """Who answers prompts. Nobody by default: a memory works without a model."""
+
+    provider: str = "none"  # none | openai | anthropic | gemini | ollama
+    model: str | None = None  # no default: models are retired, and prices differ a hundredfold
+    api_key: str | None = field(default=None, repr=False)
+    base_url: str | None = None
+    timeout_seconds: float = 60.0
+    max_output_tokens: int = 4096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Switch:
     enabled: bool = True
 
@@ -73,6 +85,7 @@ class Settings:
     enabled: bool = True
     store: StoreSettings = field(default_factory=StoreSettings)
     embeddings: EmbeddingSettings = field(default_factory=EmbeddingSettings)
+    llm: LlmSettings = field(default_factory=LlmSettings)
     indexing: Indexing = field(default_factory=Indexing)
     search: Search = field(default_factory=Search)
     agents: AgentSettings = field(default_factory=AgentSettings)
@@ -106,6 +119,7 @@ def load_settings(
         enabled=given.get("enabled", True),
         store=StoreSettings(**given.get("store", {})),
         embeddings=EmbeddingSettings(**given.get("embeddings", {})),
+        llm=LlmSettings(**given.get("llm", {})),
         indexing=Indexing(**given.get("indexing", {})),
         search=Search(**given.get("search", {})),
         agents=AgentSettings(

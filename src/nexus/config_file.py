@@ -41,16 +41,20 @@ RANGES = {
     "memory.store.cache_megabytes": (1, 1_000_000),
     "memory.embeddings.dimension": (1, 100_000),
     "memory.embeddings.cached_questions": (1, 10_000_000),
+    "memory.llm.timeout_seconds": (1, 3_600),
+    "memory.llm.max_output_tokens": (1, 1_000_000),
     "memory.indexing.min_content_length": (0, 10_000_000),
     "memory.indexing.max_content_length": (0, 10_000_000),
     "memory.indexing.batch_size": (1, 10_000),
     "memory.search.default_limit": (1, MOST_HITS),
     "memory.search.default_threshold": (0, 1),
+    "memory.search.model_wait_seconds": (0.1, 60),
 }
 CHOICES = {
     "memory.backend": tuple(BACKENDS),
     "memory.indexing.allowed_roles": ROLES,
 }
+ONE_OR_MORE = {"memory.search.rewrite"}  # a text there is a list of one
 
 
 def read_settings(file: Path, environment: Mapping[str, str]) -> dict[str, Any]:
@@ -136,6 +140,8 @@ class _Reader:
         optional = type(None) in get_args(kind)
         wanted = tuple if kind == tuple[str, ...] else get_args(kind)[0] if optional else kind
         value = self._expanded(data, key)
+        if key in ONE_OR_MORE and isinstance(value, str):
+            value = [value]
         if isinstance(data, str) and value != data and wanted in (bool, int, float):
             value = self._converted(wanted, value, key)
         self._check_type(wanted, value, data, key)

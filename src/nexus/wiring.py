@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .config import EmbeddingSettings, Settings, StoreSettings, in_use
+from .config import EmbeddingSettings, LlmSettings, Settings, StoreSettings, in_use
 from .core.errors import ConfigError
+from .core.models import LanguageModel, Reranker
 from .core.protocols import Embedder, Store
 from .embedders.cached import CachedEmbedder
 from .embedders.checked import CheckedEmbedder
@@ -17,6 +18,9 @@ from .learn.learner import Learner
 from .maintain.worker import Worker
 from .recall.answer import Ranking
 from .recall.query import Search
+
+if TYPE_CHECKING:
+    from .recall.rewrite import Rewrite
 
 Clock = Callable[[], datetime]
 
@@ -153,11 +157,13 @@ def make_embedder(settings: EmbeddingSettings) -> Embedder:
     return makers[settings.provider](settings)
 
 
-def _given(settings: EmbeddingSettings, *names: str) -> dict[str, Any]:
+def _given(
+    settings: EmbeddingSettings | LlmSettings, *names: str, section: str = "memory.embeddings"
+) -> dict[str, Any]:
     """The settings that were given, as keyword arguments; the part has its own defaults."""
     given = {name: value for name in names if (value := getattr(settings, name)) is not None}
     for name, value in given.items():
-        in_use(str(value), f"memory.embeddings.{name}")
+        in_use(str(value), f"{section}.{name}")
     return given
 
 
@@ -197,3 +203,84 @@ def _hashing(settings: EmbeddingSettings) -> Embedder:
     from .embedders.hashing import HashingEmbedder  # noqa: PLC0415
 
     return HashingEmbedder(**_given(settings, "dimension"))
+
+
+def make_llm(settings: LlmSettings) -> LanguageModel | None:
+    """The model these settings name; none by default."""
+    if settings.provider == "none":
+        return None
+    makers = {
+        "openai": _openai_model,
+        "anthropic": _anthropic_model,
+        "gemini": _gemini_model,
+        "ollama": _ollama_model,
+    }
+    if settings.provider not in makers:
+        known = ", ".join(["none", *makers])
+        raise ConfigError(f"unknown memory.llm.provider {settings.provider!r}; known are {known}")
+    if not settings.model:
+        raise ConfigError(f"memory.llm.model must name one of the models of {settings.provider}")
+    names = ("model", "api_key", "base_url", "timeout_seconds", "max_output_tokens")
+    return makers[settings.provider](_given(settings, *names, section="memory.llm"))
+
+
+def _openai_model(given: dict[str, Any]) -> LanguageModel:
+    from .llms.openai import OpenAIModel  # noqa: PLC0415
+
+    return OpenAIModel(**given)
+
+
+def _anthropic_model(given: dict[str, Any]) -> LanguageModel:
+    from .llms.anthropic import AnthropicModel  # noqa: PLC0415
+
+    return AnthropicModel(**given)
+
+
+def _gemini_model(given: dict[str, Any]) -> LanguageModel:
+    from .llms.gemini import GeminiModel  # noqa: PLC0415
+
+    return GeminiModel(**given)
+
+
+def _ollama_model(given: dict[str, Any]) -> LanguageModel:
+    from .llms.ollama import OllamaModel  # noqa: PLC0415
+
+    given.pop("api_key", None)  # it has no keys
+    return OllamaModel(**given)
+
+
+def make_rewriters(settings: Search, model: LanguageModel | None) -> Rewrite | None:
+    """The ways to put a question in other words that are switched on; none by default."""
+    names = [name for name in settings.rewrite if name != "none"]
+    if not names:
+        return None
+    from .recall.rewrite import as_statement, hypothetical, rewriting  # noqa: PLC0415
+    from .recall.self_query import self_query  # noqa: PLC0415
+
+    known = {"statement": as_statement, "hyde": hypothetical, "self_query": self_query}
+    if unknown := [name for name in names if name not in known]:
+        hint = ", ".join(["none", *known])
+        raise ConfigError(f"unknown memory.search.rewrite {unknown[0]!r}; known are {hint}")
+    if model is None:
+        raise ConfigError("memory.search.rewrite needs a model: configure memory.llm")
+    chosen = {name: known[name] for name in names}
+    return rewriting(model, chosen, wait_seconds=settings.model_wait_seconds)
+
+
+def make_reranker(settings: Search) -> Reranker | None:
+    """The reranker these settings name; none by default."""
+    if settings.reranker == "none":
+        return None
+    if settings.reranker != "http":
+        kind = settings.reranker
+        raise ConfigError(f"unknown memory.search.reranker {kind!r}; known are none and http")
+    if not settings.reranker_url:
+        raise ConfigError("memory.search.reranker needs a memory.search.reranker_url")
+    from .rerankers.http import HttpReranker  # noqa: PLC0415
+
+    names = ("reranker_url", "reranker_model", "reranker_api_key")
+    given = {name: getattr(settings, name) for name in names}
+    url, model, api_key = (
+        value and in_use(value, f"memory.search.{name}") for name, value in given.items()
+    )
+    return HttpReranker(url, model=model, api_key=api_key)

@@ -40,6 +40,13 @@ ABOUT = {
     "memory.embeddings.location": "Of gemini on Vertex AI.",
     "memory.embeddings.ollama_url": "Where Ollama listens.",
     "memory.embeddings.cached_questions": "Vectors of the last questions that are kept.",
+    "memory.llm": "Who answers prompts. None by default: a memory works without a model.",
+    "memory.llm.provider": "none | openai | anthropic | gemini | ollama.",
+    "memory.llm.model": "Which of the provider's models; there is no default.",
+    "memory.llm.api_key": "Of the provider. Name a variable rather than the key.",
+    "memory.llm.base_url": "Another server that speaks the provider's language.",
+    "memory.llm.timeout_seconds": "For one answer, with all attempts.",
+    "memory.llm.max_output_tokens": "No answer may be longer.",
     "memory.indexing": "Which messages become passages by themselves. The ledger keeps all.",
     "memory.indexing.auto_index_messages": "false: only documents and notes are found.",
     "memory.indexing.min_content_length": "Shorter messages are not indexed (characters).",
@@ -52,6 +59,15 @@ ABOUT = {
     "memory.search.ranking": "fused: fast | contextual: also weighs conversation, neighbours,"
     " speaker and wording, and finds more.",
     "memory.search.default_scope": "session | channel | dm: the place a command is given from.",
+    "memory.search.rewrite": "none | statement | hyde | self_query, or several: questions put in"
+    " other words by memory.llm, one call each.",
+    "memory.search.reranker": "none | http: the best candidates are read once more by a model.",
+    "memory.search.reranker_url": "Its /rerank address.",
+    "memory.search.reranker_model": "As Cohere, Jina and most want it; leave it out for Text"
+    " Embeddings Inference.",
+    "memory.search.reranker_api_key": "If it wants one.",
+    "memory.search.model_wait_seconds": "How long a search waits for either at most; then it goes"
+    " on without.",
     "agents": "",
     "agents.defaults": "",
     "agents.defaults.memory": "For the release in which agents read and write by themselves.",
@@ -71,6 +87,12 @@ SAMPLES = {
     "memory.embeddings.dimension": 1536,
     "memory.embeddings.project_id": "my-project",
     "memory.embeddings.location": "us-central1",
+    "memory.llm.model": "name-of-the-model",
+    "memory.llm.api_key": "${OPENAI_API_KEY}",
+    "memory.llm.base_url": "https://api.example.com/v1",
+    "memory.search.reranker_url": "https://api.cohere.com/v2/rerank",
+    "memory.search.reranker_model": "rerank-v5.0-fast",
+    "memory.search.reranker_api_key": "${COHERE_API_KEY}",
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from math import isfinite
 from typing import Any
@@ -29,6 +29,12 @@ class Search:
     default_threshold: float = 0.0
     default_scope: str = "session"
     ranking: str = "fused"  # fused: fast | contextual: conversation, neighbours, speaker, wording
+    rewrite: tuple[str, ...] = ()  # none | statement | hyde | self_query, by memory.llm
+    reranker: str = "none"  # none | http
+    reranker_url: str | None = None
+    reranker_model: str | None = None
+    reranker_api_key: str | None = field(default=None, repr=False)
+    model_wait_seconds: float = 3.0  # for a model, while somebody waits for hits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
