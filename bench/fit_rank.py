@@ -26,8 +26,9 @@ from nexus.evaluation.read import read_benchmark
 from nexus.evaluation.run import tell
 from nexus.recall.features import NAMES, standing
 from nexus.recall.gather import Gatherer
-from nexus.recall.query import make_query
-from nexus.recall.rank import CLOSER
+from nexus.recall.query import Search, make_query
+from nexus.recall.rank import CLOSER, SAME_AGAIN
+from nexus.wiring import make_strategies
 
 STEPS, RATE, RIDGE = 200, 0.05, 1e-4
 
@@ -56,7 +57,12 @@ def cases(conversation: Conversation) -> list[Case]:
     with memory(Settings()) as nexus:
         room = tell(nexus, "bench", conversation)
         parts = nexus._parts
-        gatherer = Gatherer(parts.store, parts.embedder, parts.embedder.query)
+        gatherer = Gatherer(
+            parts.store,
+            parts.embedder,
+            parts.embedder.query,
+            make_strategies(Search().strategies, parts.store, parts.embedder),
+        )
         found = []
         for question in conversation.answerable:
             people = [person.value for person in room.viewer.people]

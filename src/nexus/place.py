@@ -161,10 +161,13 @@ class Place:
         since: datetime | None = None,
         until: datetime | None = None,
         scope: str | None = None,
+        as_of: datetime | None = None,
+        explain: bool = False,
     ) -> Found:
         """Find what answers the question, best first, among what may be seen from here.
 
-        Everything acknowledged before the call is taken into account.
+        Everything acknowledged before the call is taken into account; with `as_of`, only what
+        had been told by then. `explain` says of each hit how it came to its place.
         """
         defaults = self._parts.settings.search
         query = make_query(
@@ -176,6 +179,9 @@ class Place:
             since=since,
             until=until,
             people=[person.value for person in self.viewer.people],
+            now=self._parts.now(),
+            as_of=as_of,
+            explain=explain,
         )
         grant = self._narrowed(scope)
         self._parts.learner.catch_up(grant)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from threading import Lock
@@ -17,6 +17,7 @@ from .embedders.checked import CheckedEmbedder
 from .learn.learner import Learner
 from .maintain.worker import Worker
 from .recall.answer import Ranking
+from .recall.asked import Strategy
 from .recall.query import Search
 
 if TYPE_CHECKING:
@@ -75,20 +76,41 @@ def assemble(
 
 
 def make_ranking(settings: Search, store: Store, embedder: CachedEmbedder) -> Ranking:
-    """`fused` is fast, `contextual` finds more; both see only what a grant lets through."""
+    """`contextual` finds more, `fused` is faster; both see only what a grant lets through."""
+    strategies = make_strategies(settings.strategies, store, embedder)
     if settings.ranking == "fused":
         from .recall.fuse import fused  # noqa: PLC0415
-        from .recall.strategies import keyword, meaning  # noqa: PLC0415
 
-        by_meaning = meaning(store, embedder, embedder.query)
-        return fused({"meaning": by_meaning, "keyword": keyword(store)})
+        return fused(store, embedder.query, strategies)
     if settings.ranking == "contextual":
         from .embedders.interaction import interaction  # noqa: PLC0415  # numpy loads with it
         from .recall.gather import Gatherer  # noqa: PLC0415
         from .recall.rank import contextual  # noqa: PLC0415
 
-        return contextual(Gatherer(store, embedder, embedder.query), interaction)
-    raise ConfigError(f"unknown ranking {settings.ranking!r}; known are fused and contextual")
+        return contextual(Gatherer(store, embedder, embedder.query, strategies), interaction)
+    raise ConfigError(f"unknown ranking {settings.ranking!r}; known are contextual and fused")
+
+
+def make_strategies(
+    names: Sequence[str], store: Store, embedder: CachedEmbedder
+) -> dict[str, Strategy]:
+    """The ways to look for an answer that are switched on."""
+    from .recall.graph import graph  # noqa: PLC0415
+    from .recall.keyword import keyword  # noqa: PLC0415
+    from .recall.meaning import meaning  # noqa: PLC0415
+    from .recall.timeline import timeline  # noqa: PLC0415
+
+    known = {
+        "meaning": meaning(store, embedder),
+        "keyword": keyword(store),
+        "timeline": timeline(store),
+        "graph": graph(store),
+    }
+    if unknown := [name for name in names if name not in known]:
+        raise ConfigError(f"unknown strategy {unknown[0]!r}; known are {', '.join(known)}")
+    if not names:
+        raise ConfigError(f"search.strategies is empty; known are {', '.join(known)}")
+    return {name: known[name] for name in names}
 
 
 class RisingClock:

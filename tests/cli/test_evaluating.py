@@ -66,7 +66,7 @@ def test_a_fall_is_exit_1_and_says_what_fell(run, data: str) -> None:
     run("eval", "locomo", "--data", data, "--save-baseline", str(file))
     kept = json.loads(file.read_text())
     kept["without_abstention"]["turn"]["recall@10"] = 1.05
-    kept["settings"]["ranking"] = "contextual"
+    kept["settings"]["ranking"] = "fused"
     file.write_text(json.dumps(kept))
     again = ("eval", "locomo", "--data", data, "--baseline", str(file))
 
@@ -75,7 +75,7 @@ def test_a_fall_is_exit_1_and_says_what_fell(run, data: str) -> None:
     run(*again, "--with-abstention")
 
     assert "turn recall@10 fell from 1.05 to 1.0" in fallen.stderr
-    assert "note: the baseline's ranking was contextual, here fused" in fallen.stderr
+    assert "note: the baseline's ranking was fused, here contextual" in fallen.stderr
 
 
 @pytest.mark.parametrize(

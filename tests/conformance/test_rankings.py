@@ -60,7 +60,7 @@ def test_private_words_move_no_ranking(tmp_path: Path, ranking: str, where: str)
 
 
 def test_an_unknown_ranking_is_refused_by_name() -> None:
-    with pytest.raises(ConfigError, match="fused and contextual"):
+    with pytest.raises(ConfigError, match="contextual and fused"):
         opened(":memory:", "best")
 
 

@@ -51,7 +51,7 @@ def counts_everybodys_work(patch: Patch) -> None:
 
 
 def statistics_over_everybody(patch: Patch) -> None:
-    matching = InProcessMemories.matching
+    matching, describe = InProcessMemories.matching, InProcessMemories.describe
 
     def leaking(self: Any, grant: Grant, terms: Any, **more: Any) -> Any:
         everything = administrator_grant(grant.workspace)
@@ -59,7 +59,14 @@ def statistics_over_everybody(patch: Patch) -> None:
         hits = matching(self, everything, terms, **{**more, "limit": 10**6})
         return [hit for hit in hits if hit.id in visible][: more["limit"]]
 
+    def describing(self: Any, grant: Grant, ids: Any, terms: Any) -> Any:
+        visible = {memory.id for memory in self.find(grant)}
+        return describe(
+            self, administrator_grant(grant.workspace), [i for i in ids if i in visible], terms
+        )
+
     patch.setattr(InProcessMemories, "matching", leaking)
+    patch.setattr(InProcessMemories, "describe", describing)
 
 
 def filters_after_ranking(patch: Patch) -> None:

@@ -56,8 +56,9 @@ ABOUT = {
     "memory.search": "What a search does if it is not told otherwise.",
     "memory.search.default_limit": "Hits at most.",
     "memory.search.default_threshold": "Least score, from 0 to 1; 0 cuts nothing off.",
-    "memory.search.ranking": "fused: fast | contextual: also weighs conversation, neighbours,"
-    " speaker and wording, and finds more.",
+    "memory.search.ranking": "contextual: weighs words, meaning, conversation, neighbours, speaker"
+    " and wording | fused: faster, and finds less.",
+    "memory.search.strategies": "Ways to look for an answer: meaning, keyword, timeline, graph.",
     "memory.search.default_scope": "session | channel | dm: the place a command is given from.",
     "memory.search.rewrite": "none | statement | hyde | self_query, or several: questions put in"
     " other words by memory.llm, one call each.",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import fields
 
 from .access import Label
 from .errors import InvalidInput
 from .ids import WorkspaceId
-from .records import Draft, Event, Memory
+from .records import Draft, Event, Memory, MemoryKind
 
 Source = Event | Memory
 
@@ -52,3 +54,36 @@ def thread_name(memory: Memory) -> str:
 def asks(text: str) -> bool:
     """Whether a text ends with a question, give or take a closing remark."""
     return "?" in text[-80:]
+
+
+DIRECTION = re.compile(
+    r"^\s*(?:please\s+)?(?:always|never)\b|\b(?:from now on|going forward|my preference)\b"
+    r"|\b(?:always|never)\b[^.!?\n]{0,60}\b(?:when|whenever|if|unless|use|include|provide|give|format"
+    r"|answer|reply|respond|write|add|keep|show|avoid)\b"
+    r"|\bi(?:'d| would)? (?:really )?(?:prefer|rather)\b"
+    r"|\b(?:make sure|remember|be sure) (?:to|that) (?:always|never|you)\b"
+    r"|\b(?:don't|do not) (?:ever|use|include)\b",
+    re.IGNORECASE,
+)
+
+
+def directs(memory: Memory) -> bool:
+    """Whether a person says how things shall be done: it matters whenever they are done."""
+    return memory.role != "assistant" and bool(DIRECTION.search(memory.text))
+
+
+def names_in(memory: Memory) -> frozenset[str]:
+    """What a fact or an entity is about, as it is looked up."""
+    body = memory.body
+    if memory.kind is MemoryKind.FACT:
+        names = [body.get("subject"), body.get("object")]
+    elif memory.kind is MemoryKind.ENTITY:
+        names = [body.get("name"), *body.get("aliases", ())]
+    else:
+        names = []
+    return frozenset(known_as(name) for name in names if isinstance(name, str))
+
+
+def known_as(name: str) -> str:
+    """One spelling of a name; a scope (`user:alice`) is known by its last part."""
+    return " ".join(unicodedata.normalize("NFKC", name).rpartition(":")[2].casefold().split())

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from .access import Grant
 from .filters import Filter
@@ -22,6 +22,7 @@ from .records import (
     EmbeddingProfile,
     Event,
     Memory,
+    MemoryKind,
     NewEvent,
     Progress,
     Receipt,
@@ -68,16 +69,18 @@ class Scored:
     score: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
-    """What ranking wants to know of a memory without reading it."""
+class Candidate(NamedTuple):
+    """What ranking wants to know of a memory without reading it; hundreds are made a question."""
 
     id: str
+    kind: MemoryKind
     speaker: str | None
     role: str | None
     thread: str  # which conversation it is part of; means nothing elsewhere
+    at: datetime
     length: int  # in terms
     asks: bool
+    directs: bool  # says how things shall be done from now on
     keyword: float
     thread_keyword: float
 
@@ -218,6 +221,23 @@ class Memories(Protocol):
 
         `keyword` is the score `matching` would give; `thread_keyword` is the same for the whole
         conversation, as if each were one text.
+        """
+        ...
+
+    def texts(self, grant: Grant, ids: Sequence[str]) -> dict[str, str]:
+        """Only the texts of those that may be seen."""
+        ...
+
+    def between(
+        self, grant: Grant, since: datetime, until: datetime, *, limit: int
+    ) -> list[str]:
+        """The ids of those from a stretch of time, newest first; `until` is not included."""
+        ...
+
+    def named(self, grant: Grant, names: Sequence[str], *, limit: int) -> list[Memory]:
+        """Facts and entities about any of these names, newest first.
+
+        A fact is about its subject and its object; capitals do not matter.
         """
         ...
 

@@ -216,6 +216,25 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """How a hit came to its place."""
+
+    found_by: Mapping[str, int]  # strategy → its place there, counted from 1
+    parts: Mapping[str, float]  # signal → what it added to the sum
+    total: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StrategyReport:
+    """What one strategy did for a question."""
+
+    name: str
+    seconds: float
+    found: int
+    shown: int  # how many of the hits it had found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
     """A memory that answers, with why."""
 
@@ -223,6 +242,7 @@ class Hit:
     score: float
     reasons: Mapping[str, float] = field(default_factory=dict)  # strategy → its own score
     event_keys: tuple[str, ...] = ()
+    explanation: Explanation | None = None  # where it was asked for
     asked: tuple[str, ...] = ()  # the question's terms
 
     @property
@@ -248,6 +268,7 @@ class Found(Sequence[Hit]):
     total: int
     seconds: float
     degraded: tuple[str, ...] = ()  # what did not take part, and why
+    strategies: tuple[StrategyReport, ...] = ()
 
     @overload
     def __getitem__(self, index: int) -> Hit: ...

@@ -52,7 +52,15 @@ class BuiltinEmbedder:
 
     def tokens(self, text: str) -> Tokens:
         """The known pieces of a text, in order."""
-        return _table().tokens(text)
+        return _table().tokens(_table().pieces(text))
+
+    def pieces(self, text: str) -> NDArray[np.intp]:
+        """Their numbers alone."""
+        return _table().pieces(text)
+
+    def directions(self, ids: NDArray[np.intp]) -> Floats:
+        """The unit vectors of pieces."""
+        return _table().tokens(ids).vectors
 
 
 class _Table:
@@ -63,15 +71,17 @@ class _Table:
 
     def write_mean(self, text: str, vector: Floats) -> None:
         """Write the text's direction; without a known piece there is none and zeros stay."""
-        ids = np.array(self._pieces.ids(text), np.intp)
+        ids = self.pieces(text)
         for start in range(0, len(ids), PIECES_AT_ONCE):
             vector += np.add.reduce(self._take(ids[start : start + PIECES_AT_ONCE]))
         length = math.sqrt(np.add.reduce(vector * vector))
         if length > 0:
             vector /= length
 
-    def tokens(self, text: str) -> Tokens:
-        ids = np.array(self._pieces.ids(text), np.intp)
+    def pieces(self, text: str) -> NDArray[np.intp]:
+        return np.array(self._pieces.ids(text), np.intp)
+
+    def tokens(self, ids: NDArray[np.intp]) -> Tokens:
         rows = self._take(ids)
         norms = np.sqrt(np.add.reduce(rows * rows, axis=1))
         return Tokens(ids, rows / np.maximum(norms, np.finfo(np.float32).tiny)[:, None], norms)

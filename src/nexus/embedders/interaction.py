@@ -8,8 +8,10 @@ model, and works beside any embedder.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 
-from ..core.protocols import Floats
+import numpy as np
+
 from .builtin import BuiltinEmbedder
 
 
@@ -18,14 +20,17 @@ def interaction(question: str, texts: Sequence[str]) -> list[float]:
     embedder = BuiltinEmbedder()
     asked = embedder.tokens(question)
     total = float(asked.norms.sum())
-    if not total:
-        return [0.0] * len(texts)
-    weights = asked.norms / total
-    return [_covered(asked.vectors, weights, embedder.tokens(text).vectors) for text in texts]
-
-
-def _covered(asked: Floats, weights: Floats, text: Floats) -> float:
-    if not len(text):
-        return 0.0
-    closest = (asked @ text.T).max(axis=1)
-    return round(float(closest @ weights), 6)
+    pieces = [embedder.pieces(text) for text in texts]
+    held = [number for number, ids in enumerate(pieces) if len(ids)]
+    scores = [0.0] * len(texts)
+    if not total or not held:
+        return scores
+    # Texts share most of their words: each word is compared once.
+    words, places = np.unique(np.concatenate(pieces), return_inverse=True)
+    cosines = asked.vectors @ embedder.directions(words).T
+    starts = [0, *accumulate(len(pieces[number]) for number in held)][:-1]
+    closest = np.maximum.reduceat(cosines[:, places], starts, axis=1)
+    covered = np.round((asked.norms / total) @ closest, 6)
+    for number, score in zip(held, covered.tolist(), strict=True):
+        scores[number] = score
+    return scores

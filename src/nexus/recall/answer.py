@@ -9,7 +9,7 @@ from typing import Protocol
 
 from ..core.access import Grant
 from ..core.protocols import Store
-from ..core.records import Found, Hit, Memory
+from ..core.records import Explanation, Found, Hit, Memory, StrategyReport
 from .query import Query
 
 
@@ -20,6 +20,7 @@ class Ranked:
     id: str
     score: float
     reasons: Mapping[str, float]
+    explanation: Explanation | None = None
 
 
 class Order(Protocol):
@@ -40,6 +41,10 @@ class Order(Protocol):
 
     def part(self, start: int, end: int) -> list[Ranked]: ...
 
+    def reports(self, shown: Sequence[str]) -> tuple[StrategyReport, ...]:
+        """What each strategy did, given the ids of what is shown."""
+        ...
+
 
 Ranking = Callable[[Grant, Query], Order]
 
@@ -58,6 +63,7 @@ def answer(store: Store, ranking: Ranking, grant: Grant, query: Query) -> Found:
         total=max(relevant, holding),
         seconds=time.perf_counter() - started,
         degraded=order.degraded,
+        strategies=order.reports([hit.memory.id for hit in hits]),
     )
 
 
@@ -83,6 +89,7 @@ def _hits(store: Store, grant: Grant, query: Query, order: Order, relevant: int)
             reasons=ranked.reasons,
             event_keys=tuple(keys[id] for id in memory.sources if id in keys),
             asked=order.asked,
+            explanation=ranked.explanation,
         )
         for ranked, memory in best
     )

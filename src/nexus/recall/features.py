@@ -9,17 +9,18 @@ viewer may read.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from math import log1p
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..core.protocols import Candidate
+from .timeline import in_time
 from .understand import Understood
 
 Numbers = NDArray[np.float64]
-Surroundings = Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]
+Neighbours = tuple[tuple[str, ...], tuple[str, ...]]  # before and after, nearest first
+Surroundings = Mapping[str, Neighbours]
 
 NAMES = (
     "keyword",  # its own words
@@ -29,20 +30,25 @@ NAMES = (
     "after",
     "answers",  # how well the question it follows fits
     "asks",  # it is a question itself
+    "opens",  # it opens its conversation: news come first
     "speaker",  # said by the person the question is about
-    "user",  # said by a person rather than the agent
+    "role",  # said by whom the question asks: a person, or the assistant
     "length",
+    "directs",  # it says how things shall be done
+    "timeline",  # from the time the question names
+    "graph",  # about something the question names
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Pool:
     """The candidates of one question, with what every strategy says of them."""
 
-    candidates: Sequence[Candidate]
+    candidates: Sequence[Candidate]  # in order of their ids
     meaning: Mapping[str, float]
-    around: Surroundings
     understood: Understood
+    around: dict[str, Neighbours] = field(default_factory=dict)
+    linked: dict[str, float] = field(default_factory=dict)
 
     def own(self) -> tuple[Numbers, Numbers]:
         """How far each stands out by its words and by its meaning."""
@@ -59,50 +65,42 @@ class Pool:
     def features(self) -> Numbers:
         """One row a candidate, one column a name."""
         keyword, meaning = self.own()
-        conversation = standing([each.thread_keyword for each in self.candidates])
-        asks = np.array([float(each.asks) for each in self.candidates])
-        own = keyword + meaning
-        before, after, answers = self._neighbours(own, asks)
-        columns = (
-            keyword,
-            conversation,
-            meaning,
-            before,
-            after,
-            answers,
-            asks,
-            np.array([float(self._is_asked_about(each)) for each in self.candidates]),
-            np.array([self._spoken_by_user(each) for each in self.candidates]),
-            np.array([log1p(each.length) / 4 for each in self.candidates]),
-        )
-        return np.stack(columns, axis=1)
+        every, understood = self.candidates, self.understood
+        before, after, answers = self._neighbours(keyword + meaning)
+        person = next(iter(understood.people)) if len(understood.people) == 1 else None
+        columns = {
+            "keyword": keyword,
+            "conversation": standing([each.thread_keyword for each in every]),
+            "meaning": meaning,
+            "before": before,
+            "after": after,
+            "answers": answers,
+            "asks": [each.asks for each in every],
+            "opens": [self.around.get(each.id, UNKNOWN)[0] == () for each in every],
+            "speaker": [person is not None and each.speaker == person for each in every],
+            "role": [(each.role == "assistant") == understood.asks_the_assistant for each in every],
+            "length": np.log1p([each.length for each in every]) / 4,
+            "directs": [each.directs for each in every],
+            "timeline": [in_time(understood.window, each.at) for each in every],
+            "graph": [self.linked.get(each.id, 0.0) for each in every],
+        }
+        return np.stack([np.asarray(columns[name], np.float64) for name in NAMES], axis=1)
 
-    def _neighbours(self, own: Numbers, asks: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-        place = {each.id: number for number, each in enumerate(self.candidates)}
-        lowest = float(own.min()) if len(own) else 0.0
+    def _neighbours(self, own: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+        fit = dict(zip((each.id for each in self.candidates), own.tolist(), strict=True))
+        asking = {each.id for each in self.candidates if each.asks}
+        lowest = min(fit.values(), default=0.0)
         before, after, answers = (np.zeros(len(own)) for _ in range(3))
         for number, each in enumerate(self.candidates):
             earlier, later = self.around.get(each.id, ((), ()))
-            before[number] = _fit(own, place, earlier, lowest)
-            after[number] = _fit(own, place, later, lowest)
-            first = place.get(earlier[0]) if earlier else None
-            if first is not None and asks[first]:
-                answers[number] = own[first]
+            before[number] = sum(fit.get(id, lowest) for id in earlier)
+            after[number] = sum(fit.get(id, lowest) for id in later)
+            if earlier and earlier[0] in asking:
+                answers[number] = fit[earlier[0]]
         return before, after, answers
 
-    def _is_asked_about(self, candidate: Candidate) -> bool:
-        people = self.understood.people
-        return len(people) == 1 and candidate.speaker in people
 
-    def _spoken_by_user(self, candidate: Candidate) -> float:
-        if self.understood.asks_the_assistant:
-            return 0.0
-        return float(candidate.role != "assistant")
-
-
-def _fit(own: Numbers, place: Mapping[str, int], ids: Sequence[str], lowest: float) -> float:
-    """The sum over neighbours; one that is no candidate fits as little as the worst."""
-    return sum(own[place[id]] if id in place else lowest for id in ids)
+UNKNOWN: Neighbours = (("?",), ("?",))  # of what was not looked at
 
 
 def standing(scores: Sequence[float]) -> Numbers:

@@ -1,22 +1,22 @@
-"""Collecting candidates: what the words find, what the meaning finds, and what stands beside it."""
+"""Collecting candidates: what every strategy finds, and what stands beside it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ..core.access import Grant
-from ..core.errors import Unavailable
 from ..core.ids import WorkspaceId
-from ..core.protocols import Embedder, Floats, Scored, Store
-from ..core.text import query_terms
+from ..core.protocols import Candidate, Embedder, Floats, Store
+from .asked import Asked, Results, Strategy
 from .features import Pool, Surroundings
 from .query import Query
-from .understand import Understood, understand
+from .understand import understand
 
 DEPTH = 100  # candidates of each strategy
 HEADS = 60  # the best so far, whose neighbours are looked at too
 REACH = 2
+FIRST = "keyword"  # its finds tell who was heard speaking, before the question is embedded
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,73 +26,62 @@ class Gatherer:
     store: Store
     embedder: Embedder
     embed: Callable[[WorkspaceId, str], Floats]
+    strategies: Mapping[str, Strategy]
 
-    def gather(self, grant: Grant, query: Query) -> tuple[Pool, list[str]]:
-        """The pool, and what could not take part and why."""
+    def gather(self, grant: Grant, query: Query) -> tuple[Pool, Results]:
+        """The pool, and what each strategy did."""
+        results = Results()
+        asked = self._asked(grant, query, results)
+        rest = {name: each for name, each in self.strategies.items() if name != FIRST}
+        with self.store.moment():
+            results.run(rest, grant, asked)
+            return self._pool(grant, asked, results), results
+
+    def _asked(self, grant: Grant, query: Query, results: Results) -> Asked:
+        """Read the question; no transaction is open while it is embedded."""
         depth = max(DEPTH, query.limit)
-        worded = self.store.memories.matching(
-            grant, query_terms(query.question), where=query.where, limit=depth
-        )
-        understood = self._understood(grant, query, worded)
-        degraded: list[str] = []
-        vector: Floats | None = None
-        near: list[Scored] = []
-        try:
-            vector = self.embed(grant.workspace, understood.meaning)
-            near = self._nearest(grant, query, vector, depth)
-        except Unavailable as error:
-            degraded.append(f"meaning: {error}")
-        ids = list(dict.fromkeys(hit.id for hit in (*worded, *near)))
-        seen = Seen(vector, {hit.id: hit.score for hit in near})
-        return self._pool(grant, query, understood, seen, ids), degraded
-
-    def _understood(self, grant: Grant, query: Query, worded: Sequence[Scored]) -> Understood:
-        heard = self.store.memories.describe(grant, [hit.id for hit in worded[:HEADS]], ())
+        asked = Asked(query, understand(query.question, query.people, query.now), None, depth)
+        with self.store.moment():
+            first = {FIRST: self.strategies[FIRST]} if FIRST in self.strategies else {}
+            results.run(first, grant, asked)
+            heard = self.store.memories.describe(grant, results.ids[:HEADS], ())
         speakers = {each.speaker for each in heard.values()} | set(query.people)
-        return understand(query.question, speakers)
+        understood = understand(query.question, speakers, query.now)
+        vector = None
+        with results.measured("meaning"):
+            vector = self.embed(grant.workspace, understood.meaning)
+        return Asked(query, understood, vector, depth)
 
-    def _nearest(self, grant: Grant, query: Query, vector: Floats, depth: int) -> list[Scored]:
-        if not vector.any():
-            return []
-        profile = self.embedder.profile
-        return self.store.vectors.nearest(grant, profile, vector, where=query.where, limit=depth)
-
-    def _pool(
-        self, grant: Grant, query: Query, understood: Understood, seen: Seen, ids: Sequence[str]
-    ) -> Pool:
+    def _pool(self, grant: Grant, asked: Asked, results: Results) -> Pool:
         """Everything found and what stands beside the best of it, fully described."""
-        pool = self._described(grant, understood, seen, ids)
+        near = {hit.id: hit.score for hit in results.lists.get("meaning", ())}
+        pool = self._described(grant, asked, near, results.ids)
+        pool.linked |= {hit.id: hit.score for hit in results.lists.get("graph", ())}
         heads = [pool.candidates[place].id for place in pool.best(HEADS)]
-        around = widened(self.store.memories.neighbours(grant, heads, reach=REACH))
-        if query.where is not None:  # a neighbour has not passed the filter
-            return replace(pool, around=around)
+        pool.around |= widened(self.store.memories.neighbours(grant, heads, reach=REACH))
+        if asked.query.where is not None:  # a neighbour has not passed the filter
+            return pool
         known = {each.id for each in pool.candidates}
-        beside = self._described(grant, understood, seen, [id for id in around if id not in known])
-        both = sorted((*pool.candidates, *beside.candidates), key=lambda each: each.id)
-        return Pool(both, {**pool.meaning, **beside.meaning}, around, understood)
+        beside = [id for id in pool.around if id not in known]
+        more = self._described(grant, asked, near, beside)
+        both: list[Candidate] = sorted((*pool.candidates, *more.candidates), key=lambda c: c.id)
+        meaning = {**pool.meaning, **more.meaning}
+        return Pool(both, meaning, asked.understood, pool.around, pool.linked)
 
     def _described(
-        self, grant: Grant, understood: Understood, seen: Seen, ids: Sequence[str]
+        self, grant: Grant, asked: Asked, near: Mapping[str, float], ids: Sequence[str]
     ) -> Pool:
-        described = self.store.memories.describe(grant, ids, understood.terms)
-        meaning = {id: seen.scores[id] for id in described if id in seen.scores}
+        described = self.store.memories.describe(grant, ids, asked.understood.terms)
+        meaning = {id: near[id] for id in described if id in near}
         rest = [id for id in described if id not in meaning]
-        if seen.vector is not None and seen.vector.any() and rest:
+        if asked.vector is not None and asked.vector.any() and rest:
             profile = self.embedder.profile
-            meaning |= self.store.vectors.scores(grant, profile, seen.vector, rest)
+            meaning |= self.store.vectors.scores(grant, profile, asked.vector, rest)
         ordered = sorted(described.values(), key=lambda each: each.id)
-        return Pool(ordered, meaning, {}, understood)
+        return Pool(ordered, meaning, asked.understood)
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """The question as a vector, and what is known to lie close to it."""
-
-    vector: Floats | None
-    scores: Mapping[str, float]
-
-
-def widened(around: Surroundings) -> Surroundings:
+def widened(around: Surroundings) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
     """Also tell neighbours what stands around them, as far as it was seen from the heads."""
     wide: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = dict(around)
     for head, (before, after) in around.items():

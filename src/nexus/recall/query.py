@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from math import isfinite
 from typing import Any
 
@@ -15,6 +15,7 @@ from ..core.records import MemoryKind
 
 MOST_HITS = 1_000
 LONGEST_QUESTION = 20_000
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +29,8 @@ class Search:
     default_limit: int = 10
     default_threshold: float = 0.0
     default_scope: str = "session"
-    ranking: str = "fused"  # fused: fast | contextual: conversation, neighbours, speaker, wording
+    ranking: str = "contextual"  # contextual: finds more | fused: faster
+    strategies: tuple[str, ...] = ("meaning", "keyword", "timeline", "graph")
     rewrite: tuple[str, ...] = ()  # none | statement | hyde | self_query, by memory.llm
     reranker: str = "none"  # none | http
     reranker_url: str | None = None
@@ -44,6 +46,8 @@ class Query:
     threshold: float = 0.0
     where: Filter | None = None
     people: tuple[str, ...] = ()  # who is here: names that may stand in the question
+    now: datetime = EPOCH  # what "yesterday" is counted from
+    explain: bool = False
 
 
 def make_query(
@@ -56,14 +60,21 @@ def make_query(
     since: datetime | None = None,
     until: datetime | None = None,
     people: Sequence[str] = (),
+    now: datetime = EPOCH,
+    as_of: datetime | None = None,
+    explain: bool = False,
 ) -> Query:
     """Everything a caller may ask for, as one filter and a few checked numbers."""
     return Query(
         question=clean_text(question, "the question")[:LONGEST_QUESTION],
         limit=check_limit(limit),
         threshold=_checked_threshold(threshold),
-        where=_joined([parse_filter(where), *_window(since, until), *_kinds(kinds)]),
+        where=_joined(
+            [parse_filter(where), *_window(since, until), *_kinds(kinds), *_known(as_of)]
+        ),
         people=tuple(people),
+        now=now if as_of is None else clean_time(as_of, "as_of"),
+        explain=explain,
     )
 
 
@@ -85,6 +96,13 @@ def _window(since: datetime | None, until: datetime | None) -> list[Filter]:
     return [
         Condition("at", op, clean_time(edge, name)) for op, edge, name in edges if edge is not None
     ]
+
+
+def _known(as_of: datetime | None) -> list[Filter]:
+    """What had been told by then, whenever it happened."""
+    if as_of is None:
+        return []
+    return [Condition("recorded_at", Op.LTE, clean_time(as_of, "as_of"))]
 
 
 def _kinds(kinds: Sequence[str | MemoryKind] | None) -> list[Filter]:

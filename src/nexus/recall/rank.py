@@ -1,9 +1,9 @@
 """Putting candidates in order: a weighted sum of what is known of each.
 
-The weights were fitted once, on conversations of two public benchmarks together, before long
-messages were split. `bench/fit_rank.py` fits them anew, slightly differently today, and says how
-such weights do on conversations left out of the fit. A second, closer look compares the
-question with the best candidates word by word.
+The weights were fitted once, on conversations of two public benchmarks together;
+`bench/fit_rank.py` fits them anew and says how such weights do on conversations left out of
+the fit. Those of `timeline` and `graph` are set by hand: the benchmarks have too few such
+questions. A second, closer look compares the question with the best candidates word by word.
 """
 
 from __future__ import annotations
@@ -15,28 +15,36 @@ from itertools import pairwise
 import numpy as np
 
 from ..core.access import Grant
-from ..core.bm25 import K1
 from ..core.protocols import Candidate
+from ..core.records import Explanation, StrategyReport
 from .answer import Ranked, Ranking
+from .asked import Results
 from .features import NAMES, Numbers, Pool, standing
 from .gather import Gatherer
+from .keyword import worded
 from .query import Query
+from .timeline import in_time
 
 CLOSER = 50  # candidates that get a closer look
+SAME_AGAIN = 0.1  # what each further hit of one conversation costs: a soft cap
 
 WEIGHTS = {  # name: (at first sight, with a closer look)
-    "keyword": (0.24, 0.00),
-    "conversation": (0.65, 0.65),
-    "meaning": (0.63, 0.29),
-    "before": (0.08, 0.08),
-    "after": (0.06, 0.06),
-    "answers": (0.13, 0.13),
-    "asks": (-0.55, -0.76),
-    "speaker": (2.73, 2.73),
-    "user": (3.44, 2.94),
-    "length": (0.73, -1.95),
+    "keyword": (0.27, 0.03),
+    "conversation": (0.68, 0.66),
+    "meaning": (0.56, 0.24),
+    "before": (0.09, 0.09),
+    "after": (0.05, 0.05),
+    "answers": (0.14, 0.14),
+    "asks": (-0.46, -0.66),
+    "opens": (0.99, 0.89),
+    "speaker": (2.65, 2.66),
+    "role": (2.19, 2.23),
+    "length": (0.87, -2.04),
+    "directs": (0.85, 0.76),
+    "timeline": (1.0, 1.0),
+    "graph": (0.5, 0.5),
 }
-CLOSER_WEIGHT = 0.74
+CLOSER_WEIGHT = 0.67
 FIRST_SIGHT, CLOSER_LOOK = np.array([WEIGHTS[name] for name in NAMES]).T
 
 Interaction = Callable[[str, Sequence[str]], Sequence[float]]  # question, texts → closeness
@@ -47,76 +55,102 @@ class ContextualOrder:
     """All candidates of a pool, best first."""
 
     pool: Pool
+    results: Results
     places: Sequence[int]
     scores: Sequence[float]  # from 0 to 1, falling
-    closeness: Mapping[int, float]
-    degraded: tuple[str, ...]
+    parts: Numbers  # what each signal added to each candidate
+    explain: bool
 
     @property
     def asked(self) -> tuple[str, ...]:
         return self.pool.understood.terms
 
+    @property
+    def degraded(self) -> tuple[str, ...]:
+        return tuple(self.results.degraded)
+
+    def reports(self, shown: Sequence[str]) -> tuple[StrategyReport, ...]:
+        return self.results.reports(shown)
+
     def part(self, start: int, end: int) -> list[Ranked]:
         pairs = zip(self.places[start:end], self.scores[start:end], strict=True)
         return [
-            Ranked(self.pool.candidates[place].id, score, self._reasons(place))
+            Ranked(self.pool.candidates[place].id, score, self._reasons(place), self._why(place))
             for place, score in pairs
         ]
 
     def _reasons(self, place: int) -> dict[str, float]:
         each = self.pool.candidates[place]
-        reasons = {
-            "keyword": worded(each),
+        scores = {
+            "keyword": worded(each.keyword),
             "meaning": self.pool.meaning.get(each.id, 0.0),
-            "conversation": each.thread_keyword,
+            "timeline": in_time(self.pool.understood.window, each.at),
+            "graph": self.pool.linked.get(each.id, 0.0),
         }
-        if place in self.closeness:
-            reasons["wording"] = self.closeness[place]
-        return reasons
+        return {strategy: score for strategy, score in scores.items() if score > 0}
+
+    def _why(self, place: int) -> Explanation | None:
+        if not self.explain:
+            return None
+        added = self.parts[place].tolist()
+        return Explanation(
+            found_by=self.results.places(self.pool.candidates[place].id),
+            parts=dict(zip((*NAMES, "wording"), added, strict=True)),
+            total=sum(added),
+        )
 
 
 def contextual(gatherer: Gatherer, closer: Interaction) -> Ranking:
     """The ranking that weighs words, meaning, conversation, neighbours and speaker."""
 
     def ranking(grant: Grant, query: Query) -> ContextualOrder:
-        pool, degraded = gatherer.gather(grant, query)
+        pool, results = gatherer.gather(grant, query)
 
         def texts(ids: Sequence[str]) -> Mapping[str, str]:
-            return {memory.id: memory.text for memory in gatherer.store.memories.get(grant, ids)}
+            return gatherer.store.memories.texts(grant, ids)
 
-        places, closeness = in_order(pool, texts, closer)
-        return ContextualOrder(pool, places, _scores(pool, places), closeness, tuple(degraded))
+        with results.measured("wording"):
+            places, parts = in_order(pool, texts, closer)
+        return ContextualOrder(pool, results, places, _scores(pool, places), parts, query.explain)
 
     return ranking
 
 
 def in_order(
     pool: Pool, texts: Callable[[Sequence[str]], Mapping[str, str]], closer: Interaction
-) -> tuple[list[int], dict[int, float]]:
-    """Places best first, and how closely the best are worded like the question."""
+) -> tuple[list[int], Numbers]:
+    """Places best first, and what each signal added to each."""
     features = pool.features()
-    order = _falling(features @ FIRST_SIGHT, pool.candidates)
+    order = _falling((features * FIRST_SIGHT).sum(axis=1), pool.candidates)
     head = order[:CLOSER]
     ids = [pool.candidates[place].id for place in head]
     wording = texts(ids)
     closeness = closer(pool.understood.meaning, [wording.get(id, "") for id in ids])
-    sums = features[head] @ CLOSER_LOOK + CLOSER_WEIGHT * standing(closeness)
-    again = _falling(sums, [pool.candidates[place] for place in head])
-    places = [*(head[place] for place in again), *order[CLOSER:]]
-    return places, dict(zip(head, closeness, strict=True))
+    parts = np.column_stack([features * FIRST_SIGHT, np.zeros(len(features))])
+    parts[head, :-1] = features[head] * CLOSER_LOOK
+    parts[head, -1] = CLOSER_WEIGHT * standing(closeness)
+    again = _falling(parts[head].sum(axis=1), [pool.candidates[place] for place in head])
+    best = spread([head[place] for place in again], parts.sum(axis=1), pool.candidates)
+    return [*best, *order[CLOSER:]], parts
 
 
-def worded(candidate: Candidate) -> float:
-    """The share of the question's words a candidate covers."""
-    return min(1.0, candidate.keyword * (K1 + 1))
+def spread(places: Sequence[int], sums: Numbers, candidates: Sequence[Candidate]) -> list[int]:
+    """The same, where each further one of a conversation stands a little lower."""
+    threads = np.array([candidates[place].thread for place in places])
+    worth = np.round(sums[list(places)], 9)
+    chosen = []
+    for _ in places:
+        best = int(worth.argmax())  # of equals the first, which has the smaller id
+        chosen.append(places[best])
+        worth[threads == threads[best]] -= SAME_AGAIN
+        worth[best] = -np.inf
+    return chosen
 
 
 def _scores(pool: Pool, places: Sequence[int]) -> list[float]:
     """The best evidence for each, or for any that follows it: absolute, and falling."""
-    evidence = [
-        max(worded(pool.candidates[place]), pool.meaning.get(pool.candidates[place].id, 0.0))
-        for place in places
-    ]
+    every = [pool.candidates[place] for place in places]
+    evidence = [max(worded(each.keyword), pool.meaning.get(each.id, 0.0)) for each in every]
     falling: list[float] = np.maximum.accumulate(evidence[::-1])[::-1].tolist()
     return falling
 

@@ -1,23 +1,54 @@
-"""Reading a question by rules: whom it is about, and whose words it asks for."""
+"""Reading a question by rules: whom it is about, when, and whose words it asks for."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 
 from ..core.text import WORD, query_terms, terms
 
 # "What did you recommend?", "the list you gave me": words of the assistant, not the user's own.
 OF_THE_ASSISTANT = re.compile(
-    r"\b(?:did|have|had|were|do|can|could) you\b.*\b(?:say|said|tell|told|recommend|suggest|mention"
-    r"|provide|give|given|gave|list|explain|advise|describe|write|wrote|share)"
-    r"|\byou (?:said|told|recommended|suggested|mentioned|provided|gave|listed|explained|advised"
-    r"|described|wrote|shared|came up)"
+    r"\b(?:did|have|had|were) you\b.*\b(?:say|said|tell|told|recommend|suggest|mention|provide|give"
+    r"|given|gave|list|explain|advise|describe|write|wrote|share|propose|come up)"
+    r"|\byou(?:'ve| have| had)? (?:said|told|recommended|suggested|mentioned|provided|gave|given"
+    r"|listed|explained|advised|described|wrote|shared|proposed|came up)"
     r"|\byour (?:last|previous|earlier|suggestion|recommendation|answer|advice|response|list)"
     r"|\bremind me\b|\bour (?:previous|last|earlier) (?:chat|conversation|discussion)",
     re.IGNORECASE,
 )
+
+# Words that say how to answer, or that something was talked about; not what is asked for.
+FRAME = re.compile(
+    r"""^\s*(?:(?:can|could|would|will)\s+you\s+)?(?:please\s+)?
+        (?:help\s+me\s+(?:understand|remember)|list|tell\s+me|walk\s+me\s+through|give\s+me
+          |provide(?:\s+me\s+with)?|summari[sz]e|remind\s+me|show\s+me|describe|explain)\b
+      | \b(?:mention|list|include|name)\s+only(?:\s+and\s+only)?\s+\w+\s+(?:items?|things?)\b
+      | \bin\s+(?:the\s+)?(?:chronological\s+|correct\s+|right\s+)?order\b
+      | \bthe\s+(?:order|sequence)\s+(?:in\s+which|of)\b
+      | \b(?:throughout|across|during|over|in|from)\s+(?:all\s+(?:of\s+)?)?
+        (?:our|my|these|those|the)\s+(?:\w+\s+)?
+        (?:conversations?|chats?|discussions?|sessions?|messages)\b
+      | \b(?:i|we|you)\s+(?:have\s+|had\s+)?
+        (?:brought\s+up|mentioned|talked\s+about|discussed|asked\s+about|told\s+you(?:\s+about)?
+          |said)\b
+      | \b(?:different|various)\s+(?:aspects?|parts?|topics?|things?|features?)\b(?:\s+of)?
+      | \baspects?\s+of\b
+      | \ba\s+(?:comprehensive|complete|detailed|brief|short|full|clear|thorough)?\s*
+        (?:summary|overview)\s+of\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+LEAST_LEFT = 2  # terms; of a shorter rest the frame was part
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A stretch of time a question names; its end is not part of it."""
+
+    since: datetime
+    until: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,18 +59,37 @@ class Understood:
     people: frozenset[str]  # speakers it names
     meaning: str  # the question without their names: names drown a short text's meaning
     asks_the_assistant: bool
+    window: Window | None = None
 
 
-def understand(question: str, speakers: Iterable[str | None]) -> Understood:
-    """Read a question among people who were heard speaking."""
+def understand(question: str, speakers: Iterable[str | None], now: datetime) -> Understood:
+    """Read a question asked at a moment, among people who were heard speaking."""
     said = set(terms(question))
     people = frozenset(name for name in speakers if name and said.issuperset(terms(name)))
+    matter = unframed(question)
     return Understood(
-        terms=tuple(query_terms(question)),
+        terms=tuple(query_terms(matter)),
         people=people,
-        meaning=_without(question, people),
+        meaning=_without(matter, people),
         asks_the_assistant=bool(OF_THE_ASSISTANT.search(question)),
+        window=window_of(question, now),
     )
+
+
+def unframed(question: str) -> str:
+    """What is asked for, without the words around it."""
+    matter = FRAME.sub(" ", question)
+    return matter if len(set(query_terms(matter))) >= LEAST_LEFT else question
+
+
+def window_of(question: str, now: datetime) -> Window | None:
+    """The one stretch of time the question names; with several, all between them."""
+    from ..core.dates import dates_in  # noqa: PLC0415  # slow to load, and few need it at once
+
+    spans = dates_in(question, now)
+    if not spans:
+        return None
+    return Window(min(span.since for span in spans), max(span.until for span in spans))
 
 
 def _without(question: str, people: frozenset[str]) -> str:

@@ -21,7 +21,16 @@ import numpy as np
 from ..core.access import Grant, Label, check_grant
 from ..core.bm25 import K1, B, best_possible, inverse_frequency
 from ..core.chain import GENESIS, commitment, content_of, link, new_salt, same_content
-from ..core.derive import Source, asks, derive, keyword_text, thread_name
+from ..core.derive import (
+    Source,
+    asks,
+    derive,
+    directs,
+    keyword_text,
+    known_as,
+    names_in,
+    thread_name,
+)
 from ..core.errors import Conflict, Forgotten
 from ..core.filters import Filter, matches
 from ..core.ids import WorkspaceId
@@ -380,17 +389,37 @@ class InProcessMemories(_Part):
         return {
             id: Candidate(
                 id=id,
+                kind=visible[id].kind,
                 thread=repr(_conversation(visible[id])),
+                at=visible[id].at,
                 speaker=visible[id].speaker,
                 role=visible[id].role,
                 length=len(home.words[id]),
                 asks=asks(visible[id].text),
+                directs=directs(visible[id]),
                 keyword=min(1.0, round(keyword[id], DIGITS)),
                 thread_keyword=min(1.0, round(thread_keyword[_conversation(visible[id])], DIGITS)),
             )
             for id in ids
             if id in visible
         }
+
+    @_locked
+    def texts(self, grant: Grant, ids: Sequence[str]) -> dict[str, str]:
+        return {memory.id: memory.text for memory in self.get(grant, ids)}
+
+    @_locked
+    def between(self, grant: Grant, since: datetime, until: datetime, *, limit: int) -> list[str]:
+        visible = self._state.visible_memories(grant)
+        inside = newest_first(memory for memory in visible if since <= memory.at < until)
+        return [memory.id for memory in inside[:limit]]
+
+    @_locked
+    def named(self, grant: Grant, names: Sequence[str], *, limit: int) -> list[Memory]:
+        wanted = set(map(known_as, names))
+        visible = self._state.visible_memories(grant)
+        about = (memory for memory in visible if not wanted.isdisjoint(names_in(memory)))
+        return newest_first(about)[:limit]
 
     @_locked
     def neighbours(

@@ -167,7 +167,8 @@ def canonical(answer: Any) -> Any:
     if isinstance(answer, Exception):
         return type(answer).__name__, str(answer)
     if isinstance(answer, Found):
-        return replace(answer, seconds=0.0)
+        timeless = tuple(replace(each, seconds=0.0) for each in answer.strategies)
+        return replace(answer, seconds=0.0, strategies=timeless)
     if isinstance(answer, dict):
         return {name: canonical(value) for name, value in answer.items()}
     if isinstance(answer, list | tuple):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from ...core.protocols import Candidate, Scored
 from ..checks import DIGITS
 from .best import best_first
 from .cache import LabelCache
+from .cards import CardBox, pick
 from .connections import Connection
 from .labels import NOTHING, SQL, Readable, readable
 
@@ -58,13 +58,17 @@ class ThreadLengths:
         return 2 * self.threads.nbytes + 200
 
 
-@dataclass(frozen=True, slots=True)
+NO_THREADS = ThreadLengths(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+
+
+@dataclass(frozen=True)
 class _Asked:
     """The terms of one question, with their postings in what a viewer may read."""
 
     view: Readable
     terms: tuple[str, ...]
     lists: list[Postings]
+    conversations: ThreadLengths
 
     @property
     def documents(self) -> int:
@@ -74,10 +78,26 @@ class _Asked:
     def average(self) -> float:
         return sum(state.terms for state in self.view.labels) / self.documents
 
+    @cached_property
     def scores(self) -> tuple[Ints, Scores]:
         """Memories that hold a term, and their scores as a share of the best possible."""
         weights = [inverse_frequency(self.documents, len(found)) for found in self.lists]
         numbers, scores = _added_up(self.lists, weights, self.average)
+        return numbers, scores / best_possible(weights)
+
+    @cached_property
+    def thread_scores(self) -> tuple[Ints, Scores]:
+        """Conversations that hold a term, and their scores, each counted as one text."""
+        count = sum(state.threads for state in self.view.labels)
+        average = sum(state.terms for state in self.view.labels) / max(count, 1)
+        known, lists, weights = self.conversations, [], []
+        for found in self.lists:
+            threads, places = np.unique(found.threads, return_inverse=True)
+            times = np.bincount(places, weights=found.frequencies, minlength=len(threads))
+            lengths = known.lengths[np.searchsorted(known.threads, threads)]
+            lists.append(Postings(threads, times.astype(np.int64), lengths, threads))
+            weights.append(inverse_frequency(count, len(threads)))
+        numbers, scores = _added_up(lists, weights, average)
         return numbers, scores / best_possible(weights)
 
 
@@ -85,7 +105,8 @@ class Keywords:
     def __init__(self, cache_bytes: int) -> None:
         self._cache: LabelCache[Postings] = LabelCache(cache_bytes)
         self._lengths: LabelCache[ThreadLengths] = LabelCache(cache_bytes)
-        self._counted: tuple[Readable, tuple[str, ...], int] = (NOTHING, (), 0)
+        self.cards = CardBox(cache_bytes)
+        self._last = _Asked(NOTHING, (), [], NO_THREADS)  # one question asks several times
 
     def search(
         self,
@@ -99,52 +120,48 @@ class Keywords:
         asked = self._asked(connection, grant, terms)
         if not asked.documents or not asked.terms:
             return []
-        numbers, scores = asked.scores()
-        self._counted = (asked.view, asked.terms, len(numbers))
+        numbers, scores = asked.scores
         return best_first(connection, asked.view, grant, numbers, scores, where=where, limit=limit)
 
     def count(self, connection: Connection, grant: Grant, terms: Sequence[str]) -> int:
-        """How many memories hold one of the terms; a search for them has just counted, mostly."""
-        view, wanted, count = self._counted
-        if wanted == tuple(dict.fromkeys(terms)) and view == readable(connection, grant):
-            return count
-        lists = [found.memories for found in self._asked(connection, grant, terms).lists]
-        return len(np.unique(np.concatenate(lists))) if lists else 0
+        """How many memories hold one of the terms."""
+        asked = self._asked(connection, grant, terms)
+        return len(asked.scores[0]) if asked.documents and asked.terms else 0
 
     def describe(
         self, connection: Connection, grant: Grant, ids: Sequence[str], terms: Sequence[str]
     ) -> dict[str, Candidate]:
         asked = self._asked(connection, grant, terms)
-        bound = {**asked.view.parameters, "ids": json.dumps(list(ids))}
-        rows = connection.execute(SQL["described"], bound).fetchall()
-        if not rows:
-            return {}
-        places = np.array([row[1] for row in rows], dtype=np.int64)
-        threads = np.array([_thread(row[2], row[3]) for row in rows], dtype=np.int64)
-        keyword = thread_keyword = np.zeros(len(rows))
-        if asked.terms:
-            keyword = _looked_up(*asked.scores(), places)
-            thread_keyword = _looked_up(*self._thread_scores(connection, asked), threads)
+        cards = list(pick(self.cards.readable(connection, asked.view), ids))
+        keyword = thread_keyword = np.zeros(len(cards))
+        if asked.terms and cards:
+            places = np.array([card.memory for _, card in cards], dtype=np.int64)
+            threads = np.array([card.place for _, card in cards], dtype=np.int64)
+            keyword = _looked_up(*asked.scores, places)
+            thread_keyword = _looked_up(*asked.thread_scores, threads)
         scores = zip(_share(keyword), _share(thread_keyword), strict=True)
         return {
-            row[0]: Candidate(
-                id=row[0],
-                thread=f"{row[2]}/{row[3]}",
-                speaker=row[5],
-                role=row[6],
-                length=row[7],
-                asks=bool(row[8]),
-                keyword=own,
-                thread_keyword=whole,
-            )
-            for row, (own, whole) in zip(rows, scores, strict=True)
+            id: card.candidate(id, own, whole)
+            for (id, card), (own, whole) in zip(cards, scores, strict=True)
         }
+
+    def neighbours(
+        self, connection: Connection, grant: Grant, ids: Sequence[str], reach: int
+    ) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
+        boxes = self.cards.readable(connection, readable(connection, grant))
+        return {id: box.around(id, reach) for box in boxes for id in ids if id in box.by_id}
 
     def _asked(self, connection: Connection, grant: Grant, terms: Sequence[str]) -> _Asked:
         view = readable(connection, grant)
         wanted = tuple(dict.fromkeys(terms))
-        lists = [self._postings(connection, view, term) for term in wanted]
-        return _Asked(view, wanted, lists)
+        if not wanted:
+            return _Asked(view, (), [], NO_THREADS)
+        last = self._last
+        if last.terms != wanted or last.view != view:
+            lists = [self._postings(connection, view, term) for term in wanted]
+            last = _Asked(view, wanted, lists, self._thread_lengths(connection, view))
+            self._last = last
+        return last
 
     def _postings(self, connection: Connection, view: Readable, term: str) -> Postings:
         lists = []
@@ -155,21 +172,6 @@ class Keywords:
                 lists.append(self._cache.fresh(key, state, partial(_read, connection, rows)))
         return lists[0] if len(lists) == 1 else _joined([EMPTY, *lists])
 
-    def _thread_scores(self, connection: Connection, asked: _Asked) -> tuple[Ints, Scores]:
-        """Conversations that hold a term, and their scores, each counted as one text."""
-        count = sum(state.threads for state in asked.view.labels)
-        average = sum(state.terms for state in asked.view.labels) / max(count, 1)
-        known = self._thread_lengths(connection, asked.view)
-        lists, weights = [], []
-        for found in asked.lists:
-            threads, places = np.unique(found.threads, return_inverse=True)
-            times = np.bincount(places, weights=found.frequencies, minlength=len(threads))
-            lengths = known.lengths[np.searchsorted(known.threads, threads)]
-            lists.append(Postings(threads, times.astype(np.int64), lengths, threads))
-            weights.append(inverse_frequency(count, len(threads)))
-        numbers, scores = _added_up(lists, weights, average)
-        return numbers, scores / best_possible(weights)
-
     def _thread_lengths(self, connection: Connection, view: Readable) -> ThreadLengths:
         parts = []
         for state in sorted(view.labels, key=lambda state: state.label):
@@ -178,19 +180,14 @@ class Keywords:
                 key = (view.workspace, state.label)
                 parts.append(self._lengths.fresh(key, state, partial(_lengths, connection, rows)))
         return ThreadLengths(
-            np.concatenate([part.threads for part in parts]),
-            np.concatenate([part.lengths for part in parts]),
+            np.concatenate([NO_THREADS.threads, *(part.threads for part in parts)]),
+            np.concatenate([NO_THREADS.lengths, *(part.lengths for part in parts)]),
         )
 
 
 def _share(scores: Scores) -> list[float]:
     shares: list[float] = np.minimum(1.0, np.round(scores, DIGITS)).tolist()
     return shares
-
-
-def _thread(label: int, thread: int) -> int:
-    """One number for a conversation of a label."""
-    return (label << 32) | thread
 
 
 def _looked_up(numbers: Ints, scores: Scores, wanted: Ints) -> Scores:

@@ -5,12 +5,22 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from itertools import islice
 
 from ...core.access import Grant
 from ...core.canonical import canonical_json, time_text
 from ...core.codec import event_from_json, memory_from_json, memory_json
-from ...core.derive import Source, asks, derive, keyword_text, thread_name
+from ...core.derive import (
+    Source,
+    asks,
+    derive,
+    directs,
+    keyword_text,
+    known_as,
+    names_in,
+    thread_name,
+)
 from ...core.filters import Condition, Every, Filter, Op, matches
 from ...core.ids import WorkspaceId
 from ...core.protocols import Candidate, Erased, Scored
@@ -62,22 +72,29 @@ class SqliteMemories:
         with self._connections.reading() as connection:
             return self._keywords.describe(connection, grant, ids, terms)
 
+    def texts(self, grant: Grant, ids: Sequence[str]) -> dict[str, str]:
+        with self._connections.reading() as connection:
+            bound = {**readable(connection, grant).parameters, "ids": json.dumps(ids)}
+            return dict(connection.execute(SQL["texts"], bound).fetchall())
+
+    def between(self, grant: Grant, since: datetime, until: datetime, *, limit: int) -> list[str]:
+        window = {"since": time_text(since), "until": time_text(until), "limit": limit}
+        with self._connections.reading() as connection:
+            bound = {**readable(connection, grant).parameters, **window}
+            return [id for (id,) in connection.execute(SQL["between"], bound)]
+
+    def named(self, grant: Grant, names: Sequence[str], *, limit: int) -> list[Memory]:
+        wanted = json.dumps(sorted(set(map(known_as, names))))
+        with self._connections.reading() as connection:
+            bound = {**readable(connection, grant).parameters, "names": wanted, "limit": limit}
+            rows = connection.execute(SQL["named"], bound).fetchall()
+        return [_memory(content, grant.workspace) for content, *_ in rows]
+
     def neighbours(
         self, grant: Grant, ids: Sequence[str], *, reach: int
     ) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
         with self._connections.reading() as connection:
-            view = readable(connection, grant)
-            bound = {**view.parameters, "ids": json.dumps(ids)}
-            rows = connection.execute(SQL["described"], bound).fetchall()
-            found = {}
-            for id, _, label, thread, at, *_ in rows:
-                place = {"workspace": view.workspace, "label": label, "thread": thread}
-                here = {**place, "at": at, "id": id, "reach": reach}
-                found[id] = (
-                    tuple(each for (each,) in connection.execute(SQL["before"], here)),
-                    tuple(each for (each,) in connection.execute(SQL["after"], here)),
-                )
-            return found
+            return self._keywords.neighbours(connection, grant, ids, reach)
 
     def delete(self, workspace: WorkspaceId, ids: Sequence[str]) -> int:
         return self._connections.write(
@@ -162,6 +179,7 @@ def _write(connection: Connection, number: int, place: int, memory: Memory) -> N
         "role": memory.role,
         "length": len(words),
         "asks": asks(memory.text),
+        "directs": directs(memory),
         "kind": memory.kind.value,
         "at": time_text(memory.at),
         "subject": memory.body.get("subject"),
@@ -174,6 +192,8 @@ def _write(connection: Connection, number: int, place: int, memory: Memory) -> N
         for source in memory.sources
     ]
     connection.executemany(SQL["add_link"], links)
+    names = [(number, label, name, place) for name in names_in(memory)]
+    connection.executemany(SQL["add_name"], names)
     _write_postings(connection, (number, label, place, thread), words)
 
 
@@ -213,6 +233,9 @@ def delete_memories(connection: Connection, workspace: WorkspaceId, ids: Iterabl
         place, label, content, thread = row
         memories += 1
         keywords += _delete_postings(connection, (number, label, place, thread), content)
+        names = names_in(_memory(content, workspace))
+        rows = [(number, label, name, place) for name in names]
+        connection.executemany(SQL["drop_name"], rows)
         gone = {"workspace": number, "memory": place, "origin": id}
         links += connection.execute(SQL["drop_links"], gone).rowcount
         vectors += connection.execute(SQL["drop_vectors"], gone).rowcount

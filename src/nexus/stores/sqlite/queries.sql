@@ -139,9 +139,9 @@ SELECT memory, label, content, thread FROM memories WHERE workspace = :workspace
 
 -- add_memory --
 INSERT INTO memories (workspace, memory, id, label, kind, at, subject, predicate, thread, speaker,
-                      role, length, asks, content)
+                      role, length, asks, directs, content)
 VALUES (:workspace, :memory, :id, :label, :kind, :at, :subject, :predicate, :thread, :speaker,
-        :role, :length, :asks, :content);
+        :role, :length, :asks, :directs, :content);
 
 -- thread --
 SELECT thread FROM threads WHERE workspace = :workspace AND label = :label AND name = :name;
@@ -168,21 +168,37 @@ UPDATE labels SET threads = threads + :more WHERE workspace = :workspace AND lab
 -- thread_lengths --
 SELECT thread, terms FROM threads WHERE workspace = :workspace AND label = :label;
 
--- described --
-SELECT memories.id, memory, label, thread, at, speaker, role, length, asks
+-- new_cards --
+SELECT id, memory, thread, at, speaker, role, length, asks, directs, kind FROM memories
+ WHERE workspace = :workspace AND label = :label AND memory > :after
+ ORDER BY thread, at, id;
+
+-- texts --
+SELECT memories.id, content ->> 'text'
   FROM json_each(:ids) AS wanted
   CROSS JOIN memories ON memories.workspace = :workspace AND memories.id = wanted.value
  WHERE +label IN (SELECT value FROM json_each(:labels));
 
--- before --
-SELECT id FROM memories
- WHERE workspace = :workspace AND label = :label AND thread = :thread AND (at, id) < (:at, :id)
- ORDER BY at DESC, id DESC LIMIT :reach;
+-- add_name --
+INSERT INTO names (workspace, label, name, memory) VALUES (?, ?, ?, ?);
 
--- after --
+-- drop_name --
+DELETE FROM names WHERE workspace = ? AND label = ? AND name = ? AND memory = ?;
+
+-- between --
 SELECT id FROM memories
- WHERE workspace = :workspace AND label = :label AND thread = :thread AND (at, id) > (:at, :id)
- ORDER BY at, id LIMIT :reach;
+ WHERE workspace = :workspace AND label IN (SELECT value FROM json_each(:labels))
+   AND at >= :since AND at < :until
+ ORDER BY at DESC, id LIMIT :limit;
+
+-- named --
+SELECT DISTINCT content, at, memories.id
+  FROM json_each(:labels) AS readable
+  CROSS JOIN json_each(:names) AS wanted
+  CROSS JOIN names ON names.workspace = :workspace AND names.label = readable.value
+                  AND names.name = wanted.value
+  CROSS JOIN memories ON memories.workspace = :workspace AND memories.memory = names.memory
+ ORDER BY at DESC, memories.id LIMIT :limit;
 
 -- add_link --
 INSERT OR IGNORE INTO links (workspace, origin, relation, target)

@@ -80,6 +80,7 @@ CREATE TABLE memories (
     role      TEXT,
     length    INTEGER NOT NULL,              -- in terms
     asks      INTEGER NOT NULL,              -- whether it ends with a question
+    directs   INTEGER NOT NULL,              -- whether it says how things shall be done
     content   TEXT    NOT NULL,              -- canonical JSON
     PRIMARY KEY (workspace, memory),
     UNIQUE (workspace, id)
@@ -110,6 +111,15 @@ CREATE TABLE links (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX links_by_target ON links (workspace, target, origin);
+
+-- What facts and entities are about.
+CREATE TABLE names (
+    workspace INTEGER NOT NULL,
+    label     INTEGER NOT NULL,
+    name      TEXT    NOT NULL,              -- case-folded
+    memory    INTEGER NOT NULL,
+    PRIMARY KEY (workspace, label, name, memory)
+) STRICT, WITHOUT ROWID;
 
 -- Keywords, clustered by label, so that a viewer's statistics come from the viewer's own rows.
 CREATE TABLE postings (

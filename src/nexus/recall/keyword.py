@@ -1,0 +1,22 @@
+"""By the question's words: BM25 over what the viewer may read."""
+
+from __future__ import annotations
+
+from ..core.access import Grant
+from ..core.bm25 import K1
+from ..core.protocols import Scored, Store
+from .asked import Asked, Strategy
+
+
+def keyword(store: Store) -> Strategy:
+    def search(grant: Grant, asked: Asked) -> list[Scored]:
+        terms, where = asked.understood.terms, asked.query.where
+        found = store.memories.matching(grant, terms, where=where, limit=asked.depth)
+        return [Scored(id=hit.id, score=worded(hit.score)) for hit in found]
+
+    return search
+
+
+def worded(share: float) -> float:
+    """The share of the question's words a text covers: once each, in a text of usual length."""
+    return min(1.0, share * (K1 + 1))

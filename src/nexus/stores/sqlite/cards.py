@@ -1,0 +1,108 @@
+"""What ranking asks of every candidate, kept in memory: a card each, in the order of its thread."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from typing import Any, NamedTuple
+
+from ...core.canonical import text_time
+from ...core.protocols import Candidate
+from ...core.records import MemoryKind
+from .cache import LabelCache
+from .connections import Connection
+from .labels import SQL, Readable
+
+KINDS = {kind.value: kind for kind in MemoryKind}
+CARD_BYTES = 700  # with its id, its time and its places in two tables
+
+Moment = tuple[datetime, str]  # a card's place in its thread
+
+
+class Card(NamedTuple):
+    memory: int
+    place: int  # of its thread, among those of all labels
+    thread: str
+    kind: MemoryKind
+    speaker: str | None
+    role: str | None
+    at: datetime
+    length: int
+    asks: bool
+    directs: bool
+
+    def candidate(self, id: str, keyword: float, thread_keyword: float) -> Candidate:
+        _, _, thread, kind, speaker, role, at, length, asks, directs = self
+        more = (length, asks, directs, keyword, thread_keyword)
+        return Candidate(id, kind, speaker, role, thread, at, *more)
+
+
+@dataclass(frozen=True, slots=True)
+class Cards:
+    """The cards of one label."""
+
+    by_id: dict[str, Card] = field(default_factory=dict)
+    threads: dict[str, list[Moment]] = field(default_factory=partial(defaultdict, list))
+
+    @property
+    def bytes(self) -> int:
+        return CARD_BYTES * len(self.by_id) + 200
+
+    def add(self, id: str, card: Card) -> None:
+        self.by_id[id] = card
+        insort(self.threads[card.thread], (card.at, id))
+
+    def around(self, id: str, reach: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """What stands before and after, nearest first."""
+        card = self.by_id[id]
+        talk = self.threads[card.thread]
+        here = bisect_left(talk, (card.at, id))
+        before = talk[max(0, here - reach) : here][::-1]
+        after = talk[here + 1 : here + 1 + reach]
+        return tuple(each for _, each in before), tuple(each for _, each in after)
+
+
+class CardBox:
+    """The cards of every label that was asked about lately."""
+
+    def __init__(self, cache_bytes: int) -> None:
+        self._cache: LabelCache[Cards] = LabelCache(cache_bytes)
+
+    def readable(self, connection: Connection, view: Readable) -> list[Cards]:
+        boxes = []
+        for state in view.labels:
+            if state.documents:
+                rows = {"workspace": view.workspace, "label": state.label}
+                key = (view.workspace, state.label)
+                boxes.append(self._cache.fresh(key, state, partial(_read, connection, rows)))
+        return boxes
+
+
+def pick(boxes: Sequence[Cards], ids: Iterable[str]) -> Iterator[tuple[str, Card]]:
+    """The cards of those ids that are there."""
+    for id in ids:
+        for box in boxes:
+            if card := box.by_id.get(id):
+                yield id, card
+                break
+
+
+def _read(connection: Connection, rows: dict[str, Any], known: Cards | None, after: int) -> Cards:
+    found = connection.execute(SQL["new_cards"], {**rows, "after": after}).fetchall()
+    if known and not found:
+        return known
+    # A copy: others may be reading the known ones.
+    cards = Cards(dict(known.by_id), _copied(known.threads)) if known else Cards()
+    for id, memory, thread, at, speaker, role, length, asks, directs, kind in found:
+        place, name = (rows["label"] << 32) | thread, f"{rows['label']}/{thread}"
+        traits = (text_time(at), length, bool(asks), bool(directs))
+        cards.add(id, Card(memory, place, name, KINDS[kind], speaker, role, *traits))
+    return cards
+
+
+def _copied(threads: dict[str, list[Moment]]) -> dict[str, list[Moment]]:
+    return defaultdict(list, {thread: list(talk) for thread, talk in threads.items()})
