@@ -1,0 +1,108 @@
+"""From one message to entities, facts, identities and landmarks, by rules alone.
+
+Deterministic and free: a compact grammar of English clauses (`clauses`), a table of relations
+(`relations`), and a sense for what is asserted at all (`mood`). What it cannot read it leaves
+alone: the message itself stays findable as a passage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from ...core.dates import DateSpan, dates_in
+from ...core.records import Trust
+from .cast import Cast
+from .clauses import Clause, clauses
+from .entities import entities
+from .extracted import Certainty, Context, Extracted, Identity, Landmark, Message, Span, Statement
+from .facts import FactReader
+from .identities import identities
+from .instructions import instructions
+from .junk import is_english, is_repetition, told
+from .landmarks import Sentence, is_pledge, landmarks
+from .render import sentence as as_sentence
+from .secrets import blanked, secrets
+from .tokens import Token, sentences, tokens
+
+__all__ = ["Context", "Extracted", "Message", "extract"]
+
+LONGEST_READ = 50_000  # characters: what is beyond is kept as passages, and not read for facts
+
+
+def extract(message: Message, context: Context) -> Extracted:
+    """Everything the rules find in one message. Never raises, whatever the text."""
+    hidden = tuple(secrets(message.text))
+    text = told(blanked(message.text, hidden)[:LONGEST_READ])
+    words = tokens(text)
+    if is_repetition(words) or not is_english(words):
+        return Extracted(secrets=hidden)
+    reading = _Reading(message, Cast.of(message, context), text, dates_in(text, message.at))
+    for sentence in sentences(words):
+        reading.read(sentence)
+    return Extracted(
+        entities=tuple(entities(words, reading.facts, reading.cast)),
+        facts=tuple(reading.facts),
+        identities=tuple(reading.identities),
+        landmarks=tuple(reading.landmarks),
+        secrets=hidden,
+    )
+
+
+@dataclass(slots=True)
+class _Reading:
+    """One message, sentence after sentence."""
+
+    message: Message
+    cast: Cast
+    text: str
+    dates: Sequence[DateSpan]
+    facts: list[Statement] = field(default_factory=list)
+    identities: list[Identity] = field(default_factory=list)
+    landmarks: list[Landmark] = field(default_factory=list)
+    orders: list[Span] = field(init=False)
+    reader: FactReader = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.orders = instructions(self.text)
+        self.reader = FactReader(self.cast, self.dates, self.message.at)
+
+    def read(self, sentence: Sequence[Token]) -> None:
+        start, end = sentence[0].start, sentence[-1].end
+        if any(order.start < end and start < order.end for order in self.orders):
+            return  # talks to the model: never a fact, whoever wrote it
+        found = clauses(sentence)
+        own = self.message.trust > Trust.EXTERNAL
+        aliases = list(identities(self.text[start:end], start, self.cast)) if own else []
+        facts = [] if aliases else self.reader.read(sentence, found)
+        if not own:
+            facts = [_distant(fact) for fact in facts if fact.subject != self.cast.speaker]
+        if own:
+            said = self._said(sentence, found, facts)
+            self.landmarks += landmarks(said)
+            facts = [] if is_pledge(said) else facts  # a promise is no fact yet
+        if not facts and not aliases:
+            self.reader.continued(self.facts, sentence)
+        self.facts += facts
+        self.identities += aliases
+
+    def _said(
+        self, words: Sequence[Token], found: list[Clause], facts: list[Statement]
+    ) -> Sentence:
+        start, end = words[0].start, words[-1].end
+        return Sentence(
+            words=words,
+            text=self.text[start:end],
+            clauses=found,
+            facts=facts,
+            rendered=facts[0].sentence
+            if len(facts) == 1
+            else as_sentence(self.reader.write(words)),
+            cast=self.cast,
+            dates=[span for span in self.dates if start <= span.start < end],
+        )
+
+
+def _distant(fact: Statement) -> Statement:
+    """What a document or an import says was not said by anybody here."""
+    return replace(fact, certainty=Certainty.UNCERTAIN)

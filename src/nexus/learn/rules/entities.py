@@ -1,0 +1,162 @@
+"""Who and what a message names, with where."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .cast import MEN, WOMEN, Cast
+from .extracted import Entity, Span, Statement
+from .lexicon import (
+    ADVERBS,
+    AUXILIARIES,
+    COORDINATORS,
+    DETERMINERS,
+    KIN,
+    OPENERS,
+    POLITE_STATES,
+    PREPOSITIONS,
+    QUESTIONS,
+    SUBJECTS,
+    SUBORDINATORS,
+    words,
+)
+from .tokens import STOPS, Token
+from .verbs import FORMS
+
+NEVER_NAMES = (
+    SUBJECTS
+    | OPENERS
+    | DETERMINERS
+    | PREPOSITIONS
+    | ADVERBS
+    | COORDINATORS
+    | SUBORDINATORS
+    | QUESTIONS
+    | POLITE_STATES
+    | frozenset(AUXILIARIES)
+    | words(
+        """monday tuesday wednesday thursday friday saturday sunday january february march april may
+        june july august september october november december i'm ok todo decision correction me her
+        him us them let nothing nobody everyone everybody someone something anything none good
+        english christmas"""
+    )
+)
+COMPANIES = words("inc ltd gmbh labs corp llc university college institute bank company foundation")
+PLACES = words(
+    "street city park river lake mountain mountains island beach village county valley road"
+)
+EVENTS = words("conference summit festival marathon tournament workshop meetup concert wedding")
+DOCUMENTS = (".pdf", ".md", ".docx", ".xlsx", ".csv", ".txt", ".pptx")
+INSIDE = frozenset("of de van von & the".split())
+TYPED_SUBJECTS = words(
+    "WORKS_AT WORKS_AS LIVES_IN MOVED_TO MOVING_TO SPOUSE_OF SIBLING_OF LIKES KNOWS"
+)
+LONGEST_NAME = 5
+
+
+def entities(all_words: Sequence[Token], facts: Sequence[Statement], cast: Cast) -> list[Entity]:
+    """Names in the order they appear; types from the facts they stand in, else from their words."""
+    said: dict[str, list[Span]] = {}
+    for first, last in _names(all_words, cast):
+        name = " ".join(word.text for word in all_words[first:last])
+        said.setdefault(name, []).append(Span(all_words[first].start, all_words[last - 1].end))
+    types = dict(_types(facts, cast))
+    for name in types:
+        said.setdefault(name, [])
+    return [
+        Entity(name=name, type=types.get(name) or _guess(name, cast), mentions=tuple(spans))
+        for name, spans in said.items()
+    ]
+
+
+def _names(all_words: Sequence[Token], cast: Cast) -> list[tuple[int, int]]:
+    """Runs of capitalised words; at the start of a sentence only what is known for a name."""
+    found: list[tuple[int, int]] = []
+    at, start = 0, True
+    while at < len(all_words):
+        word = all_words[at]
+        if not _is_name(word, cast, start=start):
+            start = word.text in STOPS or word.kind == "gap" or word.text in '"“:-'
+            at += 1
+            continue
+        end = at + 1
+        while end < len(all_words) and end - at < LONGEST_NAME and _goes_on(all_words, end):
+            end += 1
+        while all_words[end - 1].low in INSIDE:
+            end -= 1
+        found.append((at, end))
+        at, start = end, False
+    return found
+
+
+def _is_name(word: Token, cast: Cast, *, start: bool) -> bool:
+    if word.low in cast.known:
+        return word.kind == "word"
+    if word.low.endswith(DOCUMENTS):
+        return True
+    if word.kind != "word" or not word.text[:1].isupper() or word.low in NEVER_NAMES:
+        return False
+    if len(word.text) < 2:
+        return False
+    return (
+        not start
+        or word.low in WOMEN
+        or word.low in MEN
+        or (
+            word.low not in FORMS and word.low not in KIN and word.text[1:] != word.text[1:].lower()
+        )
+    )
+
+
+def _goes_on(all_words: Sequence[Token], at: int) -> bool:
+    word, before = all_words[at], all_words[at - 1]
+    if word.start - before.end != 1:
+        return False
+    if word.kind == "word" and word.text[:1].isupper():
+        return word.low not in NEVER_NAMES
+    following = all_words[at + 1] if at + 1 < len(all_words) else None
+    return word.low in INSIDE and following is not None and following.text[:1].isupper()
+
+
+def _types(facts: Sequence[Statement], cast: Cast) -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = [(cast.speaker, "person")] if facts else []
+    for fact in facts:
+        if fact.object and fact.object[:1].isupper():
+            found.append((fact.object, TYPES.get(fact.predicate, "thing")))
+        if fact.subject == cast.project:
+            found.append((fact.subject, "project"))
+        elif fact.predicate in TYPED_SUBJECTS:
+            found.append((fact.subject, "person"))
+    return found
+
+
+TYPES = {
+    **dict.fromkeys("WORKS_AT FOUNDED GRADUATED_FROM CUSTOMER_OF LEFT".split(), "company"),
+    **dict.fromkeys(
+        "LIVES_IN BORN_IN FROM MOVED_TO MOVING_TO GREW_UP_IN VISITED TRAVELS_TO".split(), "place"
+    ),
+    **dict.fromkeys(
+        """KNOWS SPOUSE_OF SIBLING_OF PARENT_OF CHILD_OF FRIEND_OF DATING MET REPORTS_TO COLLEAGUE_OF
+        NEIGHBOR_OF RELATIVE_OF""".split(),
+        "person",
+    ),
+    **dict.fromkeys("USES SWITCHED_TO CHOSE".split(), "product"),
+    **dict.fromkeys("BUILDING CREATED WORKING_ON CONTRIBUTED_TO LAUNCHED".split(), "project"),
+    "HAS_PET": "pet",
+    "ATTENDED": "event",
+}
+
+
+def _guess(name: str, cast: Cast) -> str:
+    parts = name.lower().split()
+    if name == cast.project:
+        return "project"
+    if parts[0] in WOMEN or parts[0] in MEN or name == cast.speaker or name == cast.other:
+        return "person"
+    if parts[-1] in COMPANIES:
+        return "company"
+    if parts[-1] in PLACES:
+        return "place"
+    if parts[-1] in EVENTS:
+        return "event"
+    return "document" if name.lower().endswith(DOCUMENTS) else "thing"

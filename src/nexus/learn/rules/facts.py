@@ -1,0 +1,387 @@
+"""From clauses to facts: by the table of relations where a line fits, else as a plain statement."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from ...core.dates import DateSpan, Relation
+from .cast import Cast, joined
+from .clauses import Clause, opening
+from .copula import Told, copula
+from .extracted import Category, Certainty, Span, Statement, Temporal
+from .lexicon import (
+    CONDITIONS,
+    JUDGEMENTS,
+    KIN,
+    NOBODY,
+    POLITE_NOW,
+    POLITE_STATES,
+    POLITE_VERBS,
+    STOP_WORDS,
+)
+from .mood import Asserted, asserted, is_question
+from .relations import (
+    BEGINS,
+    FINISHED,
+    LONGEST_REST,
+    OPPOSITE,
+    PAST_ONLY,
+    RULES,
+    STATES,
+    UNFINISHED,
+    Rule,
+)
+from .render import SAID_BEFORE, Renderer, sentence
+from .tokens import Token
+
+PARTICLES = frozenset("up out off down away back over".split())
+CUT = re.compile(
+    r"\s*(?:[,;.!?(](?=\s|$)|\s(?:these days|for (?:years|ages|\w+ (?:years|months|weeks)))\b|\s(?:as|with|since|because|when|while|where|which|who|that|but|so|if|instead of"
+    r"|rather than|over|than|after|before|until|and (?:I|we|he|she|they|it))\s).*",
+    re.DOTALL,
+)
+ARTICLE = re.compile(r"^(?:an?|the|my|our|some)\s+", re.IGNORECASE)
+NO_OBJECT = re.compile(
+    r"^(?:it|that|this|them|him|her|you|these|those|so|one|me|us)\b[\s.!,]*", re.I
+)
+CALLED = re.compile(
+    r"\b(?:called|named|whose name is)\s+(?P<name>[A-Z][\w'’-]+(?:\s+[A-Z][\w'’-]+)?)"
+)
+EVERY = re.compile(r"\b(?:every|each|once|twice|times) (?:a )?\w+|\bon \w+days\b", re.IGNORECASE)
+SHORTEST = 2  # words with content that a plain statement needs
+TIMED = (Category.TEMPORAL, Category.BEHAVIOURAL)
+OF_PEOPLE = (Category.PERSONAL, Category.SOCIAL)  # a project has no puppy: "we" are people here
+PERSON = re.compile(r"[A-Z][\w'’-]*(?:(?: and | )[A-Z][\w'’-]*)*")
+CONTINUES = frozenset("it they this that he she these".split())
+LONGEST_SENTENCE = 320
+
+
+class FactReader:
+    """Reads the facts of one message, sentence after sentence."""
+
+    def __init__(self, cast: Cast, dates: Sequence[DateSpan], at: datetime) -> None:
+        self._cast = cast
+        self._dates = dates
+        self._at = at
+        self._renderer = Renderer(cast, dates)
+
+    def read(self, words: Sequence[Token], found: Sequence[Clause]) -> list[Statement]:
+        """The facts of one sentence: relations, or one plain statement if it holds no relation."""
+        facts: list[Statement] = []
+        plain: tuple[Asserted, str] | None = None
+        every = list(asserted(words, found))
+        for each in every:
+            subject = self._subject(each)
+            if subject is None:
+                continue
+            related = list(self._related(each, subject, alone=len(every) == 1))
+            facts += related
+            told = any(fact.certainty is not Certainty.INFERRED for fact in related)
+            if not told and plain is None and self._says_something(each.clause):
+                plain = each, subject
+            self._meet(each.clause, subject)
+        if plain is not None and all(fact.aspect in KIN for fact in facts):
+            facts += self._plain(*plain)
+        return facts
+
+    def continued(self, facts: list[Statement], words: Sequence[Token]) -> bool:
+        """Add a sentence about "it" or "them" to the fact before, which says what that is."""
+        place = opening(words)
+        last = facts[-1] if facts else None
+        if last is None or place >= len(words) or words[place].low not in CONTINUES:
+            return False
+        if is_question(words) or _content(words[place:]) < SHORTEST:
+            return False
+        more = sentence(self._renderer.write(words[place:], said=True))
+        if len(last.sentence) + len(more) > LONGEST_SENTENCE:
+            return False
+        facts[-1] = replace(last, sentence=f"{last.sentence} {more}")
+        return True
+
+    def write(self, words: Sequence[Token]) -> str:
+        """A sentence that holds no fact, for somebody who was not there."""
+        return self._renderer.write(words)
+
+    # -- who
+
+    def _subject(self, told: Asserted) -> str | None:
+        clause = told.clause
+        if told.teller is not None:
+            return self._subject(Asserted(told.teller, Certainty.EXPLICIT))
+        if clause.words[clause.subject[0]].low in NOBODY and clause.kind == "noun":
+            return None
+        if clause.kind in ("i", ""):
+            return self._cast.speaker
+        if clause.kind == "we":
+            return self._cast.group
+        if clause.kind in ("he", "she", "they"):
+            return self._cast.who(clause.kind)
+        if clause.kind == "noun":
+            return self._cast.named(clause.words[slice(*clause.subject)])
+        return None
+
+    def _meet(self, clause: Clause, subject: str) -> None:
+        """Those who can be "she" in the next sentence: the object's people, then the subject."""
+        for word, following in zip(
+            clause.words[clause.rest : clause.end], clause.words[clause.rest + 1 :], strict=False
+        ):
+            if word.low == "my" and following.low in KIN:
+                self._cast.meet(f"{self._cast.speaker}'s {following.low}", following.low)
+        if not clause.first_person:
+            self._cast.meet(subject, joined(clause.words[slice(*clause.subject)]))
+
+    # -- relations
+
+    def _related(self, told: Asserted, subject: str, *, alone: bool) -> Iterator[Statement]:
+        clause = told.clause
+        rest = text_of(clause.words[clause.rest : clause.end])[:LONGEST_REST]
+        for found in [
+            *copula(clause, rest, subject, self._cast),
+            *self._by_table(clause, rest, subject),
+        ]:
+            if clause.kind == "we" and found.category in OF_PEOPLE:
+                found = found._replace(subject=self._cast.speaker)
+            yield self._statement(told, found, whole=alone and not found.inferred)
+            if found.only:
+                return
+
+    def _by_table(self, clause: Clause, rest: str, subject: str) -> Iterator[Told]:
+        for rule in RULES.get(clause.lemma, ()):
+            match = rule.pattern.match(rest)
+            if match is None or (rule.negated and not clause.negated):
+                continue
+            object = self._object(clause, match.start("object"), match["object"], rule)
+            if not object or NO_OBJECT.fullmatch(object + " "):
+                return
+            relation = _in_tense(rule.relation, clause)
+            negated = clause.negated and not rule.negated
+            if negated and relation in OPPOSITE:
+                relation, negated = OPPOSITE[relation], False
+            if clause.modal == "would" and relation == "LIKES":
+                relation = "WANTS"
+                object = object.removeprefix("to ")
+            yield from _persons(
+                subject, relation, object, rule.type, rule.category, negated=negated
+            )
+            return
+
+    def _object(self, clause: Clause, offset: int, object: str, rule: Rule) -> str:
+        """The object's own words, without what says when, why or with whom."""
+        type = rule.type
+        start = clause.words[clause.rest].start + offset if clause.rest < len(clause.words) else 0
+        called = CALLED.search(object) if type in ("pet", "person", "company", "project") else None
+        if called:
+            return called["name"]
+        for span in self._dates:
+            if rule.category not in TIMED and start < span.start < start + len(object):
+                object = object[: span.start - start]
+                object = re.sub(r"\s(?:on|in|at|by|since|for|from)\s*$", "", object)
+                break
+        if type == "person" and (person := PERSON.match(object)):
+            return person.group()
+        object = CUT.sub("", " " + object).strip() if type != "pet" else object.strip(" ,.!")
+        return ARTICLE.sub("", object).strip() if type != "pet" else object
+
+    def _statement(self, told: Asserted, found: Told, *, whole: bool) -> Statement:
+        clause = told.clause
+        since, until = self._validity(clause, found.relation)
+        certainty = told.certainty
+        if found.relation.startswith("TYPICALLY") or found.inferred:
+            certainty = Certainty.INFERRED if certainty is Certainty.EXPLICIT else certainty
+        habitual = clause.habitual and found.category is not Category.PREFERENCES
+        return Statement(
+            subject=found.subject,
+            predicate=found.relation,
+            object=found.object if found.type else None,
+            value=None if found.type else found.object,
+            aspect=found.aspect,
+            category=Category.BEHAVIOURAL if habitual else found.category,
+            certainty=certainty,
+            temporal=_temporal(clause),
+            valid_from=since,
+            valid_to=until or (self._at if _is_over(clause) else None),
+            negated=found.negated and not _is_over(clause),
+            sentence=self._written(told, found, whole=whole),
+            source=Span(clause.words[0].start, clause.words[-1].end),
+        )
+
+    def _written(self, told: Asserted, found: Told, *, whole: bool) -> str:
+        clause = told.clause
+        if found.inferred:
+            return sentence(f"{found.object} is {found.subject}'s {found.aspect}")
+        end = len(clause.words) if whole else clause.end
+        return self._sentence(told, clause.begin, end, found.subject)
+
+    def _sentence(self, told: Asserted, begin: int, end: int, of: str | None = None) -> str:
+        clause = told.clause
+        words = clause.words[begin:end]
+        named: dict[int, str] = {}
+        subject = self._subject(told)
+        if clause.kind == "we" and of is not None:
+            named[clause.words[clause.subject[0]].start] = of
+        if clause.kind in ("he", "she", "they") and subject:
+            named[clause.words[clause.subject[0]].start] = subject
+        if clause.kind == "":
+            lead = "has " if clause.words[clause.subject[0]].low == "been" else ""
+            body = self._renderer.write(words, said=True)
+            return sentence(f"{self._cast.speaker} {lead}{body[:1].lower()}{body[1:]}")
+        if clause.kind == "noun" and subject:
+            first = clause.words[clause.subject[0]]
+            if first.low in ("mom", "mum", "dad") or first.low == "my":
+                named[first.start] = f"{self._cast.speaker}'s" + (
+                    f" {first.low}" if first.low != "my" else ""
+                )
+        return sentence(self._renderer.write(words, named))
+
+    # -- plain statements
+
+    def _says_something(self, clause: Clause) -> bool:
+        words = clause.words[clause.rest : clause.end]
+        if clause.kind in ("it", "you") or clause.link in CONDITIONS:
+            return False
+        now = clause.tense != "past" and not clause.perfect
+        if clause.lemma in POLITE_VERBS or (now and clause.lemma in POLITE_NOW):
+            return False
+        if clause.lemma == "be" and words and words[0].low in POLITE_STATES:
+            return _content(words) > SHORTEST + 1
+        if clause.negated and not clause.first_person:
+            return False
+        return _content(words) + (clause.lemma not in STOP_WORDS) >= SHORTEST
+
+    def _plain(self, told: Asserted, subject: str) -> Iterator[Statement]:
+        """What a sentence says, as it was said: the verb is the relation."""
+        clause = told.clause
+        words = clause.words[clause.rest : clause.end]
+        verb = clause.lemma
+        if words and words[0].low in PARTICLES:
+            verb, words = f"{verb}_{words[0].low}", words[1:]
+        relation = PREDICATE.get(verb, re.sub(r"[^A-Z0-9]+", "_", verb.upper()).strip("_"))
+        value = self._value(words)
+        if not relation or not relation[0].isascii() or not value:
+            return
+        since, until = self._validity(clause, relation)
+        category = _category(clause)
+        said = self._sentence(told, clause.begin, len(clause.words))
+        if _is_judgement(clause):
+            said = f"{self._cast.speaker} says that {said[:1].lower()}{said[1:]}"
+        yield Statement(
+            subject=subject,
+            predicate=relation,
+            value=value,
+            category=category,
+            certainty=told.certainty,
+            temporal=_temporal(clause),
+            valid_from=since,
+            valid_to=until,
+            negated=clause.negated,
+            sentence=said,
+            source=Span(clause.words[0].start, clause.words[-1].end),
+        )
+
+    def _value(self, words: Sequence[Token]) -> str:
+        """What was done, without when: that is in the fact's own times."""
+        first = words[0].start if words else 0
+        dated = {span.start: span.end for span in self._dates if span.start > first}
+        kept: list[Token] = []
+        until = -1
+        for word in words:
+            until = dated.get(word.start, until)
+            if word.start >= until:
+                kept.append(word)
+        while kept and kept[-1].low in SAID_BEFORE and len(kept) < len(words):
+            kept.pop()
+        return self._renderer.write(kept or words, said=True).strip(" ,.!;:")
+
+    # -- when
+
+    def _validity(self, clause: Clause, relation: str) -> tuple[datetime | None, datetime | None]:
+        """The time of an event; the beginning of what begins; what is open stays open."""
+        begin = clause.words[clause.begin].start
+        end = clause.words[min(clause.end, len(clause.words)) - 1].end
+        span = next((each for each in self._dates if begin <= each.start < end), None)
+        if span is None or relation in (
+            "BORN_ON",
+            "ANNIVERSARY_ON",
+            "HAS_SCHEDULE",
+            "TYPICALLY_CONTACTS_AT",
+        ):
+            born = span is not None and relation == "BORN_ON" and clause.lemma == "bear"
+            return (span.since if span and born else None), None
+        if span.relation in (Relation.SINCE, Relation.AFTER):
+            return span.since, None
+        if span.relation in (Relation.UNTIL, Relation.BEFORE):
+            return None, span.until
+        goes_on = relation in BEGINS or (relation in STATES and clause.tense == "present")
+        return span.since, (None if goes_on else span.until)
+
+
+def text_of(words: Sequence[Token]) -> str:
+    """The words with the spaces they had, each as one: offsets stay."""
+    pieces, end = [], words[0].start if words else 0
+    for word in words:
+        pieces.append(" " * (word.start - end) + word.text)
+        end = word.end
+    return "".join(pieces)
+
+
+PREDICATE = {"be": "IS", "have": "HAS"}
+
+
+def _in_tense(relation: str, clause: Clause) -> str:
+    if relation in UNFINISHED and (clause.tense == "future" or clause.progressive):
+        return UNFINISHED[relation]
+    if relation in PAST_ONLY and (clause.tense == "future" or clause.progressive):
+        return clause.lemma.upper()
+    if relation in FINISHED and clause.tense == "past" and not clause.progressive:
+        return FINISHED[relation]
+    return relation
+
+
+def _persons(
+    subject: str, relation: str, object: str, type: str | None, category: Category, *, negated: bool
+) -> Iterator[Told]:
+    """One fact; two for "Tyler and Sarah know each other"."""
+    first, together, second = subject.partition(" and ")
+    if object.startswith("each other") and together:
+        yield Told(first, relation, second, type, category, negated=negated)
+    else:
+        yield Told(subject, relation, object, type, category, negated=negated)
+
+
+def _is_over(clause: Clause) -> bool:
+    """I no longer work there."""
+    before = [word.low for word in clause.words[clause.subject[1] : clause.verb]]
+    return before[:2] == ["no", "longer"]
+
+
+def _temporal(clause: Clause) -> Temporal:
+    if clause.tense == "future" or (clause.lemma == "move" and clause.progressive):
+        return Temporal.FUTURE
+    past = clause.tense == "past" or _is_over(clause)
+    return Temporal.PAST if past else Temporal.CURRENT
+
+
+def _is_judgement(clause: Clause) -> bool:
+    following = clause.words[clause.rest : clause.rest + 4]
+    return clause.kind == "noun" and any(word.low in JUDGEMENTS for word in following)
+
+
+def _category(clause: Clause) -> Category:
+    rest = text_of(clause.words[clause.rest : clause.end])
+    if clause.habitual or EVERY.search(rest):
+        return Category.BEHAVIOURAL
+    if clause.kind == "we":
+        return Category.PROJECTS
+    return Category.PERSONAL
+
+
+def _content(words: Sequence[Token]) -> int:
+    return sum(
+        word.kind in ("word", "number", "name") and word.low not in STOP_WORDS for word in words
+    )
+
+
+__all__ = ["FactReader"]

@@ -1,0 +1,60 @@
+"""Statements about who is who: addresses, handles, and what somebody is called."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from .cast import Cast
+from .extracted import Identity, Span
+from .lexicon import PARENTS
+
+EMAIL = r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}"
+PHONE = r"\+?\(?\d[\d\s().-]{5,18}\d"
+HANDLE = r"@[A-Za-z0-9_.-]{2,40}"
+NAME = r"[A-Z][\w'’-]{1,30}(?:\s+[A-Z][\w'’-]{1,30}){0,2}"
+WHOSE = r"(?:(?P<my>\b[Mm]y)|(?P<owner>\b[A-Z][\w-]{1,30})['’]s)\s+(?:new\s+|work\s+|private\s+|personal\s+)?"
+
+# what is said → kind; `value` is the alias
+PATTERNS = {
+    rf"{WHOSE}e-?mail(?:\s+address)?\s+is\s+(?P<value>{EMAIL})": "email",
+    rf"{WHOSE}(?:phone|cell|mobile)?\s?(?:number|phone|cell|mobile)\s+is\s+(?P<value>{PHONE})": "phone",
+    rf"{WHOSE}(?:\w+\s+)?handle\s+is\s+(?P<value>@?[\w.-]{{2,40}}\w)": "handle",
+    rf"{WHOSE}(?:\w+\s+)?user\s?name\s+is\s+(?P<value>@?[\w.-]{{2,40}}\w)": "username",
+    rf"\b(?:reach|contact|e-?mail|mail|write)\s+(?P<me>me)\s+(?:at|on|to|via)\s+(?P<value>{EMAIL})": "email",
+    rf"\b(?:reach|contact|call|text|ring)\s+(?P<me>me)\s+(?:at|on)\s+(?P<value>{PHONE})": "phone",
+    rf"\bI(?:['’]m|\s+am)\s+(?P<value>{HANDLE})\b": "handle",
+    rf"\b(?:[Cc]all|[Cc]alls)\s+(?P<me>me)\s+(?P<value>{NAME})": "name",
+    rf"\bI\s+go\s+by\s+(?P<value>{NAME})": "name",
+    rf"\b[Mm]y\s+name(?:['’]s|\s+is)\s+(?P<value>{NAME})": "name",
+    rf"\b[Mm]y\s+name\s+is\s+spel(?:led|t)\s+(?P<value>{NAME})": "name",
+    rf"\b[Mm]y\s+(?:nickname|nick)\s+is\s+(?P<value>{NAME})": "name",
+    rf"\b(?P<owner>{NAME}),?\s+(?:also\s+known\s+as|aka|a\.k\.a\.)\s+(?P<value>{NAME})": "name",
+}
+COMPILED = [(re.compile(pattern), kind) for pattern, kind in PATTERNS.items()]
+TELLING = re.compile(
+    r"@|\d{3}|name|\bcalls? me\b|\bgo by\b|\bknown as\b|\baka\b|\bhandle\b|a\.k\.a", re.I
+)
+
+
+def identities(text: str, offset: int, cast: Cast) -> Iterator[Identity]:
+    """The aliases one sentence states; `offset` is where it begins in the message."""
+    if not TELLING.search(text) or text.endswith("?"):
+        return
+    for pattern, kind in COMPILED:
+        for match in pattern.finditer(text):
+            owner = match.groupdict().get("owner")
+            if owner and owner.lower() in PARENTS:
+                owner = f"{cast.speaker}'s {owner.lower()}"
+            span = Span(offset + match.start(), offset + match.end())
+            value = normal(kind, match["value"])
+            yield Identity(owner=owner or cast.speaker, kind=kind, value=value, source=span)
+
+
+def normal(kind: str, value: str) -> str:
+    """One spelling for each address: what is compared must be the same."""
+    if kind == "email":
+        return value.rstrip(".").lower()
+    if kind == "phone":
+        return ("+" if value.startswith("+") else "") + re.sub(r"\D", "", value)
+    return value.rstrip(".,!")
