@@ -24,6 +24,7 @@ from nexus.evaluation.dataset import Conversation
 from nexus.evaluation.evaluate import memory
 from nexus.evaluation.read import read_benchmark
 from nexus.evaluation.run import tell
+from nexus.recall.asked import Asker
 from nexus.recall.features import NAMES, standing
 from nexus.recall.gather import Gatherer
 from nexus.recall.query import Search, make_query
@@ -60,7 +61,7 @@ def cases(conversation: Conversation) -> list[Case]:
         gatherer = Gatherer(
             parts.store,
             parts.embedder,
-            parts.embedder.query,
+            Asker(parts.embedder.query),
             make_strategies(Search().strategies, parts.store, parts.embedder),
         )
         found = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from threading import Lock
@@ -17,10 +17,10 @@ from .embedders.checked import CheckedEmbedder
 from .learn.learner import Learner
 from .maintain.worker import Worker
 from .recall.answer import Ranking
-from .recall.asked import Strategy
 from .recall.query import Search
 
 if TYPE_CHECKING:
+    from .recall.asked import Asker, Strategy
     from .recall.rewrite import Rewrite
 
 Clock = Callable[[], datetime]
@@ -69,26 +69,47 @@ def assemble(
         unchecked_embedder=chosen,
         learner=learner,
         worker=Worker(learner),
-        ranking=make_ranking(settings.search, kept, cached),
+        ranking=make_ranking(settings.search, kept, cached, make_llm(settings.llm)),
         now=now,
         background=background,
     )
 
 
-def make_ranking(settings: Search, store: Store, embedder: CachedEmbedder) -> Ranking:
+def make_ranking(
+    settings: Search, store: Store, embedder: CachedEmbedder, model: LanguageModel | None
+) -> Ranking:
     """`contextual` finds more, `fused` is faster; both see only what a grant lets through."""
+    from .recall.asked import Asker  # noqa: PLC0415  # numpy loads with it
+
     strategies = make_strategies(settings.strategies, store, embedder)
-    if settings.ranking == "fused":
+    asker = Asker(embedder.query, make_rewriters(settings, model))
+    ranking = _ranking(settings.ranking, store, embedder, asker, strategies)
+    reranker = make_reranker(settings)
+    if reranker is None:
+        return ranking
+    from .recall.rerank import reranking  # noqa: PLC0415
+
+    return reranking(ranking, store, reranker, wait_seconds=settings.model_wait_seconds)
+
+
+def _ranking(
+    name: str,
+    store: Store,
+    embedder: CachedEmbedder,
+    asker: Asker,
+    strategies: Mapping[str, Strategy],
+) -> Ranking:
+    if name == "fused":
         from .recall.fuse import fused  # noqa: PLC0415
 
-        return fused(store, embedder.query, strategies)
-    if settings.ranking == "contextual":
-        from .embedders.interaction import interaction  # noqa: PLC0415  # numpy loads with it
+        return fused(store, asker, strategies)
+    if name == "contextual":
+        from .embedders.interaction import interaction  # noqa: PLC0415
         from .recall.gather import Gatherer  # noqa: PLC0415
         from .recall.rank import contextual  # noqa: PLC0415
 
-        return contextual(Gatherer(store, embedder, embedder.query, strategies), interaction)
-    raise ConfigError(f"unknown ranking {settings.ranking!r}; known are contextual and fused")
+        return contextual(Gatherer(store, embedder, asker, strategies), interaction)
+    raise ConfigError(f"unknown ranking {name!r}; known are contextual and fused")
 
 
 def make_strategies(

@@ -68,6 +68,11 @@ class Not:
 Filter = Condition | Every | Either | Not
 
 
+def both(one: Filter | None, other: Filter | None) -> Filter | None:
+    """What passes the one and the other."""
+    return Every((one, other)) if one and other else one or other
+
+
 def parse_filter(data: Mapping[str, Any] | Filter | None) -> Filter | None:
     """Read a filter; None and {} filter nothing."""
     if data is None or isinstance(data, Condition | Every | Either | Not):

@@ -5,13 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+import numpy as np
 
 from ..core.access import Grant
 from ..core.errors import Unavailable
+from ..core.filters import both
+from ..core.ids import WorkspaceId
 from ..core.protocols import Floats, Scored
 from ..core.records import StrategyReport
 from .query import Query
+from .rewrite import Question, Rewrite, Rewritten
 from .understand import Understood
 
 
@@ -26,6 +31,40 @@ class Asked:
 
 
 Strategy = Callable[[Grant, Asked], list[Scored]]  # best first; none sees past the grant
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Turns what was understood of a question into what strategies search by."""
+
+    embed: Callable[[WorkspaceId, str], Floats]
+    rewrite: Rewrite | None = None  # by a model, where one is configured
+
+    def ask(
+        self, grant: Grant, query: Query, understood: Understood, depth: int, results: Results
+    ) -> Asked:
+        """No transaction may be open here: an embedder or a model may be far away."""
+        said = Rewritten()
+        if self.rewrite:
+            question = Question(text=query.question, now=query.now, people=query.people)
+            with results.measured("rewrite"):
+                said = self.rewrite(question)
+            results.degraded += said.degraded
+        vector = None
+        with results.measured("meaning"):
+            texts = (said.meaning or understood.meaning, *said.beside)
+            vector = _direction([self.embed(grant.workspace, text) for text in texts])
+        narrowed = replace(query, where=both(query.where, said.where))
+        return Asked(narrowed, understood, vector, depth)
+
+
+def _direction(vectors: Sequence[Floats]) -> Floats:
+    """Where they point together."""
+    if len(vectors) == 1:
+        return vectors[0]
+    total: Floats = sum(vectors[1:], start=vectors[0])
+    length = float((total * total).sum()) ** 0.5
+    return total / np.float32(length) if length else total
 
 
 @dataclass(slots=True)

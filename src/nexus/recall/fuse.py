@@ -8,15 +8,14 @@ whether anything fits at all, so the sum is scaled by the best evidence any stra
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..core.access import Grant
-from ..core.ids import WorkspaceId
-from ..core.protocols import Floats, Scored, Store
+from ..core.protocols import Scored, Store
 from ..core.records import Explanation, StrategyReport
 from .answer import Ranked, Ranking
-from .asked import Asked, Results, Strategy
+from .asked import Asker, Results, Strategy
 from .query import Query
 from .understand import understand
 
@@ -54,20 +53,14 @@ class FusedOrder:
         return list(self.ranked[start:end])
 
 
-def fused(
-    store: Store,
-    embed: Callable[[WorkspaceId, str], Floats],
-    strategies: Mapping[str, Strategy],
-) -> Ranking:
+def fused(store: Store, asker: Asker, strategies: Mapping[str, Strategy]) -> Ranking:
     """The ranking that asks every strategy and merges their lists."""
 
     def ranking(grant: Grant, query: Query) -> FusedOrder:
         results = Results()
         understood = understand(query.question, query.people, query.now)
-        vector = None
-        with results.measured("meaning"):
-            vector = embed(grant.workspace, query.question)
-        asked = Asked(query, understood, vector, max(LEAST_DEPTH, DEEPER * query.limit))
+        depth = max(LEAST_DEPTH, DEEPER * query.limit)
+        asked = asker.ask(grant, query, understood, depth, results)
         with store.moment():
             results.run(strategies, grant, asked)
         return FusedOrder(understood.terms, fuse(results.lists, explain=query.explain), results)

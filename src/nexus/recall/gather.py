@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..core.access import Grant
-from ..core.ids import WorkspaceId
-from ..core.protocols import Candidate, Embedder, Floats, Store
-from .asked import Asked, Results, Strategy
+from ..core.protocols import Candidate, Embedder, Store
+from .asked import Asked, Asker, Results, Strategy
 from .features import Pool, Surroundings
 from .query import Query
 from .understand import understand
@@ -25,7 +24,7 @@ class Gatherer:
 
     store: Store
     embedder: Embedder
-    embed: Callable[[WorkspaceId, str], Floats]
+    asker: Asker
     strategies: Mapping[str, Strategy]
 
     def gather(self, grant: Grant, query: Query) -> tuple[Pool, Results]:
@@ -47,10 +46,7 @@ class Gatherer:
             heard = self.store.memories.describe(grant, results.ids[:HEADS], ())
         speakers = {each.speaker for each in heard.values()} | set(query.people)
         understood = understand(query.question, speakers, query.now)
-        vector = None
-        with results.measured("meaning"):
-            vector = self.embed(grant.workspace, understood.meaning)
-        return Asked(query, understood, vector, depth)
+        return self.asker.ask(grant, query, understood, depth, results)
 
     def _pool(self, grant: Grant, asked: Asked, results: Results) -> Pool:
         """Everything found and what stands beside the best of it, fully described."""

@@ -7,11 +7,66 @@ through, and only the head of the list.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 
+from ..core.access import Grant
 from ..core.models import Reranker
+from ..core.protocols import Store
+from ..core.records import StrategyReport
+from .answer import Order, Ranked, Ranking
 from .bounded import WAIT_SECONDS, ask_all
+from .query import Query
+
+HEAD = 30  # candidates that are read once more
+
+
+def reranking(
+    ranking: Ranking, store: Store, reranker: Reranker, *, wait_seconds: float = WAIT_SECONDS
+) -> Ranking:
+    """A ranking whose best are put in order once more."""
+
+    def again(grant: Grant, query: Query) -> RerankedOrder:
+        order = ranking(grant, query)
+        head = order.part(0, min(HEAD, len(order.scores)))
+        texts = store.memories.texts(grant, [each.id for each in head])
+        wording = [texts.get(each.id, "") for each in head]
+        read = rerank(reranker, query.question, wording, wait_seconds=wait_seconds)
+        best = [
+            replace(head[place], score=score)  # scores fall from hit to hit, whoever ordered them
+            for place, score in zip(read.places, order.scores, strict=False)
+        ]
+        return RerankedOrder(order, best, read.degraded)
+
+    return again
+
+
+@dataclass(frozen=True, slots=True)
+class RerankedOrder:
+    """An order with another head."""
+
+    order: Order
+    head: Sequence[Ranked]
+    failed: tuple[str, ...]
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        return self.order.asked
+
+    @property
+    def degraded(self) -> tuple[str, ...]:
+        return (*self.order.degraded, *self.failed)
+
+    @property
+    def scores(self) -> Sequence[float]:
+        return self.order.scores
+
+    def reports(self, shown: Sequence[str]) -> tuple[StrategyReport, ...]:
+        return self.order.reports(shown)
+
+    def part(self, start: int, end: int) -> list[Ranked]:
+        rest = self.order.part(max(start, len(self.head)), end) if end > len(self.head) else []
+        return [*self.head[start:end], *rest]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
