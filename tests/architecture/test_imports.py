@@ -40,7 +40,10 @@ def test_every_module_is_in_a_layer() -> None:
     ],
 )
 def test_importing_nexus_loads_nothing_heavy(code: str) -> None:
-    heavy = "numpy asyncio yaml click rich openai google onnxruntime snowballstemmer sqlite3 httpx"
+    heavy = (
+        "numpy asyncio yaml click rich openai anthropic google onnxruntime snowballstemmer sqlite3"
+        " httpx httpx2"
+    )
     script = f"import sys; {code}; print(*[m for m in {heavy.split()!r} if m in sys.modules])"
 
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

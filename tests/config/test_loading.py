@@ -113,9 +113,47 @@ def test_a_memory_that_is_switched_off_does_not_open() -> None:
 
 
 def test_secrets_do_not_show_in_a_printed_setting() -> None:
-    written("memory:\n  embeddings: {api_key: s3cret}\n")
+    written(
+        "memory:\n"
+        "  embeddings: {api_key: s3cret}\n"
+        "  llm: {api_key: s3cret}\n"
+        "  search: {reranker_api_key: s3cret}\n"
+    )
 
     assert "s3cret" not in repr(load_settings(None, {}))
+
+
+def test_no_model_is_configured_by_default() -> None:
+    settings = load_settings(environment={})
+
+    assert settings.llm.provider == settings.search.reranker == "none"
+    assert settings.search.rewrite == ()
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [("hyde", ("hyde",)), ("[hyde, self_query]", ("hyde", "self_query")), ("[]", ())],
+)
+def test_ways_of_rewriting_are_one_or_several(given: str, expected: tuple[str, ...]) -> None:
+    written(f"memory:\n  search:\n    rewrite: {given}\n")
+
+    assert load_settings(None, {}).search.rewrite == expected
+
+
+def test_a_model_is_configured_with_a_few_lines() -> None:
+    written(
+        "memory:\n"
+        "  llm:\n"
+        "    provider: ollama\n"
+        "    model: ${MODEL}\n"
+        "    timeout_seconds: 20\n"
+        "    max_output_tokens: ${TOKENS:-500}\n"
+    )
+
+    llm = load_settings(None, {"MODEL": "qwen3"}).llm
+
+    assert (llm.provider, llm.model) == ("ollama", "qwen3")
+    assert (llm.timeout_seconds, llm.max_output_tokens) == (20, 500)
 
 
 def test_the_example_file_is_the_generated_one_and_holds_the_defaults() -> None:

@@ -45,6 +45,16 @@ REFUSED = {
     ),
     "not a number": ("memory:\n  search: {default_threshold: .nan}", "lies between 0 and 1"),
     "an unknown scope": ("memory:\n  search: {default_scope: chanel}", "names no scope"),
+    "a rewrite that is no text": (
+        "memory:\n  search: {rewrite: 5}",
+        "memory.search.rewrite must be a list of texts, not a number",
+    ),
+    "no time for a model": ("memory:\n  llm: {timeout_seconds: 0}", "lies between 1 and 3600"),
+    "no words for a model": ("memory:\n  llm: {max_output_tokens: 0}", "lies between 1 and"),
+    "a search that waits for ever": (
+        "memory:\n  search: {model_wait_seconds: 3600}",
+        "lies between 0.1 and 60",
+    ),
     "an unknown backend": ("memory:\n  backend: sqlitevec", "did you mean sqlite-vec?"),
     "two stores": ("memory:\n  backend: lancedb\n  store: {url: x}", "keep one"),
     "a section nobody chose": ("memory:\n  sqlite_vec: {path: x}", "no memory.backend chooses it"),

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 import pytest
 
-from nexus.config import EmbeddingSettings, StoreSettings
-from nexus.core.errors import ConfigError
+from nexus.config import EmbeddingSettings, LlmSettings, StoreSettings
+from nexus.core.errors import ConfigError, MissingExtra
+from nexus.recall.query import Search
 from nexus.stores.inprocess import InProcessStore
-from nexus.wiring import RisingClock, make_embedder, make_store
+from nexus.wiring import (
+    RisingClock,
+    make_embedder,
+    make_llm,
+    make_reranker,
+    make_rewriters,
+    make_store,
+)
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
@@ -59,3 +68,67 @@ def test_a_store_is_named_by_its_url() -> None:
 def test_an_unknown_embedder_is_answered_with_the_known_ones() -> None:
     with pytest.raises(ConfigError, match="hashing"):
         make_embedder(EmbeddingSettings(provider="hash"))
+
+
+def test_nothing_of_a_model_is_made_by_default() -> None:
+    assert make_llm(LlmSettings()) is None
+    assert make_rewriters(Search(), None) is None
+    assert make_rewriters(Search(rewrite=("none",)), None) is None
+    assert make_reranker(Search()) is None
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic", "gemini", "ollama"])
+def test_a_model_is_named_by_its_provider(provider: str) -> None:
+    settings = LlmSettings(provider=provider, model="m", api_key="k", base_url="http://localhost")
+
+    model = make_llm(settings)
+
+    assert model is not None
+    assert provider in type(model).__module__
+    model.close()
+
+
+def test_a_provider_without_a_model_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"memory\.llm\.model must name"):
+        make_llm(LlmSettings(provider="ollama"))
+
+
+def test_an_unknown_provider_is_answered_with_the_known_ones() -> None:
+    with pytest.raises(ConfigError, match="none, openai, anthropic, gemini, ollama"):
+        make_llm(LlmSettings(provider="claude", model="m"))
+
+
+def test_a_variable_of_a_model_matters_when_it_is_used() -> None:
+    with pytest.raises(ConfigError, match=r"memory\.llm\.api_key needs .* NO_SUCH_KEY"):
+        make_llm(LlmSettings(provider="openai", model="m", api_key="${NO_SUCH_KEY}"))
+
+
+def test_a_model_whose_package_is_missing_names_the_pip_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "anthropic", None)
+
+    with pytest.raises(MissingExtra, match=r"nexus-memory\[anthropic\]"):
+        make_llm(LlmSettings(provider="anthropic", model="m"))
+
+
+def test_rewriting_needs_a_model_and_a_known_way() -> None:
+    model = make_llm(LlmSettings(provider="ollama", model="m"))
+
+    assert make_rewriters(Search(rewrite=("statement", "hyde", "self_query")), model)
+    with pytest.raises(ConfigError, match=r"configure memory\.llm"):
+        make_rewriters(Search(rewrite=("hyde",)), None)
+    with pytest.raises(ConfigError, match="'hide'; known are none, statement, hyde, self_query"):
+        make_rewriters(Search(rewrite=("hide",)), model)
+
+
+def test_a_reranker_needs_an_address() -> None:
+    assert make_reranker(Search(reranker="http", reranker_url="http://localhost/rerank"))
+    with pytest.raises(ConfigError, match="reranker_url"):
+        make_reranker(Search(reranker="http"))
+    with pytest.raises(ConfigError, match="known are none and http"):
+        make_reranker(Search(reranker="cohere"))
+    with pytest.raises(ConfigError, match=r"reranker_api_key needs .* NO_KEY"):
+        make_reranker(
+            Search(reranker="http", reranker_url="http://x/rerank", reranker_api_key="${NO_KEY}")
+        )
