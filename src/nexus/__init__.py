@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .core.scope import Scope
     from .nexus import Nexus
     from .place import Place
+    from .recall.interpret import Interpretation
     from .workspace import Workspace
 
 __all__ = [
@@ -48,6 +49,7 @@ __all__ = [
     "Found",
     "Grant",
     "Hit",
+    "Interpretation",
     "InvalidInput",
     "Memory",
     "MissingExtra",
@@ -81,6 +83,7 @@ _HOMES = {
     "Fact": ".core.records",
     "Forgotten": ".core.errors",
     "Found": ".core.records",
+    "Interpretation": ".recall.interpret",
     "Grant": ".core.access",
     "Hit": ".core.records",
     "InvalidInput": ".core.errors",

@@ -90,6 +90,7 @@ class AsyncPlace(_Face):
     recent = _Awaited(Place.recent)
     fact = _Awaited(Place.fact)
     facts = _Awaited(Place.facts)
+    interpret = _Awaited(Place.interpret)
     get = _Awaited(Place.get)
     sources = _Awaited(Place.sources)
     flush = _Awaited(Place.flush)

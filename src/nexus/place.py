@@ -30,6 +30,7 @@ from .core.records import (
 from .core.scope import Scope
 from .observe import Told
 from .recall.answer import answer
+from .recall.interpret import Interpretation, about, interpret
 from .recall.query import check_limit, make_query
 from .wiring import Parts
 
@@ -235,6 +236,18 @@ class Place:
         where = Every((Condition("kind", Op.EQ, MemoryKind.FACT), *conditions))
         found = self._parts.store.memories.find(grant, where=where)
         return [m for m in found if exact is None or m.fact.exact == exact][:most]
+
+    def interpret(
+        self, subject: str, predicate: str, *, as_of: datetime | None = None
+    ) -> Interpretation:
+        """What is true of somebody or something: now, before, and since when.
+
+        `interpret("Tyler", "WORKS_AT").now.fact.object`; with `as_of`, as it was known then.
+        """
+        self._parts.learner.catch_up(self.grant)
+        at = self._parts.now() if as_of is None else clean_time(as_of, "as_of")
+        named = self._parts.store.memories.named(self.grant, [subject], limit=MOST_LISTED)
+        return interpret(about(named, subject, predicate), at)
 
     def get(self, id: str) -> Memory:
         """One memory by its id."""

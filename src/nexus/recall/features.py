@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.protocols import Candidate
+from ..core.records import MemoryKind
 from .timeline import in_time
 from .understand import Understood
 
@@ -76,7 +77,7 @@ class Pool:
             "after": after,
             "answers": answers,
             "asks": [each.asks for each in every],
-            "opens": [self.around.get(each.id, UNKNOWN)[0] == () for each in every],
+            "opens": [self._opens(each) for each in every],
             "speaker": [person is not None and each.speaker == person for each in every],
             "role": [(each.role == "assistant") == understood.asks_the_assistant for each in every],
             "length": np.log1p([each.length for each in every]) / 4,
@@ -85,6 +86,10 @@ class Pool:
             "graph": [self.linked.get(each.id, 0.0) for each in every],
         }
         return np.stack([np.asarray(columns[name], np.float64) for name in NAMES], axis=1)
+
+    def _opens(self, candidate: Candidate) -> bool:
+        first = self.around.get(candidate.id, UNKNOWN)[0] == ()
+        return first and candidate.kind is MemoryKind.PASSAGE
 
     def _neighbours(self, own: Numbers) -> tuple[Numbers, Numbers, Numbers]:
         fit = dict(zip((each.id for each in self.candidates), own.tolist(), strict=True))

@@ -1,4 +1,7 @@
-"""Outwards from the names in a question: facts about them, and facts about what those name."""
+"""Outwards from the names in a question: facts about them, and facts about what those name.
+
+What holds counts more than what held once.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,12 @@ from ..core.protocols import Scored, Store
 from ..core.records import Memory
 from ..core.text import STOP_WORDS, WORD
 from .asked import Asked, Strategy
+from .interpret import BOOST, Tense, tenses
 
 DEPTH = 2
 FADING = 0.5  # a step outwards counts half
 LONGEST_NAME = 4  # words
+MOST_BOOST = max(BOOST.values())
 MOST_NAMES = 50  # followed from one step to the next
 
 
@@ -27,8 +32,10 @@ def graph(store: Store) -> Strategy:
         names = set(possible_names(asked.query.question))
         for step in range(DEPTH):
             facts = store.memories.named(grant, sorted(names), limit=asked.depth) if names else []
+            held = tenses(facts, asked.query.now)
             for fact in facts:
-                scores.setdefault(fact.id, FADING**step)
+                boost = BOOST[held.get(fact.id, Tense.CURRENT)] / MOST_BOOST
+                scores.setdefault(fact.id, boost * FADING**step)
             known |= names
             names = set(sorted(_reached(facts) - known)[:MOST_NAMES])
         passed = _passing(store, grant, asked, scores)

@@ -42,7 +42,7 @@ WEIGHTS = {  # name: (at first sight, with a closer look)
     "length": (0.87, -2.04),
     "directs": (0.85, 0.76),
     "timeline": (1.0, 1.0),
-    "graph": (0.5, 0.5),
+    "graph": (1.5, 1.5),
 }
 CLOSER_WEIGHT = 0.67
 FIRST_SIGHT, CLOSER_LOOK = np.array([WEIGHTS[name] for name in NAMES]).T
