@@ -21,7 +21,7 @@ from .identities import identities
 from .instructions import instructions
 from .junk import is_english, is_repetition, told
 from .landmarks import Sentence, is_pledge, landmarks
-from .render import sentence as as_sentence
+from .mood import is_question
 from .secrets import blanked, secrets
 from .tokens import Token, sentences, tokens
 
@@ -72,22 +72,28 @@ class _Reading:
         if any(order.start < end and start < order.end for order in self.orders):
             return  # talks to the model: never a fact, whoever wrote it
         found = clauses(sentence)
+        question = is_question(sentence)
         own = self.message.trust > Trust.EXTERNAL
         aliases = list(identities(self.text[start:end], start, self.cast)) if own else []
-        facts = [] if aliases else self.reader.read(sentence, found)
+        facts = [] if aliases or question else self.reader.read(sentence, found)
         if not own:
             facts = [_distant(fact) for fact in facts if fact.subject != self.cast.speaker]
         if own:
-            said = self._said(sentence, found, facts)
+            said = self._said(sentence, found, facts, question=question)
             self.landmarks += landmarks(said)
             facts = [] if is_pledge(said) else facts  # a promise is no fact yet
-        if not facts and not aliases:
+        if not facts and not aliases and not question:
             self.reader.continued(self.facts, sentence)
         self.facts += facts
         self.identities += aliases
 
     def _said(
-        self, words: Sequence[Token], found: list[Clause], facts: list[Statement]
+        self,
+        words: Sequence[Token],
+        found: Sequence[Clause],
+        facts: Sequence[Statement],
+        *,
+        question: bool,
     ) -> Sentence:
         start, end = words[0].start, words[-1].end
         return Sentence(
@@ -95,9 +101,9 @@ class _Reading:
             text=self.text[start:end],
             clauses=found,
             facts=facts,
-            rendered=facts[0].sentence
-            if len(facts) == 1
-            else as_sentence(self.reader.write(words)),
+            question=question,
+            write=lambda: facts[0].sentence if len(facts) == 1 else self.reader.write(words),
+            low=frozenset(word.low for word in words),
             cast=self.cast,
             dates=[span for span in self.dates if start <= span.start < end],
         )

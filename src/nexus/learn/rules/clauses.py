@@ -8,7 +8,7 @@ and so no fact.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from .lexicon import (
     ADVERBS,
@@ -116,9 +116,12 @@ def opening(words: Sequence[Token]) -> int:
         way = [each.low for each in words[place : place + 3]] == ["by", "the", "way"]
         if way:
             place += 3
-        elif opener or (vocative and word.low not in ADVERBS and len(words) > place + 3):
-            place += 1
-        elif word.text in (",", "!", "-", "…", "*") or (place == 0 and word.low in OPENERS):
+        elif (
+            opener
+            or (vocative and word.low not in ADVERBS and len(words) > place + 3)
+            or word.text in (",", "!", "-", "…", "*")
+            or (place == 0 and word.low in OPENERS)
+        ):
             place += 1
         else:
             return place
@@ -160,13 +163,14 @@ def _clause(words: Sequence[Token], place: int, link: str) -> Clause | None:
     verbs = _verb_group(words, last, pronoun=kind != "noun")
     if verbs is None:
         return None
-    clause = Clause(
+    rest = verbs.verb + 1
+    return Clause(
         words=words,
         begin=place,
         subject=(first, last),
-        rest=verbs.verb + 1,
+        rest=rest,
         verb=verbs.verb,
-        end=0,
+        end=_end(words, rest, verbs.lemma, begins_with or link),
         lemma=verbs.lemma,
         kind=kind,
         link=begins_with or link,
@@ -179,7 +183,6 @@ def _clause(words: Sequence[Token], place: int, link: str) -> Clause | None:
         habitual=verbs.habitual,
         hedged=verbs.hedged or any(word.low in HEDGES for word in words[place:first]),
     )
-    return replace(clause, end=_end(words, clause))
 
 
 # -- the subject
@@ -262,7 +265,10 @@ def _is_imperative(words: Sequence[Token], first: int, last: int) -> bool:
     head = words[first].low
     known = FORMS.get(head)
     order = known is not None and BASE in known.tags and last - first > 1
-    return order or head in POLITE_STATES or head in ("bet", "hope")
+    sounds = known is not None and THIRD in known.tags and last - first == 1
+    return (
+        order or sounds or head in POLITE_STATES or head in AUXILIARIES or head in ("bet", "hope")
+    )
 
 
 def _contracted(
@@ -378,8 +384,8 @@ def _main_verb(
     words: Sequence[Token], at: int, found: _Verbs, helpers: list[str], *, pronoun: bool
 ) -> None:
     """Fill in the verb that the helpers help, or take the last helper for it."""
-    form = _form(words, at, found, helpers, pronoun=pronoun)
-    lemmas = [_helper(words, each, form) for each in helpers]
+    form = _form(words, at, helpers, pronoun=pronoun)
+    lemmas = [_helper(each, form) for each in helpers]
     found.modal = next((lemma for lemma in lemmas if lemma in MODALS), "")
     if form is None:
         found.lemma = lemmas[-1] if lemmas else ""
@@ -403,7 +409,7 @@ def _present(words: Sequence[Token], at: int, form: Form) -> bool:
     return BASE in form.tags and not (at and words[at - 1].low in ("he", "she", "it"))
 
 
-def _helper(words: Sequence[Token], helper: str, form: Form | None) -> str:
+def _helper(helper: str, form: Form | None) -> str:
     if helper == "'s":
         had = form is not None and PARTICIPLE in form.tags and form.lemma in ("be", "get", "have")
         return "have" if had else "be"
@@ -412,9 +418,7 @@ def _helper(words: Sequence[Token], helper: str, form: Form | None) -> str:
     return AUXILIARIES.get(helper, "be")
 
 
-def _form(
-    words: Sequence[Token], at: int, found: _Verbs, helpers: list[str], *, pronoun: bool
-) -> Form | None:
+def _form(words: Sequence[Token], at: int, helpers: list[str], *, pronoun: bool) -> Form | None:
     """The form of the word after the helpers, if it can be their verb."""
     if at >= len(words) or words[at].kind != "word":
         return None
@@ -478,19 +482,19 @@ def _heading(words: Sequence[Token], found: _Verbs) -> bool:
 # -- the end
 
 
-def _end(words: Sequence[Token], clause: Clause) -> int:
+def _end(words: Sequence[Token], rest: int, lemma: str, link: str) -> int:
     """Where the clause stops: at a mark, or where another subject and verb begin."""
-    reporting = clause.lemma in REPORTING
-    for at in range(clause.rest, len(words)):
+    reporting = lemma in REPORTING
+    for at in range(rest, len(words)):
         word = words[at]
         if word.text in STOPS or word.text in BREAKS or (word.text == "-" and _spaced(words, at)):
             return at
         if word.text == "," or word.low in COORDINATORS or word.low in LINKS or word.low == "so":
             if _starts_clause(words, at):
                 return at
-        elif reporting and at <= clause.rest + 2 and _complement(words, at):
+        elif reporting and at <= rest + 2 and _complement(words, at):
             return at
-        elif word.low in ("i", "we") and clause.link in LINKS and _is_finite(words, at + 1):
+        elif word.low in ("i", "we") and link in LINKS and _is_finite(words, at + 1):
             return at  # Since we talked I finally picked up a book
     return len(words)
 
@@ -525,6 +529,6 @@ def _starts_clause(words: Sequence[Token], at: int) -> bool:
     if word.low in PRONOUNS or word.low in POINTING:
         return _is_finite(words, at + 1)
     nominal = word.low in DETERMINERS or word.text[:1].isupper()
-    if not nominal or words[at - 1].text == "," and not word.text[:1].isupper():
+    if not nominal or (words[at - 1].text == "," and not word.text[:1].isupper()):
         return False
     return any(_finite_noun(words, at, place) for place in range(at + 1, min(at + 5, len(words))))

@@ -33,7 +33,7 @@ FAVOURITE = re.compile(r"(?:favou?rite)\s+(?P<aspect>[\w\s]{2,40})", re.IGNORECA
 PLAIN_NAME = re.compile(rf"(?P<name>{NAME})[.!\s]*")
 HAS_KIN = re.compile(
     r"(?P<object>(?:an?|one|two|three|four|five|six|\d+|\w+)\s+(?:\w+\s+){0,2}?(?P<kin>[\w-]+)\b.*)",
-    re.I,
+    re.IGNORECASE,
 )
 CALLED = re.compile(rf"\b(?:called|named)\s+(?P<name>{NAME})")
 

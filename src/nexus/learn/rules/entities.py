@@ -75,7 +75,8 @@ def _names(all_words: Sequence[Token], cast: Cast) -> list[tuple[int, int]]:
     at, start = 0, True
     while at < len(all_words):
         word = all_words[at]
-        if not _is_name(word, cast, start=start):
+        capital = word.text[0].isupper() or word.low in cast.known or "." in word.low
+        if not capital or not _is_name(word, cast, start=start):
             start = word.text in STOPS or word.kind == "gap" or word.text in '"“:-'
             at += 1
             continue

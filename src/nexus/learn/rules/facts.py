@@ -14,15 +14,19 @@ from .copula import Told, copula
 from .extracted import Category, Certainty, Span, Statement, Temporal
 from .lexicon import (
     CONDITIONS,
+    DETERMINERS,
+    GENERAL,
     JUDGEMENTS,
     KIN,
     NOBODY,
+    OWN,
     POLITE_NOW,
     POLITE_STATES,
     POLITE_VERBS,
     STOP_WORDS,
+    VAGUE,
 )
-from .mood import Asserted, asserted, is_question
+from .mood import Asserted, asserted
 from .relations import (
     BEGINS,
     FINISHED,
@@ -45,7 +49,7 @@ CUT = re.compile(
 )
 ARTICLE = re.compile(r"^(?:an?|the|my|our|some)\s+", re.IGNORECASE)
 NO_OBJECT = re.compile(
-    r"^(?:it|that|this|them|him|her|you|these|those|so|one|me|us)\b[\s.!,]*", re.I
+    r"^(?:it|that|this|them|him|her|you|these|those|so|one|me|us)\b[\s.!,]*", re.IGNORECASE
 )
 CALLED = re.compile(
     r"\b(?:called|named|whose name is)\s+(?P<name>[A-Z][\w'’-]+(?:\s+[A-Z][\w'’-]+)?)"
@@ -93,7 +97,7 @@ class FactReader:
         last = facts[-1] if facts else None
         if last is None or place >= len(words) or words[place].low not in CONTINUES:
             return False
-        if is_question(words) or _content(words[place:]) < SHORTEST:
+        if _content(words[place:]) < SHORTEST:
             return False
         more = sentence(self._renderer.write(words[place:], said=True))
         if len(last.sentence) + len(more) > LONGEST_SENTENCE:
@@ -103,7 +107,7 @@ class FactReader:
 
     def write(self, words: Sequence[Token]) -> str:
         """A sentence that holds no fact, for somebody who was not there."""
-        return self._renderer.write(words)
+        return sentence(self._renderer.write(words))
 
     # -- who
 
@@ -249,6 +253,8 @@ class FactReader:
             return _content(words) > SHORTEST + 1
         if clause.negated and not clause.first_person:
             return False
+        if clause.kind == "noun" and _is_general(clause):
+            return False
         return _content(words) + (clause.lemma not in STOP_WORDS) >= SHORTEST
 
     def _plain(self, told: Asserted, subject: str) -> Iterator[Statement]:
@@ -367,6 +373,17 @@ def _temporal(clause: Clause) -> Temporal:
 def _is_judgement(clause: Clause) -> bool:
     following = clause.words[clause.rest : clause.rest + 4]
     return clause.kind == "noun" and any(word.low in JUDGEMENTS for word in following)
+
+
+def _is_general(clause: Clause) -> bool:
+    """Kids need sleep; a lot has happened: of nobody here, and of nothing that is known."""
+    first, *others = clause.words[slice(*clause.subject)]
+    if first.low in VAGUE or (others and others[0].low in VAGUE):
+        return True
+    if first.low in DETERMINERS or any(word.low in OWN for word in clause.words):
+        return False
+    phrase = bool(others) and not others[-1].text[:1].isupper()
+    return phrase or first.low.endswith(("ing", "s")) or first.low in GENERAL
 
 
 def _category(clause: Clause) -> Category:

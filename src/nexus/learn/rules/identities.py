@@ -33,7 +33,7 @@ PATTERNS = {
 }
 COMPILED = [(re.compile(pattern), kind) for pattern, kind in PATTERNS.items()]
 TELLING = re.compile(
-    r"@|\d{3}|name|\bcalls? me\b|\bgo by\b|\bknown as\b|\baka\b|\bhandle\b|a\.k\.a", re.I
+    r"@|\d{3}|name|\bcalls? me\b|\bgo by\b|\bknown as\b|\baka\b|\bhandle\b|a\.k\.a", re.IGNORECASE
 )
 
 

@@ -34,6 +34,19 @@ ORDERS = re.compile(
 )
 
 
+# One of these stands in every such text; most messages hold none and cost next to nothing
+HINTS = (
+    "instruction", "prompt", "rule", "message", "guideline", "context", "training", "pretend",
+    "act as", "you are now", "from now on", "your new", "tell", "inform", "reveal", "assistant",
+    "agent", "model", "llm", "memor", "remember", "<|", "inst]", "sys>>", "system", "exfiltrate",
+    "password", "secret", "token", "credential", "ai must", "ai should", "ai, ", "ai: ", "data to",
+    "conversation to", "key to", "keys to",
+)  # fmt: skip
+
+
 def instructions(text: str) -> list[Span]:
     """Where a text gives orders to whoever reads it as a prompt."""
+    small = text.lower()
+    if not any(hint in small for hint in HINTS):
+        return []
     return [Span(*match.span()) for match in ORDERS.finditer(text)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ...core.dates import DateSpan
@@ -11,7 +11,6 @@ from .cast import Cast, joined
 from .clauses import Clause
 from .extracted import Landmark, LandmarkKind, Span, Statement
 from .lexicon import CONDITIONS, words
-from .mood import is_question
 from .tokens import Token
 
 DECISION, ACTION_ITEM, COMMITMENT, PREFERENCE, CORRECTION = LandmarkKind
@@ -35,7 +34,7 @@ TASK_AFTER_ALL = re.compile(r"(?:take|taking) care of\b|get (?:it|that|this) don
 
 HEADED = re.compile(
     r"^\W*(?P<head>decision|decided|todo|to-do|to do|action item|action|task)\s*:\s*(?P<what>\S.*)",
-    re.I,
+    re.IGNORECASE,
 )
 ASSIGNED = re.compile(r"(?P<owner>@?[A-Z][\w.-]*)\s+(?:to|will|should|must)\s")
 REQUEST = re.compile(
@@ -49,12 +48,12 @@ VOCATIVE = re.compile(
 )
 STANDING = re.compile(
     r"(?:^|[,.!] ?)(?:please )?(?:always|never|from now on,?) (?:\w+ )|\bplease (?:always|never)\b",
-    re.I,
+    re.IGNORECASE,
 )
 LETS = re.compile(r"\blet(?:['’]s| us) (?P<what>\w+\b.*)", re.IGNORECASE)
 TOGETHER = re.compile(
     r"(?:meet|have (?:a )?(?:dinner|lunch|breakfast|coffee|call|drink)|catch up|talk|sync|grab|do (?:it|that))\b",
-    re.I,
+    re.IGNORECASE,
 )
 PLEDGE = re.compile(
     r"\bI (?:promise|swear|guarantee|pledge|vow)\b|\bI give you my word\b|\b(?:you can )?count on me\b"
@@ -62,7 +61,7 @@ PLEDGE = re.compile(
     re.IGNORECASE,
 )
 NO_PLEDGE = re.compile(
-    r"\b(?:can't|cannot|can not|don't|do not|won't) (?:promise|guarantee|swear)", re.I
+    r"\b(?:can't|cannot|can not|don't|do not|won't) (?:promise|guarantee|swear)", re.IGNORECASE
 )
 TURNING_UP = re.compile(r"(?:at|there|in|back|ready)\b")
 
@@ -70,18 +69,18 @@ VALUE = r"[^,.;!?]{1,80}?(?:\.\d[^,.;!?]{0,20})?"
 CORRECTIONS = [
     re.compile(
         rf"\bnot (?P<wrong>{VALUE})\s*(?:,|;|-|but)\s*(?:but )?(?:it['’]?s|it is|rather)?\s*(?P<right>{VALUE})[.!]*$",
-        re.I,
+        re.IGNORECASE,
     ),
     re.compile(
         rf"\bI meant(?: to say)? (?P<right>{VALUE})(?:,? (?:and )?not (?P<wrong>{VALUE}))?[.!]*$",
-        re.I,
+        re.IGNORECASE,
     ),
-    re.compile(rf"\b(?P<right>[\w.@:/-]+),? (?:and )?not (?P<wrong>{VALUE})[.!]*$", re.I),
+    re.compile(rf"\b(?P<right>[\w.@:/-]+),? (?:and )?not (?P<wrong>{VALUE})[.!]*$", re.IGNORECASE),
     re.compile(
         rf"\b(?:it['’]s|it is) (?P<right>{VALUE}) (?:rather than|instead of) (?P<wrong>{VALUE})(?:,|[.!]*$)",
-        re.I,
+        re.IGNORECASE,
     ),
-    re.compile(rf"(?:^|[:,])\s*(?P<right>{VALUE})[.!]*$", re.I),
+    re.compile(rf"(?:^|[:,])\s*(?P<right>{VALUE})[.!]*$", re.IGNORECASE),
 ]
 TAKING_BACK = re.compile(
     r"^\W*(?:correction|scratch that|actually,? no\b|no,? (?:actually|wait)|sorry,? I (?:mean|misspoke))"
@@ -90,6 +89,14 @@ TAKING_BACK = re.compile(
     r"|^\W*actually\b.*(?:\bnot\b|n['’]t\b.*,|\brather than\b)|\bis spel(?:led|t) .*\bnot\b"
     r"|^\W*no,? I meant|^\W*(?:sorry|no),.*, not\b",
     re.IGNORECASE,
+)
+# A word that must stand in a sentence before its patterns are tried
+ASKING = words("you please forget remember sure")
+LASTING = words("always never now")
+PLEDGING = words("promise swear guarantee pledge vow word count committed")
+DOUBTING = words(
+    """actually correction scratch misspoke meant mean wrong mistaken mistake corrected incorrect not
+    n't no sorry spelled spelt"""
 )
 LIKING = words("PREFERS LIKES DISLIKES")
 
@@ -102,7 +109,9 @@ class Sentence:
     text: str
     clauses: Sequence[Clause]
     facts: Sequence[Statement]
-    rendered: str
+    question: bool
+    write: Callable[[], str]  # the sentence for somebody who was not there
+    low: frozenset[str]
     cast: Cast
     dates: Sequence[DateSpan]
 
@@ -120,7 +129,7 @@ def _make(said: Sentence, kind: LandmarkKind, **fields: str | None) -> Landmark:
     dated = kind in (ACTION_ITEM, COMMITMENT, DECISION) and date is not None
     return Landmark(
         kind=kind,
-        text=said.rendered,
+        text=said.write(),
         source=Span(said.words[0].start, said.words[-1].end),
         due=date.until if dated and date else None,
         due_from=date.since if dated and date else None,
@@ -129,13 +138,15 @@ def _make(said: Sentence, kind: LandmarkKind, **fields: str | None) -> Landmark:
 
 
 def _decision(said: Sentence) -> list[Landmark]:
-    headed = HEADED.match(said.text)
+    headed = HEADED.match(said.text) if ":" in said.low else None
     if headed and headed["head"].lower().startswith("deci"):
         return [_make(said, DECISION, owner=said.cast.everybody)]
-    if is_question(said.words):
+    if said.question:
         return []
-    lets = LETS.search(said.text)
-    if lets and re.match(r"(?:go with|use|choose|stick with|switch to)\b", lets["what"], re.I):
+    lets = LETS.search(said.text) if "let" in said.low else None
+    if lets and re.match(
+        r"(?:go with|use|choose|stick with|switch to)\b", lets["what"], re.IGNORECASE
+    ):
         return [_make(said, DECISION, owner=said.cast.everybody)]
     for clause in said.clauses:
         if clause.negated or clause.modal or clause.link in CONDITIONS:
@@ -154,14 +165,16 @@ def _decision(said: Sentence) -> list[Landmark]:
 
 
 def is_pledge(said: Sentence) -> bool:
-    return bool(PLEDGE.search(said.text)) and not NO_PLEDGE.search(said.text)
+    return bool(said.low & PLEDGING and PLEDGE.search(said.text)) and not NO_PLEDGE.search(
+        said.text
+    )
 
 
 def _commitment(said: Sentence) -> list[Landmark]:
-    if is_question(said.words):
+    if said.question:
         return []
     pledged = is_pledge(said)
-    lets = LETS.search(said.text)
+    lets = LETS.search(said.text) if "let" in said.low else None
     together = lets is not None and (said.dates and TOGETHER.match(lets["what"]))
     if pledged or together:
         return [
@@ -175,14 +188,14 @@ def _commitment(said: Sentence) -> list[Landmark]:
 
 
 def _action(said: Sentence) -> list[Landmark]:
-    headed = HEADED.match(said.text)
+    headed = HEADED.match(said.text) if ":" in said.low else None
     if headed:
         assigned = ASSIGNED.match(headed["what"])
         return [_make(said, ACTION_ITEM, owner=assigned["owner"] if assigned else None)]
-    request = REQUEST.search(said.text)
+    request = REQUEST.search(said.text) if said.low & ASKING else None
     if request:
         return [_make(said, ACTION_ITEM, owner=_addressed(said))]
-    if is_question(said.words):
+    if said.question:
         return []
     for clause in said.clauses:
         if _is_task(clause) and clause.link not in CONDITIONS:
@@ -206,19 +219,19 @@ def _is_task(clause: Clause) -> bool:
 
 
 def _preference(said: Sentence) -> Iterator[Landmark]:
-    if is_question(said.words):
+    if said.question:
         return
     for fact in said.facts:
         stated = fact.predicate in LIKING and fact.subject == said.cast.speaker and not fact.negated
         if stated and fact.confidence > 0.5:
             yield _make(said, PREFERENCE, owner=said.cast.speaker)
             return
-    if STANDING.search(said.text) and not said.facts:
+    if said.low & LASTING and not said.facts and STANDING.search(said.text):
         yield _make(said, PREFERENCE, owner=said.cast.speaker)
 
 
 def _corrections(said: Sentence) -> list[Landmark]:
-    if is_question(said.words) or not TAKING_BACK.search(said.text):
+    if said.question or not said.low & DOUBTING or not TAKING_BACK.search(said.text):
         return []
     for pattern in CORRECTIONS:
         match = pattern.search(said.text)

@@ -47,7 +47,7 @@ ADVERBS = words(
     """also always already actually absolutely almost basically certainly clearly completely
     constantly currently daily definitely especially even ever exactly finally fortunately frequently
     generally genuinely gladly hardly honestly hopefully immediately initially instead just kinda
-    lately likely literally luckily mainly maybe mostly naturally nearly never normally now obviously
+    last lately likely literally luckily mainly maybe mostly naturally nearly never normally now obviously
     occasionally often once only originally perhaps personally possibly presently pretty previously
     probably quickly quite rarely really recently regularly sadly seldom simply so sometimes sorta
     soon still successfully super suddenly surely then thankfully there today too totally truly
@@ -139,6 +139,14 @@ POLITE_STATES = words(
     """fine good ok okay sorry glad sure here back great well happy excited right wrong welcome
     thankful grateful impressed curious done ready lucky kidding serious afraid honored alright"""
 )
+
+# Subjects of which nothing in particular is said
+VAGUE = words("lot lots much something everything anything things thing someone everyone one some")
+GENERAL = words(
+    """nature art music life love hope progress family exercise practice work time family friendship
+    hard reading change everybody people food travel sleep education community kindness"""
+)
+OWN = words("i me my mine we us our ours myself ourselves")
 
 STOP_WORDS = words(
     """a an the i you he she it we they me him her us them my your his its our their this that these

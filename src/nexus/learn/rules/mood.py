@@ -34,8 +34,8 @@ class Asserted(NamedTuple):
 
 
 def asserted(sentence: Sequence[Token], found: Sequence[Clause]) -> Iterator[Asserted]:
-    """The clauses somebody stands up for, with how sure they are."""
-    if not found or is_question(sentence) or _is_hearsay(sentence):
+    """The clauses of a sentence, if it is no question, that somebody stands up for."""
+    if not found or _is_hearsay(sentence):
         return
     quoted = _quoted(sentence)
     conditional = any(clause.link in CONDITIONS for clause in found)

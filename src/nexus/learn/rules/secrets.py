@@ -34,6 +34,20 @@ CONNECTION = re.compile(
 CARD = re.compile(r"(?<![\d-])\d(?:[ -]?\d){12,18}(?![\d-])")
 IBAN = re.compile(r"\b[A-Z]{2}\d{2}(?:[ ]?[A-Z0-9]{4}){3,7}(?:[ ]?[A-Z0-9]{1,3})?\b")
 
+# pattern, which group is the secret, and what must stand in a (small) text for it to match
+PATTERNS = (
+    (
+        TOKEN,
+        0,
+        "sk- sk_ rk_ ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- xox akia asia aiza ya29. hf_ npm_"
+        " pypi- sg. dop_".split(),
+    ),
+    (JWT, 0, ["eyj"]),
+    (NAMED, "secret", "passw passphrase secret key token pwd pin".split()),
+    (BEARER, "secret", ["bearer"]),
+    (CONNECTION, "secret", ["://"]),
+)
+
 LETTERS_AS_NUMBERS = 10 - ord("A")
 
 
@@ -49,10 +63,10 @@ def secrets(text: str) -> list[Span]:
 
 
 def _found(text: str) -> Iterator[Span]:
-    for pattern in (TOKEN, JWT):
-        yield from (Span(*match.span()) for match in pattern.finditer(text))
-    for pattern in (NAMED, BEARER, CONNECTION):
-        yield from (Span(*match.span("secret")) for match in pattern.finditer(text))
+    small = text.lower()
+    for pattern, group, hints in PATTERNS:
+        if any(hint in small for hint in hints):
+            yield from (Span(*match.span(group)) for match in pattern.finditer(text))
     yield from (Span(*match.span()) for match in CARD.finditer(text) if _luhn(match.group()))
     yield from (Span(*match.span()) for match in IBAN.finditer(text) if _mod_97(match.group()))
     place = 0

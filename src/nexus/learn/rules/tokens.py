@@ -56,7 +56,11 @@ def tokens(text: str) -> list[Token]:
         kind = match.lastgroup or "mark"
         start, end = match.span()
         word = match.group()
-        if kind == "word" and len(word) < 40:
+        if (
+            kind == "word"
+            and len(word) < 40
+            and ("'" in word or "’" in word or word.lower() in WHOLE)
+        ):
             found += _parts(start, end, word)
         else:
             found.append(Token(start, end, word, word.lower(), kind))
