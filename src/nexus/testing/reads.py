@@ -14,7 +14,7 @@ from ..core.filters import parse_filter
 from ..core.ids import WorkspaceId
 from ..core.protocols import Store
 from ..core.scope import Scope
-from .samples import ACME, LATER, SPACE, draft, event, point, tell, towards
+from .samples import ACME, LATER, NOON, SPACE, draft, event, point, tell, towards
 
 Shown = set[str] | int
 
@@ -86,6 +86,26 @@ READS: Mapping[str, Read] = {
             grant, ["tea"], where=parse_filter({"subject": "tea"}), limit=999
         )
     ),
+    "memories.holding": lambda store, grant, _: store.memories.holding(grant, ["tea"]),
+    "memories.describe": lambda store, grant, shelf: shelf.memory_names(
+        store.memories.describe(grant, list(shelf.memories), ["tea"])
+    ),
+    "memories.texts": lambda store, grant, shelf: shelf.memory_names(
+        store.memories.texts(grant, list(shelf.memories))
+    ),
+    "memories.between": lambda store, grant, shelf: shelf.memory_names(
+        store.memories.between(grant, NOON, LATER, limit=999)
+    ),
+    "memories.neighbours": lambda store, grant, shelf: shelf.memory_names(
+        id
+        for one, (before, after) in store.memories.neighbours(
+            grant, list(shelf.memories), reach=2
+        ).items()
+        for id in (one, *before, *after)
+    ),
+    "vectors.scores": lambda store, grant, shelf: shelf.memory_names(
+        store.vectors.scores(grant, SPACE, towards(1), list(shelf.memories))
+    ),
     "vectors.get": lambda store, grant, shelf: shelf.memory_names(
         store.vectors.get(grant, SPACE, list(shelf.memories))
     ),
@@ -113,5 +133,7 @@ def read_every_way(store: Store, grant: Grant, shelf: Shelf) -> dict[str, Shown]
 
 def every_way_shows(names: set[str]) -> dict[str, Shown]:
     """What `read_every_way` gives when each way shows these and nothing else."""
-    counts = [way for way in READS if way.startswith(("count", "queue.pending"))]
+    counts = [
+        way for way in READS if way.startswith(("count", "queue.pending", "memories.holding"))
+    ]
     return {way: len(names) if way in counts else names for way in READS}

@@ -28,6 +28,7 @@ from ..samples import (
     tell,
     towards,
 )
+from .candidates import CandidatesSuite
 
 HOUR = timedelta(hours=1)
 
@@ -40,7 +41,7 @@ def found(store: Store, words: str, limit: int = 10) -> list[str]:
     return [hit.id for hit in store.memories.matching(ADMIN, terms(words), limit=limit)]
 
 
-class MemoriesSuite:
+class MemoriesSuite(CandidatesSuite):
     """Needs a fixture `store`: an empty one."""
 
     def test_a_memory_comes_back_as_it_was_drafted(self, store: Store) -> None:
