@@ -11,17 +11,17 @@ from nexus import AsyncNexus, AsyncPlace, AsyncWorkspace, Nexus, Place, Workspac
 
 SNAPSHOT = """
     AgentId AsyncNexus AsyncPlace AsyncWorkspace Attachment ConfigError Conflict Corrupt
-    EmbedderUnavailable Event Fact Forgotten Found Grant Hit Interpretation InvalidInput Memory MissingExtra Nexus
-    NexusError NotFound Place Progress Receipt Scope Stage StoreUnavailable Unavailable UserId
-    Viewer Workspace WorkspaceId
+    EmbedderUnavailable Event Fact Forgotten Found Grant Hit Interpretation InvalidInput Memory
+    MissingExtra Nexus NexusError NotFound Place Progress Receipt Scope Stage StoreUnavailable
+    Unavailable UserId Viewer Workspace WorkspaceId
 """.split()
 
 METHODS = {
     Nexus: "close open optimize progress reembed wait workspace workspaces",
     Workspace: "administrator dm export flush forget import_ place room session stats verify",
     Place: (
-        "add_fact fact facts flush get index interpret observe observe_many progress recall recent remember"
-        " scope set_fact sources"
+        "add_fact fact facts flush get index interpret observe observe_many progress recall recent"
+        " remember scope set_fact sources"
     ),
 }
 
