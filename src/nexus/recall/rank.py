@@ -149,8 +149,12 @@ def spread(places: Sequence[int], sums: Numbers, candidates: Sequence[Candidate]
 
 def _scores(pool: Pool, places: Sequence[int]) -> list[float]:
     """The best evidence for each, or for any that follows it: absolute, and falling."""
+    near, linked, window = pool.meaning, pool.linked, pool.understood.window
     every = [pool.candidates[place] for place in places]
-    evidence = [max(worded(each.keyword), pool.meaning.get(each.id, 0.0)) for each in every]
+    evidence = [
+        max(worded(c.keyword), near.get(c.id, 0.0), linked.get(c.id, 0.0), in_time(window, c.at))
+        for c in every
+    ]
     falling: list[float] = np.maximum.accumulate(evidence[::-1])[::-1].tolist()
     return falling
 
