@@ -44,21 +44,21 @@ SMALL = {"a", "an", "the", "my", "their", "to", "of", "in", "on", "at", "for"}
 
 @dataclass
 class Tally:
-    """Right, found and wanted, for each thing that is counted."""
+    """How many of those found are right, and how many of those wanted are found."""
 
     counts: dict[str, list[int]] = field(default_factory=dict)
     wrong: list[str] = field(default_factory=list)
 
-    def add(self, what: str, right: int, found: int, wanted: int) -> None:
-        held = self.counts.setdefault(what, [0, 0, 0])
-        for place, number in enumerate((right, found, wanted)):
-            held[place] += number
+    def add(self, what: str, *numbers: int) -> None:
+        """`numbers`: right, found; hit, wanted."""
+        held = self.counts.setdefault(what, [0, 0, 0, 0])
+        self.counts[what] = [one + other for one, other in zip(held, numbers, strict=True)]
 
     def figures(self) -> dict[str, float]:
         made = {}
-        for what, (right, found, wanted) in self.counts.items():
+        for what, (right, found, hit, wanted) in self.counts.items():
             made[f"{what} precision"] = round(right / found, 3) if found else 1.0
-            made[f"{what} recall"] = round(min(right, wanted) / wanted, 3) if wanted else 1.0
+            made[f"{what} recall"] = round(hit / wanted, 3) if wanted else 1.0
         return made
 
 
@@ -73,7 +73,7 @@ def measure(rows: Sequence[dict[str, Any]]) -> tuple[dict[str, float], list[str]
         if row["topic"] == "small talk":
             chat += 1
             junk += bool(found.facts or found.landmarks)
-        if "date" in row and (day := _days(row, found)):
+        if "date" in row and (day := _days(found)):
             dated += 1
             resolved += row["date"] in day
             if row["date"] not in day:
@@ -100,8 +100,7 @@ def _count_facts(row: dict[str, Any], found: Extracted, tally: Tally) -> None:
     tally.wrong += [
         f"missed {row['text']} → {gold['predicate']} {gold['object']}" for gold in missed
     ]
-    tally.add("facts", good, len(found.facts), 0)
-    tally.add("facts found", right, 0, right + len(missed))
+    tally.add("facts", good, len(found.facts), right, right + len(missed))
 
 
 def _same(gold: dict[str, Any], fact: Statement) -> bool:
@@ -138,8 +137,8 @@ def _count_landmarks(row: dict[str, Any], found: Extracted, tally: Tally) -> Non
     required = bool(gold) and not gold.get("optional")
     if required and not right:
         tally.wrong.append(f"no landmark {row['text']} → {gold['kind']}")
-    tally.add("landmarks", len(right), len(found.landmarks), 0)
-    tally.add("landmarks found", int(required and bool(right)), 0, int(required))
+    hit = int(required and bool(right))
+    tally.add("landmarks", len(right), len(found.landmarks), hit, int(required))
 
 
 def _is(gold: dict[str, Any], landmark: Landmark) -> bool:
@@ -153,10 +152,10 @@ def _count_identities(row: dict[str, Any], found: Extracted, tally: Tally) -> No
         bool(gold) and each.kind == gold["kind"] and each.value == gold["value"]
         for each in found.identities
     )
-    tally.add("identities", right, len(found.identities), int(bool(gold)))
+    tally.add("identities", right, len(found.identities), min(right, 1), int(bool(gold)))
 
 
-def _days(row: dict[str, Any], found: Extracted) -> set[str]:
+def _days(found: Extracted) -> set[str]:
     """The days a message was understood to speak of: from its facts and its landmarks."""
     times = [each.valid_from for each in found.facts] + [each.valid_to for each in found.facts]
     for landmark in found.landmarks:
@@ -186,12 +185,12 @@ def read_locomo(
         )
         messages = []
         for number in numbers:
-            began = datetime.strptime(told[f"session_{number}_date_time"], "%I:%M %p on %d %B, %Y")
-            at = began.replace(tzinfo=UTC)
-            for turn in told[f"session_{number}"]:
-                messages.append(
-                    (number, Message(speaker=turn["speaker"], text=turn["text"], at=at))
-                )
+            date = told[f"session_{number}_date_time"] + " +0000"
+            at = datetime.strptime(date, "%I:%M %p on %d %B, %Y %z")
+            messages += [
+                (number, Message(speaker=turn["speaker"], text=turn["text"], at=at))
+                for turn in told[f"session_{number}"]
+            ]
         gold = [
             Found(int(re.findall(r"\d+", name)[0]), sentence[0])
             for name, people in sample["observation"].items()

@@ -6,21 +6,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from .extracted import Context, Message
-from .lexicon import ADVERBS, FEMALE, KIN, MALE, PARENTS, PLURAL, words
+from .lexicon import ADVERBS, FEMALE, KIN, MALE, PARENTS, PLURAL, POSSESSIVES, words
 from .tokens import Token, tokens
 
 WINDOW = 2  # messages before this one in which a pronoun may find its name
 
 WOMEN = words(
-    """sarah mary anna emma olivia sophia julia jenny jennifer maria laura linda susan karen lisa nancy
-    alice carol caroline melanie priya nadia fatima chloe ines olga katarzyna erin dana hannah emily
-    jessica amy angela helen kate katie lucy rachel rebecca victoria maya nina eva elena sofia claire"""
+    """sarah mary anna emma olivia sophia julia jenny jennifer maria laura linda susan karen lisa
+    nancy alice carol caroline melanie priya nadia fatima chloe ines olga katarzyna erin
+    dana hannah emily jessica amy angela helen kate katie lucy rachel rebecca victoria maya
+    nina eva elena sofia claire"""
 )
 MEN = words(
-    """john james robert michael william david richard joseph thomas tom charles daniel matthew mark
-    paul george kevin brian steven edward peter henry jack ryan tyler sam samuel bob rob luis marco
-    diego leo ravi henrik marcus evan tim adam alex ben chris eric frank greg ian jim joe josh luke max
-    nick oliver oscar patrick pedro simon steve tony"""
+    """john james robert michael william david richard joseph thomas tom charles daniel matthew
+    mark paul george kevin brian steven edward peter henry jack ryan tyler sam samuel bob
+    rob luis marco diego leo ravi henrik marcus evan tim adam alex ben chris eric frank greg
+    ian jim joe josh luke max nick oliver oscar patrick pedro simon steve tony"""
 )
 PRIVATE = words(  # ours means mine and my people's, also in a project's room
     """company family house home wedding kids children dog cat parents flat apartment garden car
@@ -63,7 +64,11 @@ class Cast:
             self.seen.append((name, _pronoun(phrase)))
 
     def who(self, pronoun: str) -> str | None:
-        """The nearest that a pronoun can mean; nobody if two of them could."""
+        """Whom a pronoun means: of the third person the nearest, nobody if two of them could."""
+        if pronoun in ("i", "we"):
+            return self.speaker if pronoun == "i" else self.group
+        if pronoun not in ("he", "she", "they"):
+            return None
         if not self._looked:
             self._looked = True
             self.seen[:0] = [each for message in self.recent[-WINDOW:] for each in _named(message)]
@@ -76,6 +81,13 @@ class Cast:
     def our(self, noun: str) -> str:
         return self.speaker if noun in PRIVATE or noun in KIN else self.group
 
+    def _owner(self, possessive: str, noun: str) -> str | None:
+        if possessive == "my":
+            return self.speaker
+        if possessive == "our":
+            return self.our(noun)
+        return self.other if possessive == "your" else self.who(WHOSE.get(possessive, ""))
+
     def named(self, phrase: Sequence[Token]) -> str | None:
         """The name a noun phrase stands for in a sentence of its own, or nothing."""
         while phrase and (phrase[0].low in ADVERBS or phrase[0].kind == "mark"):
@@ -84,20 +96,18 @@ class Cast:
             return None
         first = phrase[0].low
         rest = joined(phrase[1:])
-        if first == "my" or first == "our":
-            kin = _apposed(phrase)
-            owner = self.speaker if first == "my" else self.our(phrase[-1].low)
-            return kin or f"{owner}'s {rest}"
-        if first in ("his", "her", "their"):
-            owner_named = self.who({"his": "he", "her": "she", "their": "they"}[first])
-            return f"{owner_named}'s {rest}" if owner_named else None
-        if first == "your":
-            return f"{self.other}'s {rest}" if self.other else None
+        if first in POSSESSIVES:
+            owner = self._owner(first, phrase[-1].low)
+            kin = _apposed(phrase) if first in ("my", "our") else None
+            return kin or (f"{owner}'s {rest}" if owner else None)
         if first in PARENTS and (len(phrase) == 1 or phrase[1].low == "'s"):
             return f"{self.speaker}'s {first}{_tail(phrase, 1)}"
         if first in ("the", "a", "an"):
             return rest or None
         return None if first in ("this", "that", "these", "those") else joined(phrase)
+
+
+WHOSE = {"his": "he", "her": "she", "their": "they"}
 
 
 def joined(phrase: Sequence[Token]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 from .cast import Cast, joined
@@ -72,7 +73,7 @@ def _apposition(clause: Clause, cast: Cast) -> Iterator[Told]:
     """My brother Tom is a pilot: Tom is a brother, too."""
     phrase = clause.words[slice(*clause.subject)]
     if len(phrase) >= 3 and phrase[0].low == "my":
-        for kin, name in zip(phrase[1:], phrase[2:], strict=False):
+        for kin, name in pairwise(phrase[1:]):
             if kin.low in KIN and name.text[:1].isupper() and name.kind == "word":
                 rest = joined(phrase[list(phrase).index(name) :])
                 yield Told(

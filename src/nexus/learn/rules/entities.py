@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from .cast import MEN, WOMEN, Cast
@@ -36,9 +37,9 @@ NEVER_NAMES = (
     | frozenset(AUXILIARIES)
     | words(
         """monday tuesday wednesday thursday friday saturday sunday january february march april may
-        june july august september october november december i'm ok todo decision correction me her
-        him us them let nothing nobody everyone everybody someone something anything none good
-        english christmas"""
+    june july august september october november december i'm ok todo decision correction me
+    her him us them let nothing nobody everyone everybody someone something anything none
+    good english christmas"""
     )
 )
 COMPANIES = words("inc ltd gmbh labs corp llc university college institute bank company foundation")
@@ -52,6 +53,7 @@ TYPED_SUBJECTS = words(
     "WORKS_AT WORKS_AS LIVES_IN MOVED_TO MOVING_TO SPOUSE_OF SIBLING_OF LIKES KNOWS"
 )
 LONGEST_NAME = 5
+NAMED = re.compile(r"[A-Z][\w.'’&-]*(?: (?:of |de |van |von )?[A-Z][\w.'’&-]*)*")
 
 
 def entities(all_words: Sequence[Token], facts: Sequence[Statement], cast: Cast) -> list[Entity]:
@@ -122,8 +124,9 @@ def _goes_on(all_words: Sequence[Token], at: int) -> bool:
 def _types(facts: Sequence[Statement], cast: Cast) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = [(cast.speaker, "person")] if facts else []
     for fact in facts:
-        if fact.object and fact.object[:1].isupper():
-            found.append((fact.object, TYPES.get(fact.predicate, "thing")))
+        named = NAMED.match(fact.object or "")
+        if named:
+            found.append((named.group(), TYPES.get(fact.predicate, "thing")))
         if fact.subject == cast.project:
             found.append((fact.subject, "project"))
         elif fact.predicate in TYPED_SUBJECTS:
@@ -137,8 +140,8 @@ TYPES = {
         "LIVES_IN BORN_IN FROM MOVED_TO MOVING_TO GREW_UP_IN VISITED TRAVELS_TO".split(), "place"
     ),
     **dict.fromkeys(
-        """KNOWS SPOUSE_OF SIBLING_OF PARENT_OF CHILD_OF FRIEND_OF DATING MET REPORTS_TO COLLEAGUE_OF
-        NEIGHBOR_OF RELATIVE_OF""".split(),
+        """KNOWS SPOUSE_OF SIBLING_OF PARENT_OF CHILD_OF FRIEND_OF DATING MET REPORTS_TO
+        COLLEAGUE_OF NEIGHBOR_OF RELATIVE_OF""".split(),
         "person",
     ),
     **dict.fromkeys("USES SWITCHED_TO CHOSE".split(), "product"),
@@ -152,7 +155,7 @@ def _guess(name: str, cast: Cast) -> str:
     parts = name.lower().split()
     if name == cast.project:
         return "project"
-    if parts[0] in WOMEN or parts[0] in MEN or name == cast.speaker or name == cast.other:
+    if parts[0] in WOMEN or parts[0] in MEN or name in (cast.speaker, cast.other):
         return "person"
     if parts[-1] in COMPANIES:
         return "company"

@@ -9,23 +9,10 @@ from datetime import datetime
 
 from ...core.dates import DateSpan, Relation
 from .cast import Cast, joined
-from .clauses import Clause, opening
+from .clauses import Clause
 from .copula import Told, copula
 from .extracted import Category, Certainty, Span, Statement, Temporal
-from .lexicon import (
-    CONDITIONS,
-    DETERMINERS,
-    GENERAL,
-    JUDGEMENTS,
-    KIN,
-    NOBODY,
-    OWN,
-    POLITE_NOW,
-    POLITE_STATES,
-    POLITE_VERBS,
-    STOP_WORDS,
-    VAGUE,
-)
+from .lexicon import KIN, NOBODY
 from .mood import Asserted, asserted
 from .relations import (
     BEGINS,
@@ -33,18 +20,21 @@ from .relations import (
     LONGEST_REST,
     OPPOSITE,
     PAST_ONLY,
-    RULES,
     STATES,
     UNFINISHED,
     Rule,
+    rules,
 )
 from .render import SAID_BEFORE, Renderer, sentence
+from .subjects import opening
 from .tokens import Token
+from .worth import SHORTEST, content, is_judgement, says_something
 
 PARTICLES = frozenset("up out off down away back over".split())
 CUT = re.compile(
-    r"\s*(?:[,;.!?(](?=\s|$)|\s(?:these days|for (?:years|ages|\w+ (?:years|months|weeks)))\b|\s(?:as|with|since|because|when|while|where|which|who|that|but|so|if|instead of"
-    r"|rather than|over|than|after|before|until|and (?:I|we|he|she|they|it))\s).*",
+    r"\s*(?:[,;.!?(](?=\s|$)|\s(?:these days|for (?:years|ages|\w+ (?:years|months|weeks)))\b"
+    r"|\s(?:as|with|since|because|when|while|where|which|who|that|but|so|if|instead of|rather than"
+    r"|over|than|after|before|until|and (?:I|we|he|she|they|it))\s).*",
     re.DOTALL,
 )
 ARTICLE = re.compile(r"^(?:an?|the|my|our|some)\s+", re.IGNORECASE)
@@ -55,7 +45,6 @@ CALLED = re.compile(
     r"\b(?:called|named|whose name is)\s+(?P<name>[A-Z][\w'’-]+(?:\s+[A-Z][\w'’-]+)?)"
 )
 EVERY = re.compile(r"\b(?:every|each|once|twice|times) (?:a )?\w+|\bon \w+days\b", re.IGNORECASE)
-SHORTEST = 2  # words with content that a plain statement needs
 TIMED = (Category.TEMPORAL, Category.BEHAVIOURAL)
 OF_PEOPLE = (Category.PERSONAL, Category.SOCIAL)  # a project has no puppy: "we" are people here
 PERSON = re.compile(r"[A-Z][\w'’-]*(?:(?: and | )[A-Z][\w'’-]*)*")
@@ -84,7 +73,7 @@ class FactReader:
             related = list(self._related(each, subject, alone=len(every) == 1))
             facts += related
             told = any(fact.certainty is not Certainty.INFERRED for fact in related)
-            if not told and plain is None and self._says_something(each.clause):
+            if not told and plain is None and says_something(each.clause):
                 plain = each, subject
             self._meet(each.clause, subject)
         if plain is not None and all(fact.aspect in KIN for fact in facts):
@@ -97,7 +86,7 @@ class FactReader:
         last = facts[-1] if facts else None
         if last is None or place >= len(words) or words[place].low not in CONTINUES:
             return False
-        if _content(words[place:]) < SHORTEST:
+        if content(words[place:]) < SHORTEST:
             return False
         more = sentence(self._renderer.write(words[place:], said=True))
         if len(last.sentence) + len(more) > LONGEST_SENTENCE:
@@ -117,15 +106,9 @@ class FactReader:
             return self._subject(Asserted(told.teller, Certainty.EXPLICIT))
         if clause.words[clause.subject[0]].low in NOBODY and clause.kind == "noun":
             return None
-        if clause.kind in ("i", ""):
-            return self._cast.speaker
-        if clause.kind == "we":
-            return self._cast.group
-        if clause.kind in ("he", "she", "they"):
-            return self._cast.who(clause.kind)
         if clause.kind == "noun":
             return self._cast.named(clause.words[slice(*clause.subject)])
-        return None
+        return self._cast.who(clause.kind or "i")
 
     def _meet(self, clause: Clause, subject: str) -> None:
         """Those who can be "she" in the next sentence: the object's people, then the subject."""
@@ -146,14 +129,14 @@ class FactReader:
             *copula(clause, rest, subject, self._cast),
             *self._by_table(clause, rest, subject),
         ]:
-            if clause.kind == "we" and found.category in OF_PEOPLE:
-                found = found._replace(subject=self._cast.speaker)
-            yield self._statement(told, found, whole=alone and not found.inferred)
+            ours = clause.kind == "we" and found.category in OF_PEOPLE
+            about = found._replace(subject=self._cast.speaker) if ours else found
+            yield self._statement(told, about, whole=alone and not found.inferred)
             if found.only:
                 return
 
     def _by_table(self, clause: Clause, rest: str, subject: str) -> Iterator[Told]:
-        for rule in RULES.get(clause.lemma, ()):
+        for rule in rules().get(clause.lemma, ()):
             match = rule.pattern.match(rest)
             if match is None or (rule.negated and not clause.negated):
                 continue
@@ -242,21 +225,6 @@ class FactReader:
 
     # -- plain statements
 
-    def _says_something(self, clause: Clause) -> bool:
-        words = clause.words[clause.rest : clause.end]
-        if clause.kind in ("it", "you") or clause.link in CONDITIONS:
-            return False
-        now = clause.tense != "past" and not clause.perfect
-        if clause.lemma in POLITE_VERBS or (now and clause.lemma in POLITE_NOW):
-            return False
-        if clause.lemma == "be" and words and words[0].low in POLITE_STATES:
-            return _content(words) > SHORTEST + 1
-        if clause.negated and not clause.first_person:
-            return False
-        if clause.kind == "noun" and _is_general(clause):
-            return False
-        return _content(words) + (clause.lemma not in STOP_WORDS) >= SHORTEST
-
     def _plain(self, told: Asserted, subject: str) -> Iterator[Statement]:
         """What a sentence says, as it was said: the verb is the relation."""
         clause = told.clause
@@ -271,7 +239,7 @@ class FactReader:
         since, until = self._validity(clause, relation)
         category = _category(clause)
         said = self._sentence(told, clause.begin, len(clause.words))
-        if _is_judgement(clause):
+        if is_judgement(clause):
             said = f"{self._cast.speaker} says that {said[:1].lower()}{said[1:]}"
         yield Statement(
             subject=subject,
@@ -370,22 +338,6 @@ def _temporal(clause: Clause) -> Temporal:
     return Temporal.PAST if past else Temporal.CURRENT
 
 
-def _is_judgement(clause: Clause) -> bool:
-    following = clause.words[clause.rest : clause.rest + 4]
-    return clause.kind == "noun" and any(word.low in JUDGEMENTS for word in following)
-
-
-def _is_general(clause: Clause) -> bool:
-    """Kids need sleep; a lot has happened: of nobody here, and of nothing that is known."""
-    first, *others = clause.words[slice(*clause.subject)]
-    if first.low in VAGUE or (others and others[0].low in VAGUE):
-        return True
-    if first.low in DETERMINERS or any(word.low in OWN for word in clause.words):
-        return False
-    phrase = bool(others) and not others[-1].text[:1].isupper()
-    return phrase or first.low.endswith(("ing", "s")) or first.low in GENERAL
-
-
 def _category(clause: Clause) -> Category:
     rest = text_of(clause.words[clause.rest : clause.end])
     if clause.habitual or EVERY.search(rest):
@@ -393,12 +345,3 @@ def _category(clause: Clause) -> Category:
     if clause.kind == "we":
         return Category.PROJECTS
     return Category.PERSONAL
-
-
-def _content(words: Sequence[Token]) -> int:
-    return sum(
-        word.kind in ("word", "number", "name") and word.low not in STOP_WORDS for word in words
-    )
-
-
-__all__ = ["FactReader"]

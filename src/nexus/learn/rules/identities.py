@@ -13,18 +13,24 @@ EMAIL = r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}"
 PHONE = r"\+?\(?\d[\d\s().-]{5,18}\d"
 HANDLE = r"@[A-Za-z0-9_.-]{2,40}"
 NAME = r"[A-Z][\w'’-]{1,30}(?:\s+[A-Z][\w'’-]{1,30}){0,2}"
-WHOSE = r"(?:(?P<my>\b[Mm]y)|(?P<owner>\b[A-Z][\w-]{1,30})['’]s)\s+(?:new\s+|work\s+|private\s+|personal\s+)?"
+WHOSE = (
+    r"(?:(?P<my>\b[Mm]y)|(?P<owner>\b[A-Z][\w-]{1,30})['’]s)\s+"
+    r"(?:(?:new|work|private|personal)\s+)?"
+)
+MAIL_ME = r"\b(?:reach|contact|e-?mail|mail|write)\s+me\s+(?:at|on|to|via)\s+"
+CALL_ME = r"\b(?:reach|contact|call|text|ring)\s+me\s+(?:at|on)\s+"
+NUMBER = r"(?:phone|cell|mobile)?\s?(?:number|phone|cell|mobile)"
 
 # what is said → kind; `value` is the alias
 PATTERNS = {
     rf"{WHOSE}e-?mail(?:\s+address)?\s+is\s+(?P<value>{EMAIL})": "email",
-    rf"{WHOSE}(?:phone|cell|mobile)?\s?(?:number|phone|cell|mobile)\s+is\s+(?P<value>{PHONE})": "phone",
+    rf"{WHOSE}{NUMBER}\s+is\s+(?P<value>{PHONE})": "phone",
     rf"{WHOSE}(?:\w+\s+)?handle\s+is\s+(?P<value>@?[\w.-]{{2,40}}\w)": "handle",
     rf"{WHOSE}(?:\w+\s+)?user\s?name\s+is\s+(?P<value>@?[\w.-]{{2,40}}\w)": "username",
-    rf"\b(?:reach|contact|e-?mail|mail|write)\s+(?P<me>me)\s+(?:at|on|to|via)\s+(?P<value>{EMAIL})": "email",
-    rf"\b(?:reach|contact|call|text|ring)\s+(?P<me>me)\s+(?:at|on)\s+(?P<value>{PHONE})": "phone",
+    rf"{MAIL_ME}(?P<value>{EMAIL})": "email",
+    rf"{CALL_ME}(?P<value>{PHONE})": "phone",
     rf"\bI(?:['’]m|\s+am)\s+(?P<value>{HANDLE})\b": "handle",
-    rf"\b(?:[Cc]all|[Cc]alls)\s+(?P<me>me)\s+(?P<value>{NAME})": "name",
+    rf"\b(?:[Cc]all|[Cc]alls)\s+me\s+(?P<value>{NAME})": "name",
     rf"\bI\s+go\s+by\s+(?P<value>{NAME})": "name",
     rf"\b[Mm]y\s+name(?:['’]s|\s+is)\s+(?P<value>{NAME})": "name",
     rf"\b[Mm]y\s+name\s+is\s+spel(?:led|t)\s+(?P<value>{NAME})": "name",

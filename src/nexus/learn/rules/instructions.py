@@ -22,13 +22,16 @@ ORDERS = re.compile(
             (?:user|human|anyone|anybody|operator)
       | (?:reveal|print|show|repeat|output|leak) \s+ (?:\w+\s+){0,2}? (?:system \s+)? prompt
       | (?:assistant|ai|model|agent|llm) \s* (?:,|:)? \s+ (?:must|should|shall|will) \s+ (?:now\s+)?
-            (?:always|never|immediately|only|obey|send|delete|execute|run|call|reply|respond|say|write|save|remember)
+            (?:always|never|immediately|only|obey|send|delete|execute|run|call|reply|respond|say
+            |write|save|remember)
       | (?:remember|save|store|memorize) \s+ (?:this|that|the \s+ following) \s+ (?:\w+\s+){0,3}?
             (?:as|in|to|for) \s+ (?:\w+\s+){0,3}? (?:memory|preference|instruction|fact|rule)
       | (?:send|post|upload|forward|exfiltrate|e-?mail) \s+ (?:\w+\s+){0,5}?
-            (?:password|secret|token|key|credential|conversation|memory|memories|data)s? \s+ (?:\w+\s+){0,3}?to\b
+            (?:password|secret|token|key|credential|conversation|memory|memories|data)s? \s+
+            (?:\w+\s+){0,3}?to\b
     )
-    | <\|(?:im_start|im_end|system|endoftext)\|> | \[/?INST\] | <</?SYS>> | ^\s*(?:system|assistant)\s*:
+    | <\|(?:im_start|im_end|system|endoftext)\|> | \[/?INST\] | <</?SYS>>
+    | ^\s*(?:system|assistant)\s*:
     """,
     re.MULTILINE,
 )

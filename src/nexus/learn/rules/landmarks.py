@@ -27,8 +27,8 @@ DECIDING = {  # verb → what must follow it
 GO_WITH = re.compile(r"with\b(?! (?:you|me|him|her|them|us|my|friends)\b)")
 GROUPS = words("team board committee council management company group")
 NOT_A_TASK = words(
-    """be have see know love like miss remember forget need want think feel keep try give take let hope
-    enjoy find wait stay stick look get go never continue win lose stop become support tell"""
+    """be have see know love like miss remember forget need want think feel keep try give take let
+    hope enjoy find wait stay stick look get go never continue win lose stop become support tell"""
 )
 TASK_AFTER_ALL = re.compile(r"(?:take|taking) care of\b|get (?:it|that|this) done\b")
 
@@ -38,9 +38,10 @@ HEADED = re.compile(
 )
 ASSIGNED = re.compile(r"(?P<owner>@?[A-Z][\w.-]*)\s+(?:to|will|should|must)\s")
 REQUEST = re.compile(
-    r"\b(?:can|could|would|will) you (?:please |kindly |also |maybe )?(?!tell|imagine|believe|see|guess|hear|explain|share)"
-    r"(?P<what>[a-z]{3,}\b \S.*)|(?:^|[,.!] ?|\s)please (?!always|never|let|don't|do not)(?P<plea>[a-z]{3,} \S.*)"
-    r"|^\W*(?:don[’']t forget|remember|make sure) to (?P<reminded>[a-z]{3,} \S.*)",
+    r"\b(?:can|could|would|will) you (?:please |kindly |also |maybe )?"
+    r"(?!tell|imagine|believe|see|guess|hear|explain|share)[a-z]{3,}\b \S"
+    r"|(?:^|[,.!] ?|\s)please (?!always|never|let|don't|do not)[a-z]{3,} \S"
+    r"|^\W*(?:don[’']t forget|remember|make sure) to [a-z]{3,} \S",
     re.IGNORECASE,
 )
 VOCATIVE = re.compile(
@@ -52,11 +53,12 @@ STANDING = re.compile(
 )
 LETS = re.compile(r"\blet(?:['’]s| us) (?P<what>\w+\b.*)", re.IGNORECASE)
 TOGETHER = re.compile(
-    r"(?:meet|have (?:a )?(?:dinner|lunch|breakfast|coffee|call|drink)|catch up|talk|sync|grab|do (?:it|that))\b",
+    r"(?:meet|have (?:a )?(?:dinner|lunch|breakfast|coffee|call|drink)|catch up|talk|sync|grab"
+    r"|do (?:it|that))\b",
     re.IGNORECASE,
 )
 PLEDGE = re.compile(
-    r"\bI (?:promise|swear|guarantee|pledge|vow)\b|\bI give you my word\b|\b(?:you can )?count on me\b"
+    r"\bI (?:promise|swear|guarantee|pledge|vow)\b|\bI give you my word\b|\bcount on me\b"
     r"|\bI(?:['’]m| am) committed to\b|\byou have my word\b",
     re.IGNORECASE,
 )
@@ -68,7 +70,8 @@ TURNING_UP = re.compile(r"(?:at|there|in|back|ready)\b")
 VALUE = r"[^,.;!?]{1,80}?(?:\.\d[^,.;!?]{0,20})?"
 CORRECTIONS = [
     re.compile(
-        rf"\bnot (?P<wrong>{VALUE})\s*(?:,|;|-|but)\s*(?:but )?(?:it['’]?s|it is|rather)?\s*(?P<right>{VALUE})[.!]*$",
+        rf"\bnot (?P<wrong>{VALUE})\s*(?:,|;|-|but)\s*(?:but )?(?:it['’]?s|it is|rather)?\s*"
+        rf"(?P<right>{VALUE})[.!]*$",
         re.IGNORECASE,
     ),
     re.compile(
@@ -77,14 +80,17 @@ CORRECTIONS = [
     ),
     re.compile(rf"\b(?P<right>[\w.@:/-]+),? (?:and )?not (?P<wrong>{VALUE})[.!]*$", re.IGNORECASE),
     re.compile(
-        rf"\b(?:it['’]s|it is) (?P<right>{VALUE}) (?:rather than|instead of) (?P<wrong>{VALUE})(?:,|[.!]*$)",
+        rf"\b(?:it['’]s|it is) (?P<right>{VALUE}) (?:rather than|instead of) (?P<wrong>{VALUE})"
+        r"(?:,|[.!]*$)",
         re.IGNORECASE,
     ),
     re.compile(rf"(?:^|[:,])\s*(?P<right>{VALUE})[.!]*$", re.IGNORECASE),
 ]
 TAKING_BACK = re.compile(
-    r"^\W*(?:correction|scratch that|actually,? no\b|no,? (?:actually|wait)|sorry,? I (?:mean|misspoke))"
-    r"|\bI (?:misspoke|meant (?:to say|the|[A-Z0-9\"])|was wrong|was mistaken|got (?:that|it) wrong|made a mistake|stand corrected)"
+    r"^\W*(?:correction|scratch that|actually,? no\b|no,? (?:actually|wait))"
+    r"|^\W*sorry,? I (?:mean|misspoke)"
+    r"|\bI (?:misspoke|meant (?:to say|the|[A-Z0-9\"])|was wrong|was mistaken|stand corrected)"
+    r"|\bI (?:got (?:that|it) wrong|made a mistake)"
     r"|^\W*(?:that['’]s|that is) (?:wrong|incorrect|not (?:right|correct|true))"
     r"|^\W*actually\b.*(?:\bnot\b|n['’]t\b.*,|\brather than\b)|\bis spel(?:led|t) .*\bnot\b"
     r"|^\W*no,? I meant|^\W*(?:sorry|no),.*, not\b",
@@ -95,8 +101,8 @@ ASKING = words("you please forget remember sure")
 LASTING = words("always never now")
 PLEDGING = words("promise swear guarantee pledge vow word count committed")
 DOUBTING = words(
-    """actually correction scratch misspoke meant mean wrong mistaken mistake corrected incorrect not
-    n't no sorry spelled spelt"""
+    """actually correction scratch misspoke meant mean wrong mistaken mistake corrected incorrect
+    not n't no sorry spelled spelt"""
 )
 LIKING = words("PREFERS LIKES DISLIKES")
 

@@ -47,9 +47,10 @@ def asserted(sentence: Sequence[Token], found: Sequence[Clause]) -> Iterator[Ass
             conditional and (clause.modal or clause.tense == "future")
         ):
             continue
-        if clause.modal and not (clause.modal == "would" and clause.lemma in WISHED):
-            if not (clause.negated and clause.modal == "can"):
-                continue
+        wished = clause.modal == "would" and clause.lemma in WISHED
+        unable = clause.modal == "can" and clause.negated
+        if clause.modal and not wished and not unable:
+            continue
         told = _told(clause, before)
         if told is not None:
             yield told

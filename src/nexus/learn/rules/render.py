@@ -134,7 +134,7 @@ class Renderer:
 
 def _is_plain_verb(low: str) -> bool:
     known = FORMS.get(low)
-    return known is not None and BASE in known.tags and (PAST not in known.tags or low in ("read",))
+    return known is not None and BASE in known.tags and (PAST not in known.tags or low == "read")
 
 
 def _after(words: Sequence[Token], at: int, end: int) -> int:
@@ -146,7 +146,6 @@ def _after(words: Sequence[Token], at: int, end: int) -> int:
 # -- dates
 
 DAY = "{0.day} {0:%B %Y}"
-SEASONS = {3: "spring", 6: "summer", 9: "autumn", 12: "winter"}
 PHRASES = {  # the preposition it takes, and how it is written
     Precision.MINUTE: ("on", DAY + " at {0:%H:%M}"),
     Precision.HOUR: ("on", DAY + " at {0:%H:%M}"),
@@ -159,8 +158,9 @@ PHRASES = {  # the preposition it takes, and how it is written
     Precision.YEAR: ("in", "{0.year}"),
 }
 RELATIVE = frozenset(
-    """yesterday today tonight tomorrow ago last next this week weekend month monday tuesday wednesday
-    thursday friday saturday sunday morning afternoon evening night day year past coming""".split()
+    """yesterday today tonight tomorrow ago last next this week weekend month monday tuesday
+    wednesday thursday friday saturday sunday morning afternoon evening night day year past
+    coming""".split()
 )
 
 

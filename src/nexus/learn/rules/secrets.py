@@ -11,7 +11,8 @@ PREFIXES = r"""
     sk-[A-Za-z0-9_-]{16,200} | sk_(?:live|test)_[A-Za-z0-9]{16,200} | rk_live_[A-Za-z0-9]{16,200}
   | gh[pousr]_[A-Za-z0-9]{30,200} | github_pat_[A-Za-z0-9_]{30,200} | glpat-[A-Za-z0-9_-]{16,100}
   | xox[abprs]-[A-Za-z0-9-]{10,200} | AKIA[0-9A-Z]{16} | ASIA[0-9A-Z]{16} | AIza[0-9A-Za-z_-]{35}
-  | ya29\.[0-9A-Za-z_-]{20,300} | hf_[A-Za-z0-9]{30,60} | npm_[A-Za-z0-9]{36} | pypi-[A-Za-z0-9_-]{40,300}
+  | ya29\.[0-9A-Za-z_-]{20,300} | hf_[A-Za-z0-9]{30,60} | npm_[A-Za-z0-9]{36}
+  | pypi-[A-Za-z0-9_-]{40,300}
   | SG\.[A-Za-z0-9_-]{16,64}\.[A-Za-z0-9_-]{16,64} | dop_v1_[a-f0-9]{64}
 """
 TOKEN = re.compile(rf"(?<![A-Za-z0-9])(?:{PREFIXES})", re.VERBOSE)
@@ -22,8 +23,10 @@ PEM_START = re.compile(r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----")
 PEM_END = "-----END"
 NAMED = re.compile(
     r"""(?ix)(?: (?:password|passwd|passphrase|secret|api[_-]?key
-        |access[_-]?token|auth[_-]?token|private[_-]?key|client[_-]?secret) | \bpwd | \bpin(?:[ ]code)?)
-        (?: ["'”]?\s{0,3}[:=]\s{0,3} | \s{1,3}(?:is|was|to)\s{1,3}(?!(?:a|an|the|not|in|on|too|very|my|your)\b)
+        |access[_-]?token|auth[_-]?token|private[_-]?key|client[_-]?secret)
+            | \bpwd | \bpin(?:[ ]code)?)
+        (?: ["'”]?\s{0,3}[:=]\s{0,3}
+          | \s{1,3}(?:is|was|to)\s{1,3}(?!(?:a|an|the|not|in|on|too|very|my|your)\b)
             (?=["'“`]?\S{0,60}[\d!$%^&*#@_-]) )
         ["'“`]? (?P<secret>[^\s"'”`<>,;]{4,200})"""
 )
