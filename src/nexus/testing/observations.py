@@ -108,6 +108,9 @@ LOOKS: Mapping[str, Ask] = {
     "recall good ones": _recall(0, threshold=0.3),
     "recall facts": _recall(1, kinds=["fact"]),
     "recall in time": _recall(0, since=START + timedelta(seconds=3), until=START + DAY),
+    "recall explained": _recall(0, explain=True),
+    "recall as of": _recall(1, as_of=START + timedelta(seconds=5)),
+    "recall today": lambda _world, place, _: place.recall(f"{QUESTIONS[0]} today", explain=True),
     "recall filtered": _recall(2, where={"NOT": {"role": "assistant"}}),
     "recall by speaker": lambda _world, place, known: [
         place.recall(QUESTIONS[0], where={"OR": [{"speaker": name}, {"scope": str(ref.scope)}]})
@@ -126,6 +129,18 @@ LOOKS: Mapping[str, Ask] = {
     "facts about people": lambda _world, place, known: [
         place.facts(subject) for ref in known for subject in (str(ref.scope), *ref.scope.ids)
     ],
+    "interpret": lambda _world, place, known: [
+        place.interpret(subject, "color")
+        for ref in known
+        for subject in (str(ref.scope), *ref.scope.ids)
+    ],
+    "named and between": lambda world, place, known: (
+        world.store.memories.named(
+            place.grant, [name for ref in known for name in ref.scope.ids], limit=99
+        ),
+        world.store.memories.between(place.grant, START, START + DAY, limit=99),
+        world.store.memories.texts(place.grant, _ids(known)),
+    ),
     "fact": _each(lambda place, ref: place.fact(str(ref.scope), "color")),
     "memories below": lambda world, place, known: (
         world.store.memories.find(place.grant, where=parse_filter({"text": {"contains": "tea"}})),
