@@ -18,7 +18,8 @@ from statistics import mean
 import numpy as np
 from rich.progress import track
 
-from nexus.config import Settings
+from nexus.config import EmbeddingSettings, Settings
+from nexus.core.protocols import Candidate
 from nexus.embedders.interaction import interaction
 from nexus.evaluation.dataset import Conversation
 from nexus.evaluation.evaluate import memory
@@ -28,7 +29,7 @@ from nexus.recall.asked import Asker
 from nexus.recall.features import NAMES, standing
 from nexus.recall.gather import Gatherer
 from nexus.recall.query import Search, make_query
-from nexus.recall.rank import CLOSER, SAME_AGAIN
+from nexus.recall.rank import CLOSER, spread
 from nexus.wiring import make_strategies
 
 STEPS, RATE, RIDGE = 200, 0.05, 1e-4
@@ -38,6 +39,7 @@ STEPS, RATE, RIDGE = 200, 0.05, 1e-4
 class Case:
     """One question: its candidates as numbers, and which of them are gold."""
 
+    candidates: Sequence[Candidate]
     features: np.ndarray
     closeness: np.ndarray
     keys: list[str]
@@ -54,8 +56,9 @@ class Case:
         return hit / hit.sum() if hit.sum() else hit
 
 
-def cases(conversation: Conversation) -> list[Case]:
-    with memory(Settings()) as nexus:
+def cases(conversation: Conversation, embedder: str) -> list[Case]:
+    settings = Settings(embeddings=EmbeddingSettings(provider=embedder))
+    with memory(settings) as nexus:
         room = tell(nexus, "bench", conversation)
         parts = nexus._parts
         gatherer = Gatherer(
@@ -75,7 +78,9 @@ def cases(conversation: Conversation) -> list[Case]:
             keys = parts.store.ledger.keys(room.grant, sources)
             close = interaction(pool.understood.meaning, [memories[id].text for id in ids])
             named = [keys[source] for source in sources]
-            found.append(Case(pool.features(), np.array(close), named, question.gold))
+            found.append(
+                Case(pool.candidates, pool.features(), np.array(close), named, question.gold)
+            )
         return found
 
 
@@ -102,8 +107,10 @@ def recall_at_ten(group: Sequence[Case], sight: np.ndarray, look: np.ndarray) ->
         order = np.argsort(-(case.features @ sight), kind="stable")
         head = order[:CLOSER]
         seen = np.column_stack([case.features[head], standing(case.closeness[head].tolist())])
-        again = head[np.argsort(-(seen @ look), kind="stable")]
-        keys = list(dict.fromkeys(case.keys[place] for place in (*again, *order[CLOSER:])))
+        sums = np.full(len(order), -np.inf)
+        sums[head] = seen @ look
+        best = spread(sorted(head.tolist(), key=lambda place: -sums[place]), sums, case.candidates)
+        keys = list(dict.fromkeys(case.keys[place] for place in (*best, *order[CLOSER:])))
         shares.append(len(case.gold & set(keys[:10])) / len(case.gold))
     return mean(shares)
 
@@ -111,9 +118,11 @@ def recall_at_ten(group: Sequence[Case], sight: np.ndarray, look: np.ndarray) ->
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help="folder of the benchmark data")
-    folder = parser.parse_args().data
+    parser.add_argument("--embedder", default="builtin", help="builtin | minilm")
+    options = parser.parse_args()
+    folder = options.data
     talks = [*read_benchmark("locomo", folder), *read_benchmark("beam", folder)]
-    groups = [cases(talk) for talk in track(talks, description="gathering")]
+    groups = [cases(talk, options.embedder) for talk in track(talks, description="gathering")]
     weight = [1 if not talk.name.startswith("beam") else 2 for talk in talks]
     for left_out, talk in enumerate(talks):
         rest = [g for n, g in enumerate(groups) if n != left_out for _ in range(weight[n])]
