@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from nexus.core.protocols import Scored
-from nexus.recall.fuse import SMOOTHING, fuse
+from nexus.recall.fuse import SMOOTHING, WEIGHTS, fuse
 
 
 def ranking(**scores: float) -> list[Scored]:
@@ -24,14 +24,48 @@ def test_what_both_strategies_put_first_comes_first() -> None:
     assert fused[1].reasons == {"meaning": 0.8}
 
 
-def test_a_place_counts_as_the_paper_says() -> None:
-    fused = fuse({"meaning": ranking(a=1.0, b=0.5), "keyword": ranking(b=1.0)})
+@pytest.mark.requirement("E11", "E13")
+def test_a_place_counts_as_the_paper_says_times_the_strategys_weight() -> None:
+    fused = fuse({"meaning": ranking(a=1.0, b=0.5), "keyword": ranking(b=1.0)}, explain=True)
 
-    places = {each.id: each.score for each in fused}
+    found = {each.id: each for each in fused}
 
-    both_first = 2 / (SMOOTHING + 1)
-    assert places["a"] == pytest.approx((1 / (SMOOTHING + 1)) / both_first)
-    assert places["b"] == pytest.approx((1 / (SMOOTHING + 1) + 1 / (SMOOTHING + 2)) / both_first)
+    meaning, keyword = WEIGHTS["meaning"], WEIGHTS["keyword"]
+    assert found["a"].explanation.parts == {"meaning": meaning / (SMOOTHING + 1)}
+    assert found["b"].explanation.parts == {
+        "meaning": meaning / (SMOOTHING + 2),
+        "keyword": keyword / (SMOOTHING + 1),
+    }
+    first_everywhere = (meaning + keyword) / (SMOOTHING + 1)
+    for each in fused:
+        assert each.score == pytest.approx(each.explanation.total / first_everywhere, abs=1e-9)
+
+
+@pytest.mark.requirement("E11")
+def test_of_two_first_places_the_heavier_strategys_comes_first() -> None:
+    strategies = sorted(WEIGHTS, key=WEIGHTS.__getitem__)
+
+    fused = fuse({name: ranking(**{name: 0.5}) for name in strategies})
+
+    assert [each.id for each in fused] == strategies[::-1]
+
+
+def test_a_strategy_nobody_weighed_takes_part_all_the_same() -> None:
+    fused = fuse({"new": ranking(a=0.5), "keyword": ranking(b=0.5)})
+
+    assert {each.id for each in fused} == {"a", "b"}
+
+
+@pytest.mark.requirement("X7")
+def test_a_place_is_explained_only_when_asked() -> None:
+    lists = {"meaning": ranking(a=0.9, b=0.8), "graph": ranking(b=1.0)}
+
+    told = {each.id: each.explanation for each in fuse(lists, explain=True)}
+
+    assert told["a"].found_by == {"meaning": 1}
+    assert told["b"].found_by == {"meaning": 2, "graph": 1}
+    assert told["b"].total == pytest.approx(sum(told["b"].parts.values()))
+    assert all(each.explanation is None for each in fuse(lists))
 
 
 def test_a_strategy_that_found_nothing_takes_nothing_away() -> None:

@@ -1,0 +1,256 @@
+"""From a question to hits that say why: time, names, conversations, and what was known when."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from tests.conftest import MONDAY, Clock, Open
+from tests.stories.conftest import Team, keys, make_team
+
+from nexus import Nexus, Place
+from nexus.config import Settings
+from nexus.core.errors import ConfigError, ModelUnavailable
+from nexus.embedders.hashing import HashingEmbedder
+from nexus.recall.features import NAMES
+from nexus.recall.query import Search
+
+DAY = timedelta(days=1)
+RANKINGS = ["contextual", "fused"]
+
+
+class Away(HashingEmbedder):
+    """An embedder that cannot be reached once it has learned everything."""
+
+    gone = False
+
+    def embed(self, texts: Sequence[str], *args, **options):
+        if self.gone:
+            raise ModelUnavailable("no answer from the embedder")
+        return super().embed(texts, *args, **options)
+
+
+def opened(open_nexus: Open, url: object, **search) -> Nexus:
+    return open_nexus(url, settings=Settings(search=Search(**search)))
+
+
+def texts(found) -> list[str]:
+    return [hit.text for hit in found]
+
+
+@pytest.fixture(params=RANKINGS)
+def place(request: pytest.FixtureRequest, url: str, open_nexus: Open) -> Place:
+    """A room, in every store and with every ranking."""
+    nexus = opened(open_nexus, url, ranking=request.param)
+    return nexus.workspace("acme").room("design", participants=["alice", "bob"])
+
+
+@pytest.mark.requirement("D19", "E4")
+def test_a_question_about_yesterday_finds_what_was_said_then(place: Place) -> None:
+    for days in range(2, 30):
+        place.observe("alice", f"Standup number {days}: all is well.", at=MONDAY - days * DAY)
+    place.observe("bob", "The heron server caught fire.", at=MONDAY - DAY, key="fire")
+
+    found = place.recall("What happened yesterday?", explain=True)
+
+    assert found[0].event_keys == ("fire",)
+    assert found[0].reasons["timeline"] == 1.0
+    assert found[0].explanation.found_by["timeline"] == 1
+
+
+@pytest.mark.requirement("D19", "E4")
+def test_what_only_its_time_speaks_for_is_found(place: Place) -> None:
+    place.observe("bob", "Quiet rain fell.", at=MONDAY - DAY, key="rain")
+
+    assert keys(place.recall("Yesterday?")) == ["rain"]
+
+
+@pytest.mark.requirement("E5", "E14")
+def test_a_fact_about_what_a_fact_names_is_found(place: Place) -> None:
+    place.add_fact("Tyler", "WORKS_AT", "Anthropic")
+    place.add_fact("Anthropic", "BASED_IN", "San Francisco")
+
+    found = place.recall("Where is Tyler?", explain=True)
+
+    assert texts(found) == ["Tyler works at Anthropic", "Anthropic based in San Francisco"]
+    assert found[1].explanation.found_by["graph"] == 2
+
+
+@pytest.mark.requirement("A12", "E5")
+def test_a_private_fact_is_no_bridge_for_others(nexus: Nexus, clock: Clock) -> None:
+    team = make_team(nexus, clock)
+    team.alices.add_fact("Tyler", "IS_MARRIED_TO", "Robin")
+    team.room.add_fact("Robin", "OWNS", "boat")
+
+    asked = "Tell me about Tyler"
+    in_room = team.room.recall(asked, explain=True)
+
+    assert "Tyler is married to Robin" in texts(team.alices.recall(asked))
+    assert "Tyler is married to Robin" not in texts(in_room)
+    assert all("graph" not in hit.explanation.found_by for hit in in_room)
+
+
+@pytest.mark.requirement("E11")
+def test_every_strategy_brings_what_only_it_can_find(place: Place) -> None:
+    place.observe("alice", "The kettle is warm.", key="word", at=MONDAY - 90 * DAY)
+    place.observe("bob", "Quiet rain fell.", key="time", at=MONDAY - DAY)
+    place.add_fact("Tyler", "WORKS_AT", "Anthropic", key="name")
+    place.add_fact("Anthropic", "BASED_IN", "Oslo", key="beyond")
+
+    found = place.recall("Was the kettle with Tyler yesterday?", explain=True)
+
+    by = {hit.event_keys[0]: set(hit.explanation.found_by) for hit in found}
+    assert "keyword" in by["word"]
+    assert "timeline" in by["time"]
+    assert {"keyword", "graph"} <= by["name"]
+    assert "graph" in by["beyond"]
+
+
+@pytest.mark.requirement("E18")
+def test_an_answer_says_what_each_strategy_did(place: Place) -> None:
+    for number in range(12):
+        place.observe("alice", f"Kettle number {number}.")
+
+    found = place.recall("kettle", limit=5)
+
+    reports = {report.name: report for report in found.strategies}
+    assert {*reports} == {"meaning", "keyword", "timeline", "graph"}
+    assert (reports["keyword"].found, reports["keyword"].shown) == (12, 5)
+    assert (reports["timeline"].found, reports["timeline"].shown) == (0, 0)
+    assert all(0 < report.seconds < 60 for report in found.strategies)
+
+
+@pytest.mark.requirement("X7")
+def test_the_parts_of_an_explanation_add_up(place: Place) -> None:
+    for number in range(30):
+        place.observe("alice", f"The kettle number {number} is warm today.", thread=str(number % 3))
+
+    found = place.recall("is the kettle warm?", limit=20, explain=True)
+
+    for hit in found:
+        told = hit.explanation
+        assert told.total == pytest.approx(sum(told.parts.values()))
+        assert all(place_ >= 1 for place_ in told.found_by.values())
+    assert all(hit.explanation is None for hit in place.recall("is the kettle warm?"))
+    assert keys(found) == keys(place.recall("is the kettle warm?", limit=20))
+
+
+@pytest.mark.requirement("X7")
+def test_the_contextual_ranking_names_every_signal(open_nexus: Open) -> None:
+    place = opened(open_nexus, ":memory:").workspace("acme").session("s", user="alice")
+    place.observe("alice", "The kettle is warm.")
+
+    (hit,) = place.recall("kettle", explain=True)
+
+    assert set(hit.explanation.parts) == {*NAMES, "wording"}
+
+
+@pytest.mark.requirement("E12")
+def test_one_conversation_does_not_fill_the_answer(url: str, open_nexus: Open) -> None:
+    place = opened(open_nexus, url).workspace("acme").session("s", user="alice")
+    for thread in ("first", "second"):
+        for number in range(10):
+            place.observe("alice", "The kettle is warm.", key=f"{thread} {number}", thread=thread)
+
+    found = place.recall("is the kettle warm?", limit=10)
+
+    assert {hit.memory.thread for hit in found[:4]} == {"first", "second"}
+
+
+@pytest.mark.requirement("E13")
+def test_words_and_meaning_are_joined_by_reciprocal_ranks(url: str, open_nexus: Open) -> None:
+    nexus = opened(open_nexus, url, ranking="fused", strategies=("meaning", "keyword"))
+    place = nexus.workspace("acme").session("s", user="alice")
+    place.observe("alice", "The kettle is warm.", key="both")
+    place.observe("alice", "A rare okapi.", key="neither")
+
+    found = place.recall("kettle", explain=True)
+
+    told = found[0].explanation
+    assert found[0].event_keys == ("both",)
+    assert told.found_by == {"meaning": 1, "keyword": 1}
+    assert told.parts == pytest.approx({"meaning": 0.3 / 61, "keyword": 0.25 / 61})
+
+
+@pytest.mark.requirement("X7")
+def test_what_was_told_later_is_absent_from_an_earlier_moment(team: Team) -> None:
+    team.room.observe("alice", "The kettle is red.", key="red")
+    then = team.clock.advance(days=1)
+    team.clock.advance(days=1)
+    team.room.observe("bob", "The kettle is blue now.", key="blue", at=MONDAY - 9 * DAY)
+
+    assert set(keys(team.room.recall("kettle"))) == {"red", "blue"}
+    assert keys(team.room.recall("kettle", as_of=then)) == ["red"]
+    assert keys(team.room.recall("kettle", as_of=MONDAY - DAY)) == []
+
+
+@pytest.mark.requirement("X7")
+def test_words_about_time_are_read_as_of_then(team: Team) -> None:
+    for days in range(20):
+        team.clock.now = MONDAY + days * DAY
+        team.room.observe("alice", f"Standup {days}.", key=str(days))
+
+    then = MONDAY + 5.1 * DAY
+    found = team.room.recall("What was said yesterday?", as_of=then, explain=True)
+
+    in_time = [hit for hit in found if "timeline" in hit.explanation.found_by]
+    assert keys(in_time) == ["4"]
+    assert set(keys(found)) <= {str(days) for days in range(6)}
+
+
+@pytest.mark.requirement("X7")
+def test_imported_history_was_known_when_it_was_recorded(team: Team, open_nexus: Open) -> None:
+    team.room.observe("alice", "The kettle is red.", key="red")
+    archive = StringIO()
+    team.workspace.export(archive)
+    years_later = Clock(MONDAY + 700 * DAY)
+    other = make_team(open_nexus(clock=years_later), years_later)
+    other.workspace.import_(StringIO(archive.getvalue()))
+    other.room.observe("bob", "The kettle is blue.", key="blue", at=MONDAY)
+
+    assert keys(other.room.recall("kettle", as_of=MONDAY + DAY)) == ["red"]
+    assert set(keys(other.room.recall("kettle"))) == {"red", "blue"}
+
+
+@pytest.mark.requirement("E11")
+@pytest.mark.parametrize("ranking", RANKINGS)
+@pytest.mark.parametrize("left", ["meaning", "keyword", "timeline", "graph"])
+def test_strategies_are_switched_off_by_settings(open_nexus: Open, ranking: str, left: str) -> None:
+    nexus = opened(open_nexus, ":memory:", ranking=ranking, strategies=(left,))
+    place = nexus.workspace("acme").session("s", user="alice")
+    place.add_fact("Tyler", "WORKS_AT", "Anthropic", at=MONDAY - DAY)
+
+    found = place.recall("Where did Tyler work yesterday?", explain=True)
+
+    assert [report.name for report in found.strategies] == [left]
+    assert [set(hit.explanation.found_by) for hit in found] == [{left}]
+
+
+@pytest.mark.requirement("E11")
+@pytest.mark.parametrize("strategies", [("keyword", "luck"), ("Keyword",), ()])
+def test_a_strategy_nobody_knows_is_refused_by_name(open_nexus: Open, strategies) -> None:
+    with pytest.raises(ConfigError, match="known are meaning, keyword, timeline, graph"):
+        opened(open_nexus, ":memory:", strategies=strategies)
+
+
+@pytest.mark.requirement("E11")
+@pytest.mark.parametrize("ranking", RANKINGS)
+def test_an_answer_is_given_without_the_strategy_that_is_away(
+    tmp_path: Path, open_nexus: Open, ranking: str
+) -> None:
+    embedder = Away()
+    settings = Settings(search=Search(ranking=ranking))
+    nexus = open_nexus(tmp_path / "memory.db", settings=settings, embedder=embedder)
+    place = nexus.workspace("acme").session("s", user="alice")
+    place.observe("alice", "The kettle is warm.", key="k")
+    place.flush()
+    embedder.gone = True
+
+    found = place.recall("kettle", explain=True)
+
+    assert keys(found) == ["k"]
+    assert [remark.partition(":")[0] for remark in found.degraded] == ["meaning"]
+    assert found[0].explanation.found_by == {"keyword": 1}
