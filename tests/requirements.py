@@ -166,9 +166,9 @@ REQUIREMENTS: dict[str, Requirement] = {
     ),
     "E13": works("Words and meaning joined by reciprocal rank fusion, to its best"),
     "E14": partial("Retrieval around entities", "by the names facts and entities are stated with"),
-    "E15": later("Query expansion, switchable", RETRIEVAL),
-    "E16": later("HyDE, switchable", RETRIEVAL),
-    "E17": later("Self-query, switchable", RETRIEVAL),
+    "E15": works("Query expansion, switchable"),
+    "E16": works("HyDE, switchable"),
+    "E17": works("Self-query, switchable"),
     "E18": partial(
         "Latency and result counts per technique", "of strategies; not of what a model helps with"
     ),

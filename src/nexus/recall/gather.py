@@ -31,7 +31,8 @@ class Gatherer:
         """The pool, and what each strategy did."""
         results = Results()
         asked = self._asked(grant, query, results)
-        rest = {name: each for name, each in self.strategies.items() if name != FIRST}
+        done = asked.query.where == query.where  # else a model narrowed the question meanwhile
+        rest = {name: run for name, run in self.strategies.items() if name != FIRST or not done}
         with self.store.moment():
             results.run(rest, grant, asked)
             return self._pool(grant, asked, results), results
