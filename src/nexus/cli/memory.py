@@ -58,7 +58,9 @@ def memory() -> None:
 @click.option("--since", type=time, help="From this time on.")
 @click.option("--until", type=time, help="Before this time.")
 @click.option("--kind", "kinds", metavar="KIND", multiple=True, help="passage, fact, …; many.")
+@click.option("--as-of", type=time, help="Only what had been told by then; a date is its start.")
 @click.option("--full", is_flag=True, help="Show whole texts.")
+@click.option("--explain", is_flag=True, help="Show why each is there, and what it took.")
 @json_option
 @viewer_options
 def search(
@@ -69,6 +71,11 @@ def search(
     \b
         nexus memory search "how did we implement auth?" --scope channel --limit 5
         nexus memory search "deadline" --room design --since 2026-01-01 --json
+        nexus memory search "which database?" --as-of 2026-03-01 --explain
+
+    --explain shows where each strategy had a hit, the largest parts of its sum and the keys of the
+    events it rests on; below, the time and the finds of each strategy. With --json they are the
+    last line.
     """
     from .hits import print_hits  # noqa: PLC0415  # pulls in the records
 
@@ -77,7 +84,7 @@ def search(
         found = place.recall(query, scope=scope, **asked)
     for reason in found.degraded:
         message(f"warning: {reason}")
-    print_hits(found, as_json=as_json, full=full)
+    print_hits(found, as_json=as_json, full=full, explain=asked["explain"])
     if not found:
         sys.exit(FOUND_NOTHING)
 
