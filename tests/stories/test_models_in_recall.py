@@ -80,11 +80,8 @@ def test_a_model_that_is_away_changes_nothing_but_a_remark(server: Loopback, ran
     assert [hit.text for hit in found] == [
         hit.text for hit in without.recall("Which database did we choose?")
     ]
-    assert {remark.split(":")[0] for remark in found.degraded} == {
-        "statement",
-        "hyde",
-        "self_query",
-    }
+    remarks = {remark.split(":")[0] for remark in found.degraded}
+    assert remarks == {"statement", "hyde", "self_query"}
 
 
 @pytest.mark.parametrize("ranking", RANKINGS)
