@@ -14,8 +14,8 @@ from nexus.learn.rules.instructions import instructions
 from nexus.learn.rules.secrets import secrets
 
 WORDS = """I we she they Tom Alice's don't never not is was will would if that because and but , .
-    ! ? "quoted" work works at in Berlin Google moved live love hate my sister yesterday 2019 decided to
-    actually meant @bob 3pm called named been gonna -- : ; ( ) ’s email""".split()
+    ! ? "quoted" work works at in Berlin Google moved live love hate my sister yesterday 2019
+    decided to actually meant @bob 3pm called named been gonna -- : ; ( ) ’s email""".split()
 
 
 def spans(found: Extracted):

@@ -7,7 +7,7 @@ alone: the message itself stays findable as a passage.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from ...core.dates import DateSpan, dates_in
@@ -17,7 +17,7 @@ from .clauses import Clause, clauses
 from .entities import entities
 from .extracted import Certainty, Context, Extracted, Identity, Landmark, Message, Span, Statement
 from .facts import FactReader
-from .identities import identities
+from .identities import identities, may_name
 from .instructions import instructions
 from .junk import is_english, is_repetition, told
 from .landmarks import Sentence, is_pledge, landmarks
@@ -27,6 +27,8 @@ from .tokens import Token, sentences, tokens
 
 __all__ = ["Context", "Extracted", "Message", "extract"]
 
+LONGEST_SEARCHED = 600  # characters of a sentence that patterns see
+SHORTEST = 3  # words: "Thanks, Bob"
 LONGEST_READ = 50_000  # characters: what is beyond is kept as passages, and not read for facts
 
 
@@ -61,20 +63,24 @@ class _Reading:
     identities: list[Identity] = field(default_factory=list)
     landmarks: list[Landmark] = field(default_factory=list)
     orders: list[Span] = field(init=False)
+    naming: bool = field(init=False)
     reader: FactReader = field(init=False)
 
     def __post_init__(self) -> None:
         self.orders = instructions(self.text)
+        self.naming = may_name(self.text)
         self.reader = FactReader(self.cast, self.dates, self.message.at)
 
     def read(self, sentence: Sequence[Token]) -> None:
         start, end = sentence[0].start, sentence[-1].end
-        if any(order.start < end and start < order.end for order in self.orders):
-            return  # talks to the model: never a fact, whoever wrote it
+        if len(sentence) < SHORTEST or any(
+            order.start < end and start < order.end for order in self.orders
+        ):
+            return  # what talks to the model is never a fact, whoever wrote it
         found = clauses(sentence)
         question = is_question(sentence)
         own = self.message.trust > Trust.EXTERNAL
-        aliases = list(identities(self.text[start:end], start, self.cast)) if own else []
+        aliases = list(self._aliases(start, end)) if own and self.naming else []
         facts = [] if aliases or question else self.reader.read(sentence, found)
         if not own:
             facts = [_distant(fact) for fact in facts if fact.subject != self.cast.speaker]
@@ -87,6 +93,9 @@ class _Reading:
         self.facts += facts
         self.identities += aliases
 
+    def _aliases(self, start: int, end: int) -> Iterator[Identity]:
+        return identities(self.text[start : min(end, start + LONGEST_SEARCHED)], start, self.cast)
+
     def _said(
         self,
         words: Sequence[Token],
@@ -98,7 +107,7 @@ class _Reading:
         start, end = words[0].start, words[-1].end
         return Sentence(
             words=words,
-            text=self.text[start:end],
+            text=self.text[start : min(end, start + LONGEST_SEARCHED)],
             clauses=found,
             facts=facts,
             question=question,

@@ -12,7 +12,7 @@ from .cast import Cast, joined
 from .clauses import Clause
 from .copula import Told, copula
 from .extracted import Category, Certainty, Span, Statement, Temporal
-from .lexicon import KIN, NOBODY
+from .lexicon import DETERMINERS, KIN, NOBODY
 from .mood import Asserted, asserted
 from .relations import (
     BEGINS,
@@ -240,7 +240,9 @@ class FactReader:
         category = _category(clause)
         said = self._sentence(told, clause.begin, len(clause.words))
         if is_judgement(clause):
-            said = f"{self._cast.speaker} says that {said[:1].lower()}{said[1:]}"
+            name = clause.words[clause.begin].low not in DETERMINERS
+            said = said if name else said[:1].lower() + said[1:]
+            said = f"{self._cast.speaker} says that {said}"
         yield Statement(
             subject=subject,
             predicate=relation,

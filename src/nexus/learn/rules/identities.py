@@ -38,14 +38,19 @@ PATTERNS = {
     rf"\b(?P<owner>{NAME}),?\s+(?:also\s+known\s+as|aka|a\.k\.a\.)\s+(?P<value>{NAME})": "name",
 }
 COMPILED = [(re.compile(pattern), kind) for pattern, kind in PATTERNS.items()]
-TELLING = re.compile(
-    r"@|\d{3}|name|\bcalls? me\b|\bgo by\b|\bknown as\b|\baka\b|\bhandle\b|a\.k\.a", re.IGNORECASE
-)
+TELLING = ("@", "name", "call me", "calls me", "go by", "known as", "aka", "handle", "a.k.a")
+NUMBERS = re.compile(r"\d{3}")
+
+
+def may_name(text: str) -> bool:
+    """Whether it is worth looking: most messages say nothing of the kind."""
+    small = text.lower()
+    return any(each in small for each in TELLING) or NUMBERS.search(text) is not None
 
 
 def identities(text: str, offset: int, cast: Cast) -> Iterator[Identity]:
     """The aliases one sentence states; `offset` is where it begins in the message."""
-    if not TELLING.search(text) or text.endswith("?"):
+    if text.endswith("?"):
         return
     for pattern, kind in COMPILED:
         for match in pattern.finditer(text):

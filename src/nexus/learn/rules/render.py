@@ -22,7 +22,7 @@ AGREEING = {
     "'ve": " has",
     "do": "does",
 }
-LONG = {"'ll": " will", "'d": " would", "gon": "is going", "na": " to"}
+LONG = {"'ll": " will", "'d": " would", "gon": "going", "na": " to"}
 JOINING = frozenset("and or but then".split())
 HELPERS = frozenset("can could will would should may might must did had ca wo be been was".split())
 SAID_BEFORE = frozenset("on in at by since until before after from during around till for".split())
@@ -115,13 +115,13 @@ class Renderer:
         """The verb after a name that stands for "I"."""
         low = word.low
         if low in ADVERBS or low in NOT:
-            return word.text
+            return "" if low in ("all", "both") else word.text  # one name stands for "we all"
         self._agree = False
         if low in AGREEING:
             self._plain = low not in ("do", "were")
             return AGREEING[low]
         if low in LONG:
-            return LONG[low]
+            return "is going" if low == "gon" else LONG[low]
         if low in HELPERS:
             return word.text
         if _is_plain_verb(low) or (

@@ -99,6 +99,8 @@ def is_finite_after_noun(words: Sequence[Token], start: int, at: int) -> bool:
         return not (word.low in ("may", "will") and word.text[:1].isupper())
     known = FORMS.get(word.low)
     before = words[at - 1].low
+    if word.low == "like" or before in COORDINATORS:
+        return False  # things like this; hope and love
     if known is None or before in DETERMINERS or before in PREPOSITIONS or word.text[:1].isupper():
         return False
     plural = before.endswith("s") or any(each.low == "and" for each in words[start:at])
@@ -181,7 +183,10 @@ def _left_out(words: Sequence[Token], place: int) -> tuple[int, int, str, str] |
     been = word.low == "been" and ing is not None and GERUND in ing.tags
     going = word.low == "gon"
     done = (
-        known is not None and PAST in known.tags and BASE not in known.tags and known.lemma != "be"
+        known is not None
+        and PAST in known.tags
+        and BASE not in known.tags
+        and known.lemma not in ("be", "excite")
     )
     if been or going or (done and words[at + 1].low not in ("by", "that")):
         return at, at, "", ""

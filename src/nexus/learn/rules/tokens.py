@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 PLAIN = r"""
-    (?P<number> [$€£]?\d+(?:[.,:/-]\d+)*(?:%|[a-zA-Z]{1,2}\b)? )
-  | (?P<word> [^\W\d_]+(?:[-'’][^\W\d_]+)*'? )
+    (?P<word> [^\W\d_]+(?:[-'’][^\W\d_]+)*'? )
+  | (?P<number> [$€£]?\d+(?:[.,:/-]\d+)*(?:%|[a-zA-Z]{1,2}\b)? )
   | (?P<name> \w+ )
   | (?P<gap> \n\s*)
   | (?P<mark> \.\.+ | [^\w\s] )
@@ -37,6 +37,7 @@ WHOLE = {  # spelt without, or not cut where the others are
 }
 STOPS = frozenset(".!?…。！？") | {"..", "...", "...."}
 ABBREVIATIONS = frozenset("mr mrs ms dr prof st vs etc e.g i.e jr sr no inc ltd co approx".split())
+LONGEST = 40  # letters in a word that may be a contraction
 LONGEST_SENTENCE = 250  # words: whoever talks on is cut, so that no reading takes for ever
 CLOSING = frozenset("\"'”’)]»*")
 
@@ -55,17 +56,14 @@ def tokens(text: str) -> list[Token]:
     found: list[Token] = []
     make = tuple.__new__  # half the cost of calling the class, and this is the busiest line
     for match in pattern.finditer(text):
-        kind = match.lastgroup or "mark"
-        start, end = match.span()
         word = match.group()
-        if (
-            kind == "word"
-            and len(word) < 40
-            and ("'" in word or "’" in word or word.lower() in WHOLE)
-        ):
+        low = word.lower()
+        start, end = match.span()
+        kind = match.lastgroup
+        if kind == "word" and ("'" in word or "’" in word or low in WHOLE) and len(word) < LONGEST:
             found += _parts(start, end, word)
         else:
-            found.append(make(Token, (start, end, word, word.lower(), kind)))
+            found.append(make(Token, (start, end, word, low, kind)))
     return found
 
 

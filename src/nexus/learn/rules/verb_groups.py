@@ -154,7 +154,7 @@ def _form(words: Sequence[Token], at: int, helpers: list[str], *, pronoun: bool)
         return (known or guess(low)) if fits and low not in STATES else None
     if lemma == "have":
         return known if known is not None and PARTICIPLE in known.tags else None
-    return known or guess(low)
+    return known or (guess(low) if lemma != "do" else None)  # not "I did alright"
 
 
 STATES = frozenset(  # participles and gerunds that are adjectives after "be"
