@@ -211,14 +211,25 @@ def facts_of(messages: Sequence[tuple[int, Message]], people: tuple[str, str]) -
     return found
 
 
+def timed(
+    messages: Sequence[tuple[int, Message]], people: tuple[str, str]
+) -> tuple[list[Found], float]:
+    """The facts, and the seconds of the best of three rounds: others share this machine."""
+    best = float("inf")
+    for _ in range(3):
+        began = time.process_time()
+        facts = facts_of(messages, people)
+        best = min(best, time.process_time() - began)
+    return facts, best
+
+
 def locomo(file: Path) -> dict[str, Any]:
     embedder = _embedder()
     matched = strict = gold_count = fact_count = message_count = 0
     seconds = 0.0
     for messages, people, gold in read_locomo(file):
-        began = time.process_time()
-        facts = facts_of(messages, people)
-        seconds += time.process_time() - began
+        facts, took = timed(messages, people)
+        seconds += took
         scores = embedder.embed([each.sentence for each in gold]) @ (
             embedder.embed([each.sentence for each in facts]).T
         )

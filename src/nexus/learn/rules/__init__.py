@@ -20,7 +20,7 @@ from .facts import FactReader
 from .identities import identities, may_name
 from .instructions import instructions
 from .junk import is_english, is_repetition, told
-from .landmarks import Sentence, is_pledge, landmarks
+from .landmarks import Sentence, is_pledge, landmarks, may_hold_landmarks
 from .mood import is_question
 from .secrets import blanked, secrets
 from .tokens import Token, sentences, tokens
@@ -84,8 +84,9 @@ class _Reading:
         facts = [] if aliases or question else self.reader.read(sentence, found)
         if not own:
             facts = [_distant(fact) for fact in facts if fact.subject != self.cast.speaker]
-        if own:
-            said = self._said(sentence, found, facts, question=question)
+        low = frozenset([word.low for word in sentence])
+        if own and may_hold_landmarks(low, found, facts):
+            said = self._said(sentence, low, found, facts, question=question)
             self.landmarks += landmarks(said)
             facts = [] if is_pledge(said) else facts  # a promise is no fact yet
         if not facts and not aliases and not question:
@@ -99,6 +100,7 @@ class _Reading:
     def _said(
         self,
         words: Sequence[Token],
+        low: frozenset[str],
         found: Sequence[Clause],
         facts: Sequence[Statement],
         *,
@@ -112,7 +114,7 @@ class _Reading:
             facts=facts,
             question=question,
             write=lambda: facts[0].sentence if len(facts) == 1 else self.reader.write(words),
-            low=frozenset(word.low for word in words),
+            low=low,
             cast=self.cast,
             dates=[span for span in self.dates if start <= span.start < end],
         )

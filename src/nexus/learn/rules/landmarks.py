@@ -96,14 +96,16 @@ TAKING_BACK = re.compile(
     r"|^\W*no,? I meant|^\W*(?:sorry|no),.*, not\b",
     re.IGNORECASE,
 )
-# A word that must stand in a sentence before its patterns are tried
-ASKING = words("you please forget remember sure")
+# Words of which one must stand in a sentence before its patterns are tried
+ASKING = words("please forget remember sure")
+ABLE = words("can could would will")
 LASTING = words("always never now")
 PLEDGING = words("promise swear guarantee pledge vow word count committed")
 DOUBTING = words(
     """actually correction scratch misspoke meant mean wrong mistaken mistake corrected incorrect
-    not n't no sorry spelled spelt"""
+    no sorry spelled spelt wait right correct true"""
 )
+TELLING = ASKING | LASTING | PLEDGING | DOUBTING | {"let", ":"}
 LIKING = words("PREFERS LIKES DISLIKES")
 
 
@@ -120,6 +122,19 @@ class Sentence:
     low: frozenset[str]
     cast: Cast
     dates: Sequence[DateSpan]
+
+
+def may_hold_landmarks(
+    low: frozenset[str], clauses: Sequence[Clause], facts: Sequence[Statement]
+) -> bool:
+    """Whether it is worth looking: most sentences turn nothing."""
+    if not low.isdisjoint(TELLING) or ("you" in low and not low.isdisjoint(ABLE)):
+        return True
+    for clause in clauses:
+        planned = clause.tense == "future" or clause.modal == "must"
+        if planned or clause.lemma == "go" or clause.lemma in DECIDING:
+            return True
+    return any(fact.predicate in LIKING for fact in facts)
 
 
 def landmarks(said: Sentence) -> Iterator[Landmark]:
@@ -198,7 +213,8 @@ def _action(said: Sentence) -> list[Landmark]:
     if headed:
         assigned = ASSIGNED.match(headed["what"])
         return [_make(said, ACTION_ITEM, owner=assigned["owner"] if assigned else None)]
-    request = REQUEST.search(said.text) if said.low & ASKING else None
+    asked = said.low & ASKING or ("you" in said.low and said.low & ABLE)
+    request = REQUEST.search(said.text) if asked else None
     if request:
         return [_make(said, ACTION_ITEM, owner=_addressed(said))]
     if said.question:
