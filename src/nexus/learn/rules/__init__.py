@@ -89,8 +89,9 @@ class _Reading:
             said = self._said(sentence, low, found, facts, question=question)
             self.landmarks += landmarks(said)
             facts = [] if is_pledge(said) else facts  # a promise is no fact yet
-        if not facts and not aliases and not question:
-            self.reader.continued(self.facts, sentence)
+        silent = own and not facts and not aliases and not question
+        if silent and not self.reader.continued(self.facts, sentence):
+            facts = list(self.reader.opinions(sentence, found))
         self.facts += facts
         self.identities += aliases
 

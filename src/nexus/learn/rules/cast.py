@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -104,7 +105,9 @@ class Cast:
             return f"{self.speaker}'s {first}{_tail(phrase, 1)}"
         if first in ("the", "a", "an"):
             return rest or None
-        return None if first in ("this", "that", "these", "those") else joined(phrase)
+        if first in ("this", "that", "these", "those"):
+            return None
+        return re.sub(r"\bmy\b", f"{self.speaker}'s", joined(phrase))
 
 
 WHOSE = {"his": "he", "her": "she", "their": "they"}

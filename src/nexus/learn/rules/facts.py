@@ -12,7 +12,7 @@ from .cast import Cast, joined
 from .clauses import Clause
 from .copula import Told, copula
 from .extracted import Category, Certainty, Span, Statement, Temporal
-from .lexicon import DETERMINERS, KIN, NOBODY
+from .lexicon import DETERMINERS, KIN, NOBODY, PRONOUNS
 from .mood import Asserted, asserted
 from .relations import (
     BEGINS,
@@ -28,7 +28,7 @@ from .relations import (
 from .render import SAID_BEFORE, Renderer, sentence
 from .subjects import opening
 from .tokens import Token
-from .worth import SHORTEST, content, is_judgement, says_something
+from .worth import SHORTEST, content, is_judgement, is_opinion, says_something
 
 PARTICLES = frozenset("up out off down away back over".split())
 CUT = re.compile(
@@ -169,6 +169,7 @@ class FactReader:
                 break
         if type == "person" and (person := PERSON.match(object)):
             return person.group()
+        object = re.sub(r"\bmy\b", f"{self._cast.speaker}'s", ARTICLE.sub("", object))
         object = CUT.sub("", " " + object).strip() if type != "pet" else object.strip(" ,.!")
         return ARTICLE.sub("", object).strip() if type != "pet" else object
 
@@ -212,7 +213,7 @@ class FactReader:
         if clause.kind in ("he", "she", "they") and subject:
             named[clause.words[clause.subject[0]].start] = subject
         if clause.kind == "":
-            lead = "has " if clause.words[clause.subject[0]].low == "been" else ""
+            lead = {"been": "has ", "gon": "is "}.get(clause.words[clause.subject[0]].low, "")
             body = self._renderer.write(words, said=True)
             return sentence(f"{self._cast.speaker} {lead}{body[:1].lower()}{body[1:]}")
         if clause.kind == "noun" and subject:
@@ -240,9 +241,7 @@ class FactReader:
         category = _category(clause)
         said = self._sentence(told, clause.begin, len(clause.words))
         if is_judgement(clause):
-            name = clause.words[clause.begin].low not in DETERMINERS
-            said = said if name else said[:1].lower() + said[1:]
-            said = f"{self._cast.speaker} says that {said}"
+            said = self._attributed(clause, said)
         yield Statement(
             subject=subject,
             predicate=relation,
@@ -256,6 +255,28 @@ class FactReader:
             sentence=said,
             source=Span(clause.words[0].start, clause.words[-1].end),
         )
+
+    def opinions(self, words: Sequence[Token], found: Sequence[Clause]) -> Iterator[Statement]:
+        """It is important to rest: a fact about whoever says so."""
+        told = next(asserted(words, found), None) if found and is_opinion(found[0]) else None
+        if told is None:
+            return
+        clause = told.clause
+        said = sentence(self._renderer.write(clause.words[clause.begin :]))
+        yield Statement(
+            subject=self._cast.speaker,
+            predicate="THINKS",
+            value=said.rstrip("."),
+            category=Category.PERSONAL,
+            certainty=Certainty.IMPLIED,
+            sentence=self._attributed(clause, said),
+            source=Span(clause.words[0].start, clause.words[-1].end),
+        )
+
+    def _attributed(self, clause: Clause, said: str) -> str:
+        first = clause.words[clause.begin].low
+        plain = first in DETERMINERS or first in PRONOUNS or first.endswith("ing")
+        return f"{self._cast.speaker} says that {said[:1].lower() if plain else said[:1]}{said[1:]}"
 
     def _value(self, words: Sequence[Token]) -> str:
         """What was done, without when: that is in the fact's own times."""

@@ -25,6 +25,7 @@ AGREEING = {
 LONG = {"'ll": " will", "'d": " would", "gon": "going", "na": " to"}
 JOINING = frozenset("and or but then".split())
 HELPERS = frozenset("can could will would should may might must did had ca wo be been was".split())
+BARE = frozenset("let make makes made help helps see saw have had to hear watch".split())
 SAID_BEFORE = frozenset("on in at by since until before after from during around till for".split())
 LONGEST = 400
 SPACES = re.compile(r"\s+")
@@ -48,7 +49,7 @@ class Renderer:
         self, words: Sequence[Token], named: Mapping[int, str] | None = None, *, said: bool = False
     ) -> str:
         """`named`: what stands at a place instead; `said`: the speaker has been named before."""
-        self._said, self._agree, self._plain = said, False, False
+        self._said, self._owned, self._agree, self._plain = said, said, False, False
         pieces: list[str] = []
         at, size = 0, 0
         while at < len(words) and size < LONGEST:
@@ -87,7 +88,8 @@ class Renderer:
         """A name for a pronoun of the first or second person."""
         low = words[at].low
         if low in ("i", "we"):
-            self._agree, self._plain = True, False
+            together = at > 0 and words[at - 1].low in ("and", "&")  # Max and I love
+            self._agree, self._plain = not together, False
             self._said = True
             return self._cast.speaker if low == "i" else self._cast.group
         if low in ("my", "our", "mine", "ours"):
@@ -104,11 +106,13 @@ class Renderer:
         return None
 
     def _subject_follows(self, words: Sequence[Token], at: int) -> bool:
+        if at and words[at - 1].low in BARE:
+            return False
         following = words[at + 1].low if at + 1 < len(words) else ""
         return following in AGREEING or following in ADVERBS or following in FORMS
 
     def _own(self, owner: str) -> str:
-        known, self._said = self._said, True
+        known, self._owned = self._said or self._owned, True
         return "their" if known and owner == self._cast.speaker else f"{owner}'s"
 
     def _agreed(self, word: Token) -> str:

@@ -175,8 +175,8 @@ def _left_out(words: Sequence[Token], place: int) -> tuple[int, int, str, str] |
     at = place
     while at < len(words) and words[at].low in ADVERBS:
         at += 1
-    if at + 1 >= len(words):
-        return None
+    if at + 1 >= len(words) or words[at + 1].low in ("me", "us"):
+        return None  # Made me proud: not the speaker did
     word = words[at]
     known = FORMS.get(word.low)
     ing = FORMS.get(words[at + 1].low)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from .clauses import Clause
 from .lexicon import (
@@ -19,6 +20,8 @@ from .lexicon import (
 )
 from .tokens import Token
 
+INTRODUCING = frozenset("to how that when what".split())
+ENOUGH = 4  # words with content in an opinion
 SHORTEST = 2  # words with content that a statement needs
 
 
@@ -42,6 +45,17 @@ def says_something(clause: Clause) -> bool:
 def is_judgement(clause: Clause) -> bool:
     following = clause.words[clause.rest : clause.rest + 4]
     return clause.kind == "noun" and any(word.low in JUDGEMENTS for word in following)
+
+
+def is_opinion(clause: Clause) -> bool:
+    """It is great to have friends: the "it" stands for what follows, so nothing is missing."""
+    if clause.kind != "it" or clause.lemma != "be" or content(clause.words[clause.rest :]) < ENOUGH:
+        return False
+    following = clause.words[clause.rest : clause.rest + 5]
+    for judged, then in pairwise(following):
+        if judged.low in JUDGEMENTS:
+            return then.low in INTRODUCING or (then.low.endswith("ing") and len(then.low) > 4)
+    return False
 
 
 def _is_general(clause: Clause) -> bool:
