@@ -374,7 +374,7 @@ def test_one_file_is_all_there_is(open_nexus: Open, tmp_path) -> None:
     file = tmp_path / "memory.db"
     nexus = open_nexus(file)
     team = make_team(nexus, Clock())
-    team.tell_the_week()
+    told = team.tell_the_week()
     team.room.set_fact("project", "budget", {"euros": 40})
     team.room.flush()
     nexus.close()
@@ -383,5 +383,5 @@ def test_one_file_is_all_there_is(open_nexus: Open, tmp_path) -> None:
     assert file.stat().st_mode & 0o077 == 0
     reopened = make_team(open_nexus(file), team.clock)
     assert everything(reopened.room) >= {"choice", "doubt", "answer", "retro"}
-    assert everything(reopened.alices) == {"raise"}
+    assert everything(reopened.alices) & told.keys() == {"raise"}
     assert reopened.room.fact("project", "budget") == {"euros": 40}

@@ -254,3 +254,13 @@ def test_an_answer_is_given_without_the_strategy_that_is_away(
     assert keys(found) == ["k"]
     assert [remark.partition(":")[0] for remark in found.degraded] == ["meaning"]
     assert found[0].explanation.found_by == {"keyword": 1}
+
+
+@pytest.mark.requirement("E4")
+def test_what_was_said_after_the_time_asked_for_is_no_answer_by_itself(place: Place) -> None:
+    place.observe("bob", "Quiet rain fell.", at=MONDAY - DAY, key="rain")
+    place.observe("bob", "An okapi yawns.", at=MONDAY, key="okapi")
+
+    found = place.recall("Yesterday?", threshold=0.45)
+
+    assert keys(found) == ["rain"]

@@ -149,14 +149,16 @@ def spread(places: Sequence[int], sums: Numbers, candidates: Sequence[Candidate]
 
 def _scores(pool: Pool, places: Sequence[int]) -> list[float]:
     """The best evidence for each, or for any that follows it: absolute, and falling."""
-    near, linked, window = pool.meaning, pool.linked, pool.understood.window
-    every = [pool.candidates[place] for place in places]
-    evidence = [
-        max(worded(c.keyword), near.get(c.id, 0.0), linked.get(c.id, 0.0), in_time(window, c.at))
-        for c in every
-    ]
+    evidence = [_evidence(pool, pool.candidates[place]) for place in places]
     falling: list[float] = np.maximum.accumulate(evidence[::-1])[::-1].tolist()
     return falling
+
+
+def _evidence(pool: Pool, each: Candidate) -> float:
+    """The most any strategy says for it; soon after the time asked for is a hint, not evidence."""
+    then = in_time(pool.understood.window, each.at) == 1.0
+    linked = pool.linked.get(each.id, 0.0)
+    return max(worded(each.keyword), pool.meaning.get(each.id, 0.0), linked, float(then))
 
 
 def _falling(sums: Numbers, candidates: Sequence[Candidate]) -> list[int]:
