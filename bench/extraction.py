@@ -64,7 +64,7 @@ class Tally:
 
 def measure(rows: Sequence[dict[str, Any]]) -> tuple[dict[str, float], list[str]]:
     tally = Tally()
-    junk = chat = dated = resolved = 0
+    junk = chat = said = dated = resolved = 0
     for row in rows:
         found = extract(Message(speaker=row["speaker"], text=row["text"], at=AT), ROOM)
         _count_facts(row, found, tally)
@@ -73,6 +73,7 @@ def measure(rows: Sequence[dict[str, Any]]) -> tuple[dict[str, float], list[str]
         if row["topic"] == "small talk":
             chat += 1
             junk += bool(found.facts or found.landmarks)
+        said += "date" in row
         if "date" in row and (day := _days(found)):
             dated += 1
             resolved += row["date"] in day
@@ -80,6 +81,7 @@ def measure(rows: Sequence[dict[str, Any]]) -> tuple[dict[str, float], list[str]
                 tally.wrong.append(f"date {row['text']} {row['date']} {sorted(day)}")
     figures = tally.figures()
     figures["dates resolved"] = round(resolved / dated, 3) if dated else 1.0
+    figures["dates resolved, of all said"] = round(resolved / said, 3) if said else 1.0
     figures["junk rate of small talk"] = round(junk / chat, 3) if chat else 0.0
     return figures, tally.wrong
 
@@ -148,11 +150,11 @@ def _is(gold: dict[str, Any], landmark: Landmark) -> bool:
 
 def _count_identities(row: dict[str, Any], found: Extracted, tally: Tally) -> None:
     gold = row.get("identity")
+    stated = [each for each in found.identities if each.kind != "kin"]  # those are facts as well
     right = sum(
-        bool(gold) and each.kind == gold["kind"] and each.value == gold["value"]
-        for each in found.identities
+        bool(gold) and each.kind == gold["kind"] and each.value == gold["value"] for each in stated
     )
-    tally.add("identities", right, len(found.identities), min(right, 1), int(bool(gold)))
+    tally.add("identities", right, len(stated), min(right, 1), int(bool(gold)))
 
 
 def _days(found: Extracted) -> set[str]:

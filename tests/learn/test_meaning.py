@@ -162,6 +162,12 @@ def test_identity_goes_to_the_aliases(text: str, owner: str, kind: str, value: s
     assert found.facts == ()
 
 
+def test_kin_can_be_called_by_what_they_are() -> None:
+    (identity,) = said("Jenny is my sister.", speaker="Bob").identities
+
+    assert (identity.owner, identity.kind, identity.value) == ("Bob's sister", "kin", "Jenny")
+
+
 # -- entities
 
 

@@ -17,7 +17,7 @@ from .clauses import Clause, clauses
 from .entities import entities
 from .extracted import Certainty, Context, Extracted, Identity, Landmark, Message, Span, Statement
 from .facts import FactReader
-from .identities import identities, may_name
+from .identities import identities, kin, may_name
 from .instructions import instructions
 from .junk import is_english, is_repetition, told
 from .landmarks import Sentence, is_pledge, landmarks, may_hold_landmarks
@@ -94,6 +94,7 @@ class _Reading:
             facts = list(self.reader.opinions(sentence, found))
         self.facts += facts
         self.identities += aliases
+        self.identities += kin(facts) if own else ()
 
     def _aliases(self, start: int, end: int) -> Iterator[Identity]:
         return identities(self.text[start : min(end, start + LONGEST_SEARCHED)], start, self.cast)

@@ -138,7 +138,7 @@ def _named(said: str, rest: str, cast: Cast, clause: Clause) -> Iterator[Told]:
     if name is None or not said.lower().startswith("my ") or clause.negated:
         return
     if head in KIN:
-        yield Told(cast.speaker, KIN[head], name["name"], "person", RELATED, only=True)
+        yield Told(cast.speaker, KIN[head], name["name"], "person", RELATED, head, only=True)
     elif head in PETS:
         yield Told(cast.speaker, "HAS_PET", name["name"], "pet", Category.PERSONAL, head, only=True)
 
@@ -152,7 +152,7 @@ def _is_kin(rest: str, subject: str, cast: Cast, clause: Clause) -> Iterator[Tol
     owner = found.get("owner") or cast.speaker
     kin = match["kin"].lower()
     if kin in KIN:
-        yield Told(owner, KIN[kin], subject, "person", RELATED, negated=clause.negated, only=True)
+        yield Told(owner, KIN[kin], subject, "person", RELATED, kin, clause.negated, only=True)
     elif kin in PETS:
         yield Told(
             owner, "HAS_PET", subject, "pet", Category.PERSONAL, kin, clause.negated, only=True

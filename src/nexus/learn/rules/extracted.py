@@ -135,7 +135,7 @@ class Identity:
     """A statement about who is who: it belongs to the aliases, never proven by itself."""
 
     owner: str
-    kind: str  # email, phone, handle, username or name
+    kind: str  # email, phone, handle, username, name, or kin: "Bob's sister" is Jenny
     value: str  # normalised
     source: Span
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from .cast import Cast
-from .extracted import Identity, Span
-from .lexicon import PARENTS
+from .extracted import Identity, Span, Statement
+from .lexicon import KIN, PARENTS
 
 EMAIL = r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}"
 PHONE = r"\+?\(?\d[\d\s().-]{5,18}\d"
@@ -60,6 +60,14 @@ def identities(text: str, offset: int, cast: Cast) -> Iterator[Identity]:
             span = Span(offset + match.start(), offset + match.end())
             value = normal(kind, match["value"])
             yield Identity(owner=owner or cast.speaker, kind=kind, value=value, source=span)
+
+
+def kin(facts: Sequence[Statement]) -> Iterator[Identity]:
+    """Jenny is my sister: from now on, whoever says "Bob's sister" means Jenny."""
+    for fact in facts:
+        if fact.aspect in KIN and fact.object and not fact.negated:
+            owner = f"{fact.subject}'s {fact.aspect}"
+            yield Identity(owner=owner, kind="kin", value=fact.object, source=fact.source)
 
 
 def normal(kind: str, value: str) -> str:
