@@ -12,7 +12,10 @@ from itertools import accumulate
 
 import numpy as np
 
+from ..core.protocols import Floats
 from .builtin import BuiltinEmbedder
+
+SMALL_PRODUCT = 200_000  # multiplications
 
 
 def interaction(question: str, texts: Sequence[str]) -> list[float]:
@@ -27,10 +30,20 @@ def interaction(question: str, texts: Sequence[str]) -> list[float]:
         return scores
     # Texts share most of their words: each word is compared once.
     words, places = np.unique(np.concatenate(pieces), return_inverse=True)
-    cosines = asked.vectors @ embedder.directions(words).T
+    cosines = _compared(asked.vectors, embedder.directions(words))
     starts = [0, *accumulate(len(pieces[number]) for number in held)][:-1]
     closest = np.maximum.reduceat(cosines[:, places], starts, axis=1)
     covered = np.round((asked.norms / total) @ closest, 6)
     for number, score in zip(held, covered.tolist(), strict=True):
         scores[number] = score
     return scores
+
+
+def _compared(asked: Floats, words: Floats) -> Floats:
+    """All cosines, in products too small to wake the threads of a numeric library.
+
+    Threads gain nothing at this size, and wait for each other on a busy machine.
+    """
+    size = max(1, SMALL_PRODUCT // max(asked.size, 1))
+    parts = [asked @ words[at : at + size].T for at in range(0, len(words), size)]
+    return np.concatenate(parts, axis=1)

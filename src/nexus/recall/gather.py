@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..core.access import Grant
 from ..core.protocols import Candidate, Embedder, Store
@@ -47,6 +47,8 @@ class Gatherer:
             heard = self.store.memories.describe(grant, results.ids[:HEADS], ())
         speakers = {each.speaker for each in heard.values()} | set(query.people)
         understood = understand(query.question, speakers, query.now)
+        if "timeline" not in self.strategies:
+            understood = replace(understood, window=None)
         return self.asker.ask(grant, query, understood, depth, results)
 
     def _pool(self, grant: Grant, asked: Asked, results: Results) -> Pool:

@@ -41,7 +41,7 @@ WEIGHTS = {  # name: (at first sight, with a closer look)
     "role": (2.19, 2.23),
     "length": (0.87, -2.04),
     "directs": (0.85, 0.76),
-    "timeline": (1.0, 1.0),
+    "timeline": (2.0, 2.0),
     "graph": (1.5, 1.5),
 }
 CLOSER_WEIGHT = 0.67
