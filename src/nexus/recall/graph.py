@@ -20,6 +20,7 @@ DEPTH = 2
 FADING = 0.5  # a step outwards counts half
 LONGEST_NAME = 4  # words
 MOST_BOOST = max(BOOST.values())
+MOST_FACTS = 30  # of each step, the newest
 MOST_NAMES = 50  # followed from one step to the next
 
 
@@ -31,7 +32,7 @@ def graph(store: Store) -> Strategy:
         known: set[str] = set()
         names = set(possible_names(asked.query.question))
         for step in range(DEPTH):
-            facts = store.memories.named(grant, sorted(names), limit=asked.depth) if names else []
+            facts = store.memories.named(grant, sorted(names), limit=MOST_FACTS) if names else []
             held = tenses(facts, asked.query.now)
             for fact in facts:
                 boost = BOOST[held.get(fact.id, Tense.CURRENT)] / MOST_BOOST

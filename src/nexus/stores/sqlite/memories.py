@@ -79,9 +79,15 @@ class SqliteMemories:
 
     def between(self, grant: Grant, since: datetime, until: datetime, *, limit: int) -> list[str]:
         window = {"since": time_text(since), "until": time_text(until), "limit": limit}
+        found: list[tuple[str, str]] = []
         with self._connections.reading() as connection:
-            bound = {**readable(connection, grant).parameters, **window}
-            return [id for (id,) in connection.execute(SQL["between"], bound)]
+            view = readable(connection, grant)
+            for state in view.labels:
+                place = {"workspace": view.workspace, "label": state.label, **window}
+                found += connection.execute(SQL["between"], place).fetchall()
+        found.sort(key=lambda row: row[1])
+        found.sort(key=lambda row: row[0], reverse=True)
+        return [id for _, id in found[:limit]]
 
     def named(self, grant: Grant, names: Sequence[str], *, limit: int) -> list[Memory]:
         wanted = json.dumps(sorted(set(map(known_as, names))))
