@@ -110,9 +110,9 @@ class Results:
         return tuple(
             StrategyReport(
                 name=name,
-                seconds=seconds,
-                found=len(self.lists.get(name, ())),
-                shown=len({hit.id for hit in self.lists.get(name, ())} & set(shown)),
+                seconds=self.seconds.get(name, 0.0),
+                found=len(found),
+                shown=len({hit.id for hit in found} & set(shown)),
             )
-            for name, seconds in self.seconds.items()
+            for name, found in self.lists.items()
         )
