@@ -12,8 +12,8 @@ from .features import Pool, Surroundings
 from .query import Query
 from .understand import understand
 
-DEPTH = 100  # candidates of each strategy
-HEADS = 60  # the best so far, whose neighbours are looked at too
+DEPTH = 60  # candidates of each strategy
+HEADS = 50  # the best so far, whose neighbours are looked at too
 REACH = 2
 FIRST = "keyword"  # its finds tell who was heard speaking, before the question is embedded
 
