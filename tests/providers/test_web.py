@@ -40,7 +40,9 @@ def test_a_key_is_sent_if_there_is_one(server, key):
 
 
 @pytest.mark.parametrize(
-    "reply", [dropped(), truncated(), page(), status(500), status(429)], ids=str
+    "reply",
+    [dropped(), truncated(), page(), status(500), status(429)],
+    ids=["dropped", "truncated", "page", "500", "429"],
 )
 def test_what_may_work_next_time_is_transient(server, reply: Reply):
     server.script(reply)
