@@ -50,6 +50,7 @@ class Pool:
     understood: Understood
     around: dict[str, Neighbours] = field(default_factory=dict)
     linked: dict[str, float] = field(default_factory=dict)
+    opening: set[str] = field(default_factory=set)
 
     def own(self) -> tuple[Numbers, Numbers]:
         """How far each stands out by its words and by its meaning."""
@@ -77,7 +78,9 @@ class Pool:
             "after": after,
             "answers": answers,
             "asks": [each.asks for each in every],
-            "opens": [self._opens(each) for each in every],
+            "opens": [
+                each.id in self.opening and each.kind is MemoryKind.PASSAGE for each in every
+            ],
             "speaker": [person is not None and each.speaker == person for each in every],
             "role": [(each.role == "assistant") == understood.asks_the_assistant for each in every],
             "length": np.log1p([each.length for each in every]) / 4,
@@ -86,10 +89,6 @@ class Pool:
             "graph": [self.linked.get(each.id, 0.0) for each in every],
         }
         return np.stack([np.asarray(columns[name], np.float64) for name in NAMES], axis=1)
-
-    def _opens(self, candidate: Candidate) -> bool:
-        first = self.around.get(candidate.id, UNKNOWN)[0] == ()
-        return first and candidate.kind is MemoryKind.PASSAGE
 
     def _neighbours(self, own: Numbers) -> tuple[Numbers, Numbers, Numbers]:
         fit = dict(zip((each.id for each in self.candidates), own.tolist(), strict=True))
@@ -103,9 +102,6 @@ class Pool:
             if earlier and earlier[0] in asking:
                 answers[number] = fit[earlier[0]]
         return before, after, answers
-
-
-UNKNOWN: Neighbours = (("?",), ("?",))  # of what was not looked at
 
 
 def standing(scores: Sequence[float]) -> Numbers:

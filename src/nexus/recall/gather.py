@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from ..core.access import Grant
 from ..core.protocols import Candidate, Embedder, Store
 from .asked import Asked, Asker, Results, Strategy
-from .features import Pool, Surroundings
+from .features import Neighbours, Pool, Surroundings
 from .query import Query
 from .understand import understand
 
@@ -57,7 +57,9 @@ class Gatherer:
         pool = self._described(grant, asked, near, results.ids)
         pool.linked |= {hit.id: hit.score for hit in results.lists.get("graph", ())}
         heads = [pool.candidates[place].id for place in pool.best(HEADS)]
-        pool.around |= widened(self.store.memories.neighbours(grant, heads, reach=REACH))
+        around = self.store.memories.neighbours(grant, heads, reach=REACH)
+        pool.around |= widened(around)
+        pool.opening |= openings(around)
         if asked.query.where is not None:  # a neighbour has not passed the filter
             return pool
         known = {each.id for each in pool.candidates}
@@ -65,7 +67,7 @@ class Gatherer:
         more = self._described(grant, asked, near, beside)
         both: list[Candidate] = sorted((*pool.candidates, *more.candidates), key=lambda c: c.id)
         meaning = {**pool.meaning, **more.meaning}
-        return Pool(both, meaning, asked.understood, pool.around, pool.linked)
+        return Pool(both, meaning, asked.understood, pool.around, pool.linked, pool.opening)
 
     def _described(
         self, grant: Grant, asked: Asked, near: Mapping[str, float], ids: Sequence[str]
@@ -80,13 +82,27 @@ class Gatherer:
         return Pool(ordered, meaning, asked.understood)
 
 
-def widened(around: Surroundings) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
+def widened(around: Surroundings) -> dict[str, Neighbours]:
     """Also tell neighbours what stands around them, as far as it was seen from the heads."""
-    wide: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = dict(around)
-    for head, (before, after) in around.items():
+    beside: dict[str, Neighbours] = {}
+    for head, (before, after) in sorted(around.items()):  # in no store's own order
         row = (*reversed(before), head, *after)
         for place, id in enumerate(row):
-            if id not in wide:
-                earlier = row[max(0, place - REACH) : place][::-1]
-                wide[id] = (earlier, row[place + 1 : place + 1 + REACH])
-    return wide
+            seen = (row[max(0, place - REACH) : place][::-1], row[place + 1 : place + 1 + REACH])
+            if id not in beside or _size(seen) > _size(beside[id]):
+                beside[id] = seen
+    return {**beside, **around}
+
+
+def openings(around: Surroundings) -> set[str]:
+    """What opens a conversation: nothing stands before it, and the view reached that far."""
+    return {
+        before[-1] if before else head
+        for head, (before, _) in around.items()
+        if len(before) < REACH
+    }
+
+
+def _size(neighbours: Neighbours) -> int:
+    before, after = neighbours
+    return len(before) + len(after)

@@ -11,7 +11,7 @@ from tests.unit.making import NOON
 from nexus.core.protocols import Candidate
 from nexus.core.records import MemoryKind
 from nexus.recall.features import NAMES, Pool, standing
-from nexus.recall.gather import widened
+from nexus.recall.gather import openings, widened
 from nexus.recall.rank import SAME_AGAIN, WEIGHTS, in_order, spread
 from nexus.recall.understand import understand
 
@@ -106,9 +106,18 @@ def test_a_direction_comes_first() -> None:
 
 def test_only_what_was_said_can_open_a_conversation() -> None:
     fact = candidate("a", kind=MemoryKind.FACT)
-    around = {"a": ((), ()), "b": ((), ())}
 
-    assert order(pool(fact, candidate("b"), around=around)) == ["b", "a"]
+    assert order(pool(fact, candidate("b"), opening={"a", "b"})) == ["b", "a"]
+
+
+def test_what_opens_a_conversation_has_nothing_before_it() -> None:
+    seen_from_heads = {
+        "second": (("first",), ("third",)),
+        "alone": ((), ()),
+        "fifth": (("fourth", "third"), ()),  # nobody looked further
+    }
+
+    assert openings(seen_from_heads) == {"first", "alone"}
 
 
 def test_no_candidates_are_no_order() -> None:
