@@ -114,7 +114,7 @@ REQUIREMENTS: dict[str, Requirement] = {
     "C20": works("nexus memory stats"),
     "C21": works("nexus memory compact"),
     "C22": works("nexus memory export and import"),
-    "C23": later("An approximate index where exact search no longer pays", RETRIEVAL),
+    "C23": works("An approximate index where exact search no longer pays"),
     # D: unified memory and context router
     "D1": later("Layers L0 to L4 as views", WINDOW),
     "D2": later("Session cache with a day's life after the last activity", WINDOW),

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nexus.stores.sqlite import vectors
+from nexus.stores.sqlite import codes
 from nexus.stores.sqlite.store import SqliteStore
 from nexus.testing.samples import ACME, ADMIN, SPACE, keep
 
@@ -21,7 +21,7 @@ GROWTH = (2, 5, 9)  # across both edges of the middle range below
 def test_a_label_that_grows_stays_exact(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept_as_floats: range
 ) -> None:
-    monkeypatch.setattr(vectors, "KEPT_AS_FLOATS", kept_as_floats)
+    monkeypatch.setattr(codes, "KEPT_AS_FLOATS", kept_as_floats)
     store = SqliteStore(tmp_path / "m.db")
     random = np.random.default_rng(5)
     known: dict[str, np.ndarray] = {}

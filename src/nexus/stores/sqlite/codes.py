@@ -2,11 +2,11 @@
 
 Each number is kept in one byte, and what that byte leaves out in a second one. Either way the
 distance to the real vector is known, so a score from bytes bounds the real score from both
-sides. The first bytes of all vectors tell which could be among the best, the second bytes of
-those leave only a few, and these are read as floats: the answer is exact.
+sides: `candidates.py` uses that to find the best.
 
 Turning bytes into floats takes longer than multiplying them. A label of middling size is
-therefore kept as floats: a small one does not need it, and a large one would take too much room.
+therefore kept as floats: a small one does not need it, and a large one would take too much room
+and is kept with the signs of its vectors instead, see `signs.py`.
 """
 
 from __future__ import annotations
@@ -18,14 +18,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.protocols import Floats
+from .signs import COUNTED, Signs
 
 Ints = NDArray[np.int64]
 Bytes = NDArray[np.int8]
+Places = NDArray[np.intp]
 
 LABEL, NUMBER, MEMORY = 0, 1, 2  # columns of `Codes.rows`
 BLOCK = 256  # rows widened at a time: they fit the cache, and are too few to wake BLAS threads
 ROUNDING = np.float32(1e-5)  # of single precision itself
 KEPT_AS_FLOATS = range(1_000, 20_000)  # vectors of one label
+SIGNED_FROM = 20_000
+MUCH_LARGER = 4  # times: a part that stays as it is when another is added
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,41 +40,45 @@ class Layer:
     scales: Floats
     errors: Floats
 
-    def scores(self, asked: Floats) -> Floats:
-        if self.codes.dtype == np.float32:
-            whole: Floats = self.codes @ asked
-            return whole
-        found = np.empty(len(self.codes), dtype=np.float32)
+    def scores(self, asked: Floats, places: Places | None = None) -> Floats:
+        """Of the vectors at these places, or of all."""
+        found = np.empty(len(self.codes if places is None else places), dtype=np.float32)
         wide = np.empty((BLOCK, self.codes.shape[1]), dtype=np.float32)
         for start in range(0, len(found), BLOCK):
-            part = self.codes[start : start + BLOCK]
-            wide[: len(part)] = part
-            np.dot(wide[: len(part)], asked, out=found[start : start + BLOCK])
-        return found * self.scales
+            block = slice(start, start + BLOCK)
+            part = self.codes[block] if places is None else self.codes.take(places[block], axis=0)
+            if part.dtype != np.float32:
+                wide[: len(part)] = part
+                part = wide[: len(part)]
+            np.dot(part, asked, out=found[block])
+        return found * (self.scales if places is None else self.scales[places])
 
-    def at(self, places: NDArray[np.intp]) -> Layer:
+    def at(self, places: Places) -> Layer:
         return Layer(self.codes[places], self.scales[places], self.errors[places])
 
 
 @dataclass(frozen=True, slots=True)
 class Codes:
-    """The vectors of one label."""
+    """Vectors of one label."""
 
     rows: Ints  # label, number of the vector, number of its memory
     coarse: Layer
     fine: Layer | None  # none: the coarse one is the vectors themselves
+    signs: Signs | None = None
 
     @property
     def bytes(self) -> int:
         layers = self.coarse.codes.nbytes * (2 if self.fine else 1)
-        return int(layers + self.rows.nbytes + 16 * len(self.rows) + 200)
+        signs = self.signs.words.nbytes if self.signs else 0
+        return int(layers + signs + self.rows.nbytes + 16 * len(self.rows) + 200)
 
     @property
     def floats(self) -> Floats | None:
         """The vectors themselves, where they are kept."""
         return self.coarse.codes if self.coarse.codes.dtype == np.float32 else None  # type: ignore[return-value]
 
-    def at(self, places: NDArray[np.intp]) -> Codes:
+    def at(self, places: Places) -> Codes:
+        """Those at these places, as they are compared next: without their signs."""
         fine = self.fine.at(places) if self.fine else None
         return Codes(self.rows[places], self.coarse.at(places), fine)
 
@@ -78,13 +86,54 @@ class Codes:
         return len(self.rows)
 
 
-def encoded(rows: Ints, table: Floats, *, as_floats: bool) -> Codes:
-    if as_floats:
+@dataclass(frozen=True, slots=True)
+class LabelCodes:
+    """All vectors of one label, in a few parts: adding one must not copy all the others."""
+
+    parts: tuple[Codes, ...] = ()
+
+    @property
+    def bytes(self) -> int:
+        return 200 + sum(part.bytes for part in self.parts)
+
+    def kept_like(self, way: Way) -> bool:
+        return all(
+            (part.fine is None, part.signs is not None) == (way.as_floats, way.signed)
+            for part in self.parts
+        )
+
+    def grown(self, added: Sequence[Codes]) -> LabelCodes:
+        """With these after the others; a part is always much larger than all that follow."""
+        kept, last = list(self.parts), list(added)
+        while kept and len(kept[-1]) < MUCH_LARGER * sum(map(len, last)):
+            last.insert(0, kept.pop())
+        return LabelCodes((*kept, _joined(last)))
+
+    def __len__(self) -> int:
+        return sum(map(len, self.parts))
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How the vectors of a label are kept."""
+
+    as_floats: bool
+    signed: bool
+
+    @classmethod
+    def of(cls, count: int) -> Way:
+        """For a label of so many vectors."""
+        as_floats = count in KEPT_AS_FLOATS
+        return cls(as_floats, COUNTED and not as_floats and count >= SIGNED_FROM)
+
+
+def encoded(rows: Ints, table: Floats, way: Way) -> Codes:
+    if way.as_floats:
         ones = np.ones(len(table), dtype=np.float32)
         return Codes(rows, Layer(np.ascontiguousarray(table), ones, ROUNDING * ones), None)
     coarse, rest = _layer(table)
     fine, _ = _layer(rest)
-    return Codes(rows, coarse, fine)
+    return Codes(rows, coarse, fine, Signs.of(table) if way.signed else None)
 
 
 def _layer(table: Floats) -> tuple[Layer, Floats]:
@@ -95,47 +144,24 @@ def _layer(table: Floats) -> tuple[Layer, Floats]:
     return Layer(codes, scales.astype(np.float32), errors.astype(np.float32)), rest
 
 
-def joined(one: Codes, other: Codes) -> Codes:
-    """Both, which are kept the same way."""
-    rows = np.concatenate([one.rows, other.rows])
-    fine = _both(one.fine, other.fine) if one.fine and other.fine else None
-    return Codes(rows, _both(one.coarse, other.coarse), fine)
-
-
-def _both(one: Layer, other: Layer) -> Layer:
-    return Layer(
-        np.concatenate([one.codes, other.codes]),
-        np.concatenate([one.scales, other.scales]),
-        np.concatenate([one.errors, other.errors]),
+def _joined(parts: Sequence[Codes]) -> Codes:
+    """All of them, which are kept the same way."""
+    if len(parts) == 1:
+        return parts[0]
+    rows = np.concatenate([part.rows for part in parts])
+    fine = [part.fine for part in parts if part.fine]
+    signs = [part.signs for part in parts if part.signs]
+    return Codes(
+        rows,
+        _layers_joined([part.coarse for part in parts]),
+        _layers_joined(fine) if fine else None,
+        Signs.joined(signs) if signs else None,
     )
 
 
-def candidates(blocks: Sequence[Codes], asked: Floats, limit: int) -> list[Codes]:
-    """What can be among the `limit` best of each block, and hardly any other."""
-    about = [block.coarse.scores(asked) for block in blocks]
-    floor = _floor([a - block.coarse.errors for a, block in zip(about, blocks, strict=True)], limit)
-    closer, finer, errors = [], [], []
-    for scores, block in zip(about, blocks, strict=True):
-        places = np.flatnonzero(scores + block.coarse.errors >= floor)
-        near = block.at(places)
-        closer.append(near)
-        finer.append(scores[places] + near.fine.scores(asked) if near.fine else scores[places])
-        errors.append((near.fine or near.coarse).errors)
-    better = _floor([a - error for a, error in zip(finer, errors, strict=True)], limit)
-    return [
-        near.at(np.flatnonzero(scores + error >= better))
-        for near, scores, error in zip(closer, finer, errors, strict=True)
-    ]
-
-
-def ceilings(blocks: Sequence[Codes], asked: Floats) -> tuple[Ints, Floats]:
-    """All rows, and the most each can score."""
-    most = [block.coarse.scores(asked) + block.coarse.errors for block in blocks]
-    return np.concatenate([block.rows for block in blocks]), np.concatenate(most)
-
-
-def _floor(sure: Sequence[Floats], limit: int) -> np.float32:
-    """A score that `limit` of them certainly reach."""
-    every = np.concatenate(sure)
-    place = max(len(every) - limit, 0)
-    return np.float32(np.partition(every, place)[place])
+def _layers_joined(layers: Sequence[Layer]) -> Layer:
+    return Layer(
+        np.concatenate([layer.codes for layer in layers]),
+        np.concatenate([layer.scales for layer in layers]),
+        np.concatenate([layer.errors for layer in layers]),
+    )

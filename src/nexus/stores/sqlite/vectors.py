@@ -1,4 +1,4 @@
-"""Vectors as blobs, searched exactly inside the grant, with bytes of them in memory."""
+"""Vectors as blobs, searched inside the grant, with bytes of them in memory."""
 
 from __future__ import annotations
 
@@ -19,22 +19,15 @@ from ...core.records import EmbeddingProfile, Memory
 from ..checks import DIGITS, check_vector, ranked
 from .best import best_first, names
 from .cache import LabelCache
-from .codes import (
-    KEPT_AS_FLOATS,
-    LABEL,
-    MEMORY,
-    NUMBER,
-    Codes,
-    Ints,
-    candidates,
-    ceilings,
-    encoded,
-    joined,
-)
+from .candidates import candidates, ceilings
+from .codes import LABEL, MEMORY, NUMBER, Codes, Ints, LabelCodes, Way, encoded
 from .connections import Connection, Connections
 from .labels import SQL, Readable, known_workspace, readable, take_numbers
 
 FIRST_PORTION = 64
+AT_ONCE = (
+    10_000  # vectors read and made bytes: all of a large label would take several times its room
+)
 
 Cosines = NDArray[np.float64]
 
@@ -42,7 +35,7 @@ Cosines = NDArray[np.float64]
 class SqliteVectors:
     def __init__(self, connections: Connections, cache_bytes: int) -> None:
         self._connections = connections
-        self._cache: LabelCache[Codes] = LabelCache(cache_bytes)
+        self._cache: LabelCache[LabelCodes] = LabelCache(cache_bytes)
 
     def put(
         self, workspace: WorkspaceId, profile: EmbeddingProfile, vectors: Mapping[str, Floats]
@@ -81,7 +74,7 @@ class SqliteVectors:
             if state.latest:
                 rows = {"workspace": view.workspace, "label": state.label, "profile": profile}
                 key = (view.workspace, state.label, profile)
-                yield self._cache.fresh(key, state, partial(_read, connection, rows))
+                yield from self._cache.fresh(key, state, partial(_read, connection, rows)).parts
 
     def scores(
         self, grant: Grant, profile: EmbeddingProfile, vector: Floats, ids: Sequence[str]
@@ -192,19 +185,24 @@ def _highest(
     return rest[order[:size]], rest[order[size:]]
 
 
-def _read(connection: Connection, rows: dict[str, int], known: Codes | None, after: int) -> Codes:
-    new = connection.execute(SQL["new_vectors"], {**rows, "after": after}).fetchall()
-    if not new and known:
+def _read(
+    connection: Connection, rows: dict[str, int], known: LabelCodes | None, after: int
+) -> LabelCodes:
+    cursor = connection.execute(SQL["new_vectors"], {**rows, "after": after})
+    new = [_table(rows["label"], some) for some in iter(partial(cursor.fetchmany, AT_ONCE), [])]
+    known = known or LabelCodes()
+    if not new:
         return known
-    as_floats = len(known or ()) + len(new) in KEPT_AS_FLOATS
-    if known and len(known) and (known.fine is None) != as_floats:
+    way = Way.of(len(known) + sum(len(numbers) for numbers, _ in new))
+    if not known.kept_like(way):
         return _read(connection, rows, None, 0)  # it outgrew the way it was kept
-    label = rows["label"]
-    places = [(label, number, memory) for number, memory, _ in new]
-    numbers = np.array(places, dtype=np.int64).reshape(-1, 3)
-    table = np.frombuffer(b"".join(data for *_, data in new), dtype="<f4")
-    added = encoded(numbers, table.reshape(len(new), -1 if new else 1), as_floats=as_floats)
-    return joined(known, added) if known and len(known) else added
+    return known.grown([encoded(numbers, table, way) for numbers, table in new])
+
+
+def _table(label: int, rows: list[tuple[int, int, bytes]]) -> tuple[Ints, Floats]:
+    numbers = np.array([(label, number, memory) for number, memory, _ in rows], dtype=np.int64)
+    table = np.frombuffer(b"".join(data for *_, data in rows), dtype="<f4")
+    return numbers, table.reshape(len(rows), -1)
 
 
 def _named(profile: EmbeddingProfile) -> dict[str, object]:
