@@ -38,7 +38,7 @@ from nexus.recall.query import Search
 RESULTS = Path(__file__).parent / "results" / "embedded.json"
 WORDS_A_MESSAGE = 18
 ROUNDS = 9
-FUSED = Settings(search=Search(ranking="fused"))
+FUSED = Settings(search=Search(ranking="fused", strategies=("meaning", "keyword")))
 
 
 class Texts:
