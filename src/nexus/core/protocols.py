@@ -228,9 +228,7 @@ class Memories(Protocol):
         """Only the texts of those that may be seen."""
         ...
 
-    def between(
-        self, grant: Grant, since: datetime, until: datetime, *, limit: int
-    ) -> list[str]:
+    def between(self, grant: Grant, since: datetime, until: datetime, *, limit: int) -> list[str]:
         """The ids of those from a stretch of time, newest first; `until` is not included."""
         ...
 
