@@ -12,7 +12,7 @@ Fields are the names in `FIELDS`, or `metadata.<path>`. Every store evaluates fi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from difflib import get_close_matches
@@ -68,9 +68,10 @@ class Not:
 Filter = Condition | Every | Either | Not
 
 
-def both(one: Filter | None, other: Filter | None) -> Filter | None:
-    """What passes the one and the other."""
-    return Every((one, other)) if one and other else one or other
+def every(filters: Iterable[Filter | None]) -> Filter | None:
+    """What passes all of those that are there."""
+    present = tuple(filter for filter in filters if filter is not None)
+    return Every(present) if len(present) > 1 else next(iter(present), None)
 
 
 def parse_filter(data: Mapping[str, Any] | Filter | None) -> Filter | None:

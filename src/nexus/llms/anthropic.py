@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from ..core.errors import ConfigError
-from ..core.models import Completion, Prompt, Schema
 from ..providers.extras import NO_KEY, UNREADABLE, require
 from ..providers.once import Once
-from ..providers.retry import Patience, Transient
-from .asking import MAX_OUTPUT_TOKENS, TIMEOUT_SECONDS, Answer, Asking, Request, refusal
+from ..providers.retry import Transient
+from .asking import Answer, Limits, ProviderModel, Request, refusal
 
 if TYPE_CHECKING:
     import anthropic
@@ -18,7 +17,7 @@ NO_CREDENTIALS = "An Anthropic model needs an api_key, or ANTHROPIC_API_KEY"
 CUT_OFF = ("max_tokens", "model_context_window_exceeded")
 
 
-class AnthropicModel:
+class AnthropicModel(ProviderModel):
     """Prompts to `/v1/messages`."""
 
     def __init__(
@@ -27,31 +26,14 @@ class AnthropicModel:
         *,
         api_key: str | None = None,
         base_url: str | None = None,
-        timeout_seconds: float = TIMEOUT_SECONDS,
-        max_output_tokens: int = MAX_OUTPUT_TOKENS,
-        patience: Patience | None = None,
+        **limits: Unpack[Limits],
     ) -> None:
+        super().__init__(**limits)
         require("anthropic", "An Anthropic model", "anthropic")
         self._model = model
         self._api_key = api_key or (NO_KEY if base_url else None)
         self._base_url = base_url
         self._client = Once(self._connect)
-        self._asking = Asking(
-            self._send,
-            timeout_seconds=timeout_seconds,
-            max_output_tokens=max_output_tokens,
-            patience=patience,
-        )
-
-    def complete(
-        self,
-        prompt: Prompt,
-        *,
-        schema: Schema | None = None,
-        max_tokens: int | None = None,
-        timeout: float | None = None,
-    ) -> Completion:
-        return self._asking.complete(prompt, schema, max_tokens, timeout)
 
     def close(self) -> None:
         self._client.close()

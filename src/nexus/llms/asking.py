@@ -7,9 +7,9 @@ what was asked for.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypedDict
 
 from ..core.canonical import clean_json
 from ..core.errors import BadOutput, ConfigError, InvalidInput, ModelUnavailable
@@ -48,29 +48,44 @@ class Answer:
     cut_off: bool = False
 
 
-class Asking:
-    """Completions from a provider whose `send` answers one request.
+class Limits(TypedDict, total=False):
+    """How long a model may take, how much it may say, and how often it is asked again."""
 
-    `send` raises Transient, ModelUnavailable, BadOutput or ConfigError and nothing else.
-    """
+    timeout_seconds: float
+    max_output_tokens: int
+    patience: Patience | None
+
+
+class ProviderModel(ABC):
+    """Completions from a provider that answers one request at a time."""
 
     def __init__(
         self,
-        send: Callable[[Request], Answer],
         *,
-        timeout_seconds: float,
-        max_output_tokens: int,
-        patience: Patience | None,
+        timeout_seconds: float = TIMEOUT_SECONDS,
+        max_output_tokens: int = MAX_OUTPUT_TOKENS,
+        patience: Patience | None = None,
     ) -> None:
         if timeout_seconds <= 0 or max_output_tokens < 1:
             raise ConfigError("a model needs some time and at least one token to answer")
-        self._send = send
         self._timeout_seconds = timeout_seconds
         self._max_output_tokens = max_output_tokens
         self._patience = patience or Patience()
 
+    @abstractmethod
+    def _send(self, request: Request) -> Answer:
+        """Ask once; raises Transient, ModelUnavailable, BadOutput or ConfigError, nothing else."""
+
+    @abstractmethod
+    def close(self) -> None: ...
+
     def complete(
-        self, prompt: Prompt, schema: Schema | None, max_tokens: int | None, timeout: float | None
+        self,
+        prompt: Prompt,
+        *,
+        schema: Schema | None = None,
+        max_tokens: int | None = None,
+        timeout: float | None = None,
     ) -> Completion:
         if schema is not None:
             check_schema(schema)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import sys
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from ..core.errors import BadOutput, ConfigError
-from ..core.models import Completion, Prompt, Schema
 from ..providers.extras import NO_KEY, UNREADABLE, require
 from ..providers.once import Once
-from ..providers.retry import Patience, Transient
-from .asking import MAX_OUTPUT_TOKENS, TIMEOUT_SECONDS, Answer, Asking, Request, refusal
+from ..providers.retry import Transient
+from .asking import Answer, Limits, ProviderModel, Request, refusal
 
 if TYPE_CHECKING:
     from google import genai
@@ -21,7 +20,7 @@ ENDED = (None, "STOP", "MAX_TOKENS")  # any other reason to stop is a kind of re
 SHORTEST_DEADLINE = 10  # seconds; the server refuses to be given less
 
 
-class GeminiModel:
+class GeminiModel(ProviderModel):
     """Prompts to `:generateContent`."""
 
     def __init__(
@@ -30,31 +29,14 @@ class GeminiModel:
         *,
         api_key: str | None = None,
         base_url: str | None = None,
-        timeout_seconds: float = TIMEOUT_SECONDS,
-        max_output_tokens: int = MAX_OUTPUT_TOKENS,
-        patience: Patience | None = None,
+        **limits: Unpack[Limits],
     ) -> None:
+        super().__init__(**limits)
         require("google.genai", "A Gemini model", "gemini")
         self._model = model
         self._api_key = api_key or (NO_KEY if base_url else None)
         self._base_url = base_url
         self._client = Once(self._connect)
-        self._asking = Asking(
-            self._send,
-            timeout_seconds=timeout_seconds,
-            max_output_tokens=max_output_tokens,
-            patience=patience,
-        )
-
-    def complete(
-        self,
-        prompt: Prompt,
-        *,
-        schema: Schema | None = None,
-        max_tokens: int | None = None,
-        timeout: float | None = None,
-    ) -> Completion:
-        return self._asking.complete(prompt, schema, max_tokens, timeout)
 
     def close(self) -> None:
         self._client.close()

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 from ..core.errors import ModelUnavailable
-from ..core.models import Completion, Prompt, Schema
 from ..providers.extras import UNREADABLE
-from ..providers.retry import Patience, Transient
+from ..providers.retry import Transient
 from ..providers.web import Endpoint, Refused
-from .asking import MAX_OUTPUT_TOKENS, TIMEOUT_SECONDS, Answer, Asking, Request, refusal
+from .asking import Answer, Limits, ProviderModel, Request, refusal
 
 
-class OllamaModel:
+class OllamaModel(ProviderModel):
     """Prompts to `/api/chat`, on this machine or another."""
 
     def __init__(
@@ -20,29 +19,12 @@ class OllamaModel:
         model: str,
         *,
         base_url: str = "http://localhost:11434",
-        timeout_seconds: float = TIMEOUT_SECONDS,
-        max_output_tokens: int = MAX_OUTPUT_TOKENS,
-        patience: Patience | None = None,
+        **limits: Unpack[Limits],
     ) -> None:
+        super().__init__(**limits)
         self._model = model
         # A proxy for the outside world is in nobody's way to localhost.
         self._endpoint = Endpoint("Ollama", base_url.rstrip("/") + "/api/chat", proxied=False)
-        self._asking = Asking(
-            self._send,
-            timeout_seconds=timeout_seconds,
-            max_output_tokens=max_output_tokens,
-            patience=patience,
-        )
-
-    def complete(
-        self,
-        prompt: Prompt,
-        *,
-        schema: Schema | None = None,
-        max_tokens: int | None = None,
-        timeout: float | None = None,
-    ) -> Completion:
-        return self._asking.complete(prompt, schema, max_tokens, timeout)
 
     def close(self) -> None:
         """Nothing is kept open."""

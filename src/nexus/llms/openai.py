@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from ..core.errors import ConfigError
-from ..core.models import Completion, Prompt, Schema
 from ..providers.extras import NO_KEY, UNREADABLE, require
 from ..providers.once import Once
-from ..providers.retry import Patience, Transient
-from .asking import MAX_OUTPUT_TOKENS, TIMEOUT_SECONDS, Answer, Asking, Request, refusal
+from ..providers.retry import Transient
+from .asking import Answer, Limits, ProviderModel, Request, refusal
 
 if TYPE_CHECKING:
     import openai
@@ -19,7 +18,7 @@ NEW_LIMIT = "max_completion_tokens"  # OpenAI's reasoning models take nothing el
 OLD_LIMIT = "max_tokens"  # all that Ollama and LM Studio know
 
 
-class OpenAIModel:
+class OpenAIModel(ProviderModel):
     """Prompts to `/v1/chat/completions`: the one address that all such servers have."""
 
     def __init__(
@@ -28,32 +27,15 @@ class OpenAIModel:
         *,
         api_key: str | None = None,
         base_url: str | None = None,
-        timeout_seconds: float = TIMEOUT_SECONDS,
-        max_output_tokens: int = MAX_OUTPUT_TOKENS,
-        patience: Patience | None = None,
+        **limits: Unpack[Limits],
     ) -> None:
+        super().__init__(**limits)
         require("openai", "An OpenAI model", "openai")
         self._model = model
         self._api_key = api_key or (NO_KEY if base_url else None)
         self._base_url = base_url
         self._limit = OLD_LIMIT if base_url else NEW_LIMIT
         self._client = Once(self._connect)
-        self._asking = Asking(
-            self._send,
-            timeout_seconds=timeout_seconds,
-            max_output_tokens=max_output_tokens,
-            patience=patience,
-        )
-
-    def complete(
-        self,
-        prompt: Prompt,
-        *,
-        schema: Schema | None = None,
-        max_tokens: int | None = None,
-        timeout: float | None = None,
-    ) -> Completion:
-        return self._asking.complete(prompt, schema, max_tokens, timeout)
 
     def close(self) -> None:
         self._client.close()

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core.access import Grant
 from ..core.errors import Unavailable
-from ..core.filters import both
+from ..core.filters import every
 from ..core.ids import WorkspaceId
 from ..core.protocols import Floats, Scored
 from ..core.records import StrategyReport
@@ -54,7 +54,7 @@ class Asker:
         with results.measured("meaning"):
             texts = (said.meaning or understood.meaning, *said.beside)
             vector = _direction([self.embed(grant.workspace, text) for text in texts])
-        narrowed = replace(query, where=both(query.where, said.where))
+        narrowed = replace(query, where=every([query.where, said.where]))
         return Asked(narrowed, understood, vector, depth)
 
 

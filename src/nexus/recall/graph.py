@@ -61,7 +61,7 @@ def _reached(facts: Iterable[Memory]) -> set[str]:
 
 def _passing(store: Store, grant: Grant, asked: Asked, scores: dict[str, float]) -> list[str]:
     where = asked.query.where
-    ids = sorted(scores, key=lambda id: (-scores[id], id))  # noqa: A006
+    ids = sorted(scores, key=lambda each: (-scores[each], each))
     if where is None:
         return ids
     return [each.id for each in store.memories.get(grant, ids) if matches(where, each)]

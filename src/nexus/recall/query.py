@@ -10,7 +10,7 @@ from typing import Any
 
 from ..core.canonical import clean_list, clean_text, clean_time
 from ..core.errors import InvalidInput
-from ..core.filters import Condition, Every, Filter, Op, parse_filter
+from ..core.filters import Condition, Filter, Op, every, parse_filter
 from ..core.records import MemoryKind
 
 MOST_HITS = 1_000
@@ -69,9 +69,7 @@ def make_query(
         question=clean_text(question, "the question")[:LONGEST_QUESTION],
         limit=check_limit(limit),
         threshold=_checked_threshold(threshold),
-        where=_joined(
-            [parse_filter(where), *_window(since, until), *_kinds(kinds), *_known(as_of)]
-        ),
+        where=every([parse_filter(where), *_window(since, until), *_kinds(kinds), *_known(as_of)]),
         people=tuple(people),
         now=now if as_of is None else clean_time(as_of, "as_of"),
         explain=explain,
@@ -114,8 +112,3 @@ def _kinds(kinds: Sequence[str | MemoryKind] | None) -> list[Filter]:
         if kind not in known:
             raise InvalidInput(f"unknown kind {kind!r}; known are {', '.join(known)}")
     return [Condition("kind", Op.IN, tuple(wanted))]
-
-
-def _joined(filters: Sequence[Filter | None]) -> Filter | None:
-    present = tuple(filter for filter in filters if filter is not None)
-    return Every(present) if len(present) > 1 else next(iter(present), None)
