@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from datetime import timedelta
 from io import StringIO
@@ -11,7 +12,7 @@ import pytest
 from tests.conftest import MONDAY, Clock, Open
 from tests.stories.conftest import Team, keys, make_team
 
-from nexus import Forgotten, NotFound, Place
+from nexus import Forgotten, Nexus, NotFound, Place
 from nexus.core.records import Draft, MemoryKind
 from nexus.embedders.hashing import HashingEmbedder
 
@@ -307,3 +308,33 @@ def test_a_place_that_was_forgotten_can_be_used_again(team: Team) -> None:
 
     assert keys(team.room.recall("forgotten")) == ["after"]
     assert team.workspace.stats() == {"events": 1, "passage": 1, "vectors": 1}
+
+
+@pytest.mark.requirement("X6")
+def test_copies_that_a_split_page_left_behind_are_gone_as_well(tmp_path: Path) -> None:
+    """This order of telling and forgetting once left a copy of a moved row in the file."""
+    file = tmp_path / "memory.db"
+    chance = random.Random("6-0")
+    forgotten, told = [], []
+    with Nexus.open(file, embedder=HashingEmbedder(), background=False) as nexus:
+        workspace = nexus.workspace("acme")
+        room = workspace.room("design", participants=["alice"])
+        for number in range(80):
+            key = f"6-0-{number}"
+            text = f"message {key} about tea and herons"
+            if chance.random() < 0.3:
+                receipt = room.remember(text, key=key)
+            else:
+                receipt = room.observe("alice", text, key=key)
+            told.append((receipt, text))
+            what = chance.random()
+            if what < 0.05:
+                room.flush()
+            elif what < 0.15:
+                receipt, text = told.pop(chance.randrange(len(told)))
+                assert workspace.forget(event=receipt).residue == 0
+                forgotten.append(text.encode())
+    content = file.read_bytes()
+
+    assert forgotten
+    assert not [text for text in forgotten if text in content]
