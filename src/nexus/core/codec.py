@@ -77,6 +77,7 @@ def memory_json(memory: Memory) -> dict[str, Any]:
         "source": memory.source,
         "thread": memory.thread,
         "tags": list(memory.tags),
+        "learned": memory.learned,
         "metadata": dict(memory.metadata),
         "body": dict(memory.body),
     }
@@ -106,6 +107,7 @@ def memory_from_json(data: Mapping[str, Any], workspace: WorkspaceId) -> Memory:
         source=data["source"],
         thread=data["thread"],
         tags=tuple(data["tags"]),
+        learned=data["learned"],
         metadata=data["metadata"],
         body=data["body"],
     )

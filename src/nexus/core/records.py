@@ -45,6 +45,7 @@ class MemoryKind(StrEnum):
     LANDMARK = "landmark"
     PROCEDURE = "procedure"
     GOAL = "goal"
+    REVIEW = "review"  # a change proposed to a person: a merge, a contradiction
 
 
 class Tier(StrEnum):
@@ -160,6 +161,7 @@ class Draft:
     source: str = "message"
     thread: str | None = None
     tags: tuple[str, ...] = ()
+    learned: bool = False  # says again what its sources say: kept on a shelf of its own
     metadata: Metadata = field(default_factory=dict)
     body: Metadata = field(default_factory=dict)  # what only this kind has
 
@@ -194,6 +196,7 @@ class Memory:
     source: str = "message"
     thread: str | None = None
     tags: tuple[str, ...] = ()
+    learned: bool = False
     metadata: Metadata = field(default_factory=dict)
     body: Metadata = field(default_factory=dict)
 
@@ -213,6 +216,10 @@ class Fact:
     value: Json = None
     stated: bool = True  # False: inferred
     exact: bool = False  # looked up by key; survives byte for byte
+    aspect: str | None = None  # of what: PREFERS of a color, in "my favorite color is green"
+    category: str | None = None  # personal, professional, social, projects, …
+    tense: str = "current"  # as it was said: current, past or future
+    negated: bool = False  # is said not to be so
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

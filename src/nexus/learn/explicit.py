@@ -12,6 +12,7 @@ from ..core.errors import InvalidInput
 from ..core.records import Draft, Event, EventKind, Fact, MemoryKind, Tier
 from .passages import tags_of
 
+TENSES = ("current", "past", "future")
 PREDICATE = re.compile(r"[A-Z][A-Z0-9_]*")
 
 
@@ -77,8 +78,12 @@ def check_fact(fact: Fact, confidence: float) -> Fact:
         raise InvalidInput(f"a relation is written like WORKS_AT{hint}")
     if fact.object is not None and fact.value is not None:
         raise InvalidInput("a fact points to an object or holds a value, not both")
-    if not isinstance(fact.stated, bool) or not isinstance(fact.exact, bool):
-        raise InvalidInput("a fact is stated or not, and exact or not: true or false")
+    if not all(isinstance(each, bool) for each in (fact.stated, fact.exact, fact.negated)):
+        raise InvalidInput("a fact is stated or not, exact or not, negated or not: true or false")
+    if not all(isinstance(each, str | None) for each in (fact.aspect, fact.category)):
+        raise InvalidInput("a fact's aspect and category are texts")
+    if fact.tense not in TENSES:
+        raise InvalidInput(f"a fact's tense is one of {', '.join(TENSES)}, not {fact.tense!r:.80}")
     number = isinstance(confidence, int | float) and not isinstance(confidence, bool)
     if not number or not 0 <= confidence <= 1:
         raise InvalidInput(f"confidence lies between 0 and 1, not {confidence!r:.80}")

@@ -9,6 +9,7 @@ import pytest
 from nexus.core.errors import ModelUnavailable
 from nexus.core.filters import Condition, Every, Filter, Op
 from nexus.core.models import Completion
+from nexus.core.records import MemoryKind
 from nexus.core.schema import check_schema
 from nexus.recall.rewrite import Question, Rewritten
 from nexus.recall.self_query import PARTS, self_query
@@ -88,7 +89,7 @@ IGNORED = {
     "an impossible time": ({"until": "2026-02-31"}, "until"),
     "a time out of range": ({"since": "0001-01-01T00:00:00+23:00"}, "since"),
     "every kind": (
-        {"kinds": ["passage", "fact", "entity", "episode", "landmark", "procedure", "goal"]},
+        {"kinds": [kind.value for kind in MemoryKind]},
         "kind",
     ),
 }
