@@ -10,8 +10,7 @@ from .core.access import Grant, Viewer, administrator_grant
 from .core.canonical import clean_list
 from .core.errors import InvalidInput
 from .core.ids import AgentId, UserId, WorkspaceId
-from .core.protocols import LedgerReport
-from .core.records import Receipt
+from .core.records import LedgerReport, Receipt
 from .core.scope import Scope
 from .maintain.forget import ForgetReport, choose_target, forget
 from .place import Place

@@ -14,7 +14,7 @@ from .options import Door, json_option, store_options
 from .output import message, print_json, print_record, print_table, progress
 
 if TYPE_CHECKING:
-    from ..core.protocols import LedgerReport
+    from ..core.records import LedgerReport
 
 
 @click.command()

@@ -20,7 +20,9 @@ from .ids import WorkspaceId
 from .records import (
     Draft,
     EmbeddingProfile,
+    Erased,
     Event,
+    LedgerReport,
     Memory,
     MemoryKind,
     NewEvent,
@@ -28,6 +30,7 @@ from .records import (
     Receipt,
     Stage,
     Task,
+    Tombstone,
 )
 
 if TYPE_CHECKING:
@@ -83,20 +86,6 @@ class Candidate(NamedTuple):
     directs: bool  # says how things shall be done from now on
     keyword: float
     thread_keyword: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LedgerReport:
-    """What a walk along a workspace's hash chain found."""
-
-    workspace: WorkspaceId
-    events: int
-    erased: int
-    problems: tuple[str, ...]
-
-    @property
-    def sound(self) -> bool:
-        return not self.problems
 
 
 class Ledger(Protocol):
@@ -298,27 +287,6 @@ class Vectors(Protocol):
     def use(self, profile: EmbeddingProfile) -> None:
         """Make this the profile in use."""
         ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tombstone:
-    """A promise not to take something in again. It holds a digest, not the name."""
-
-    kind: str  # "event" | "memory" | "user" | "scope"
-    digest: str
-    at: datetime
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Erased:
-    """What an erasure removed, layer by layer."""
-
-    events: int = 0
-    memories: int = 0
-    vectors: int = 0
-    keywords: int = 0
-    links: int = 0
-    queued: int = 0
 
 
 class Eraser(Protocol):

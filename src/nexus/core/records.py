@@ -309,3 +309,38 @@ class Task:
     event: Event
     step: Stage  # the stage this work reaches
     attempts: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerReport:
+    """What a walk along a workspace's hash chain found."""
+
+    workspace: WorkspaceId
+    events: int
+    erased: int
+    problems: tuple[str, ...]
+
+    @property
+    def sound(self) -> bool:
+        return not self.problems
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tombstone:
+    """A promise not to take something in again. It holds a digest, not the name."""
+
+    kind: str  # "event" | "memory" | "user" | "scope"
+    digest: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Erased:
+    """What an erasure removed, layer by layer."""
+
+    events: int = 0
+    memories: int = 0
+    vectors: int = 0
+    keywords: int = 0
+    links: int = 0
+    queued: int = 0

@@ -16,8 +16,8 @@ from ..core.access import administrator_grant
 from ..core.canonical import canonical_json
 from ..core.errors import InvalidInput, NotFound
 from ..core.ids import WorkspaceId, check_name, digest, str_only
-from ..core.protocols import Erased, Store, Tombstone
-from ..core.records import Event, Memory
+from ..core.protocols import Store
+from ..core.records import Erased, Event, Memory, Tombstone
 from ..core.scope import Scope
 
 PIECE = 24  # characters: long enough to be nobody else's by chance

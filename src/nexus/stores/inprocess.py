@@ -34,17 +34,20 @@ from ..core.derive import (
 from ..core.errors import Conflict, Forgotten
 from ..core.filters import Filter, matches
 from ..core.ids import WorkspaceId
-from ..core.protocols import Candidate, Erased, Floats, LedgerReport, Scored, Tombstone
+from ..core.protocols import Candidate, Floats, Scored
 from ..core.records import (
     Draft,
     EmbeddingProfile,
+    Erased,
     Event,
+    LedgerReport,
     Memory,
     NewEvent,
     Progress,
     Receipt,
     Stage,
     Task,
+    Tombstone,
 )
 from ..core.text import terms
 from .checks import DIGITS, check_vector, ranked, recorded

@@ -21,8 +21,8 @@ from ..core.canonical import canonical_json, time_text
 from ..core.codec import event_json, memory_json
 from ..core.errors import Conflict, Forgotten, InvalidInput
 from ..core.ids import digest
-from ..core.protocols import Floats, Store, Tombstone
-from ..core.records import Draft, EmbeddingProfile, Event, Memory, Trust
+from ..core.protocols import Floats, Store
+from ..core.records import Draft, EmbeddingProfile, Event, Memory, Tombstone, Trust
 from ..core.scope import Scope
 from .reading import FORMAT, VERSION, Record, VectorRecord, checked_path, read_records
 

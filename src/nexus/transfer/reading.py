@@ -15,8 +15,8 @@ from ..core.canonical import clean_json, clean_text, clean_time, text_time
 from ..core.codec import event_from_json, memory_from_json
 from ..core.errors import InvalidInput
 from ..core.ids import WorkspaceId, check_name, digest, str_only
-from ..core.protocols import Floats, Tombstone
-from ..core.records import EmbeddingProfile, Event, EventKind, Fact, Memory, MemoryKind
+from ..core.protocols import Floats
+from ..core.records import EmbeddingProfile, Event, EventKind, Fact, Memory, MemoryKind, Tombstone
 from ..learn.explicit import check_fact, explicit
 
 FORMAT = "nexus-archive"

@@ -10,8 +10,7 @@ from dataclasses import replace
 from ...core.canonical import text_time, time_text
 from ...core.codec import memory_from_json
 from ...core.ids import WorkspaceId
-from ...core.protocols import Erased, Tombstone
-from ...core.records import Memory
+from ...core.records import Erased, Memory, Tombstone
 from .connections import Connection, Connections
 from .labels import SQL, known_workspace, workspace_number
 from .memories import delete_memories

@@ -16,8 +16,7 @@ from ...core.codec import event_from_json
 from ...core.errors import Conflict, Forgotten
 from ...core.filters import Filter, matches
 from ...core.ids import WorkspaceId
-from ...core.protocols import LedgerReport
-from ...core.records import Event, NewEvent, Progress, Receipt, Stage
+from ...core.records import Event, LedgerReport, NewEvent, Progress, Receipt, Stage
 from ...core.scope import Scope
 from .connections import Connection, Connections
 from .labels import SQL, label_number, readable, workspace_number

@@ -23,8 +23,8 @@ from ...core.derive import (
 )
 from ...core.filters import Condition, Every, Filter, Op, matches
 from ...core.ids import WorkspaceId
-from ...core.protocols import Candidate, Erased, Scored
-from ...core.records import Draft, Memory
+from ...core.protocols import Candidate, Scored
+from ...core.records import Draft, Erased, Memory
 from ...core.text import terms
 from .connections import Connection, Connections
 from .keywords import Keywords

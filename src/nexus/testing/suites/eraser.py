@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...core.protocols import Erased, Store, Tombstone
-from ...core.records import Memory
+from ...core.protocols import Store
+from ...core.records import Erased, Memory, Tombstone
 from ...core.text import terms
 from ..samples import (
     ACME,

@@ -10,8 +10,8 @@ import pytest
 
 from ...core.errors import InvalidInput
 from ...core.filters import parse_filter
-from ...core.protocols import Store, Tombstone
-from ...core.records import Draft, MemoryKind, Tier
+from ...core.protocols import Store
+from ...core.records import Draft, MemoryKind, Tier, Tombstone
 from ...core.text import terms
 from ..samples import (
     ACME,
