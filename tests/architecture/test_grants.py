@@ -24,6 +24,7 @@ PARTS = {
     "memories": protocols.Memories,
     "vectors": protocols.Vectors,
     "eraser": protocols.Eraser,
+    "accounts": protocols.Accounts,
     "": protocols.Store,
 }
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -68,6 +69,8 @@ NOT_READS = {
     "eraser.erase": "writes",
     "eraser.tombstones": "the administrator's: digests",
     "eraser.residue": "the administrator's: numbers",
+    "accounts.add": "writes",
+    "accounts.spent": "the administrator's: numbers",
     "moment": "reads nothing itself",
     "workspaces": "the operator's: names of workspaces",
     "files": "the operator's: names of files",

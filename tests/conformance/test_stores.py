@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nexus.testing.suites.access import AccessSuite
+from nexus.testing.suites.accounts import AccountsSuite
 from nexus.testing.suites.eraser import EraserSuite
 from nexus.testing.suites.labels import LabelSuite
 from nexus.testing.suites.ledger import LedgerSuite
@@ -46,6 +47,11 @@ class TestLabels(LabelSuite):
 
 @pytest.mark.requirement("A10", "A11", "A12", "D21")
 class TestAccess(AccessSuite):
+    pass
+
+
+@pytest.mark.requirement("C4")
+class TestAccounts(AccountsSuite):
     pass
 
 

@@ -129,7 +129,7 @@ def test_a_query_about_records_is_bound_to_a_workspace(name: str) -> None:
     sql = re.sub(r"--[^\n]*", "", QUERIES[name])
     reads = re.search(
         r"\b(FROM|JOIN|INTO|UPDATE)\s+(events|memories|postings|vectors|labels|label_scopes|links"
-        r"|tombstones)\b",
+        r"|tombstones|spending)\b",
         sql,
     )
     everybodys = {"still_kept", "due_work"}  # the eraser's own, and the background worker's

@@ -28,6 +28,7 @@ from .records import (
     NewEvent,
     Progress,
     Receipt,
+    Spent,
     Stage,
     Task,
     Tombstone,
@@ -322,6 +323,18 @@ class Eraser(Protocol):
         ...
 
 
+class Accounts(Protocol):
+    """What models cost, added up by day, purpose and model."""
+
+    def add(self, workspace: WorkspaceId, spent: Spent) -> None:
+        """Add this to its day. Nothing is lost when several processes add at once."""
+        ...
+
+    def spent(self, workspace: WorkspaceId, *, since: datetime | None = None) -> list[Spent]:
+        """One record for each day, purpose and model, in this order; from the day of `since` on."""
+        ...
+
+
 class Store(Protocol):
     """Keeps everything. `inprocess` is the specification; the others agree with it."""
 
@@ -339,6 +352,9 @@ class Store(Protocol):
 
     @property
     def eraser(self) -> Eraser: ...
+
+    @property
+    def accounts(self) -> Accounts: ...
 
     def moment(self) -> AbstractContextManager[None]:
         """Whatever this thread reads inside is of one moment, and costs one transaction.

@@ -344,3 +344,16 @@ class Erased:
     keywords: int = 0
     links: int = 0
     queued: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """What a model cost for one purpose. Accounts add it up by day: `at` is midnight, UTC."""
+
+    at: datetime
+    purpose: str
+    model: str
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    cost: float

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import fields
-from datetime import datetime
+from dataclasses import fields, replace
+from datetime import UTC, datetime
 
 import numpy as np
 
 from ..core.errors import InvalidInput
 from ..core.ids import WorkspaceId
 from ..core.protocols import Floats, Scored
-from ..core.records import EmbeddingProfile, Event, NewEvent
+from ..core.records import EmbeddingProfile, Event, NewEvent, Spent
 
 DIGITS = 9  # scores that differ less are the same score on every machine
 
@@ -45,3 +45,15 @@ def recorded(workspace: WorkspaceId, event: NewEvent, at: datetime) -> Event:
     recorded_at = event.recorded_at if isinstance(event, Event) else at
     told = {name: getattr(event, name) for name in _NEW}
     return Event(workspace=workspace, recorded_at=recorded_at, **told)
+
+
+def day_of(at: datetime) -> datetime:
+    """The midnight a moment's day began with, in UTC."""
+    return at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def entered(spent: Spent) -> Spent:
+    """A bill as accounts keep it: on its day. What is less than nothing is no bill."""
+    if min(spent.calls, spent.input_tokens, spent.output_tokens, spent.cost) < 0:
+        raise InvalidInput(f"nothing costs less than nothing: {spent}")
+    return replace(spent, at=day_of(spent.at))

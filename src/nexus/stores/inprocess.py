@@ -45,12 +45,13 @@ from ..core.records import (
     NewEvent,
     Progress,
     Receipt,
+    Spent,
     Stage,
     Task,
     Tombstone,
 )
 from ..core.text import terms
-from .checks import DIGITS, check_vector, ranked, recorded
+from .checks import DIGITS, check_vector, day_of, entered, ranked, recorded
 
 LEASE = timedelta(seconds=30)
 
@@ -88,6 +89,7 @@ class _Workspace:
     words: dict[str, list[str]] = field(default_factory=dict)  # memory id → its terms
     vectors: dict[str, dict[str, Floats]] = field(default_factory=lambda: defaultdict(dict))
     tombstones: list[Tombstone] = field(default_factory=list)
+    bills: dict[tuple[datetime, str, str], Spent] = field(default_factory=dict)
 
     @property
     def head(self) -> bytes:
@@ -588,6 +590,31 @@ class InProcessEraser(_Part):
         return {}
 
 
+class InProcessAccounts(_Part):
+    @_locked
+    def add(self, workspace: WorkspaceId, spent: Spent) -> None:
+        bills = self._state.of(workspace).bills
+        bill = entered(spent)
+        place = (bill.at, bill.purpose, bill.model)
+        before = bills.get(place)
+        bills[place] = _added(before, bill) if before else bill
+
+    @_locked
+    def spent(self, workspace: WorkspaceId, *, since: datetime | None = None) -> list[Spent]:
+        bills = self._state.of(workspace).bills
+        return [bills[p] for p in sorted(bills) if since is None or p[0] >= day_of(since)]
+
+
+def _added(one: Spent, more: Spent) -> Spent:
+    return replace(
+        one,
+        calls=one.calls + more.calls,
+        input_tokens=one.input_tokens + more.input_tokens,
+        output_tokens=one.output_tokens + more.output_tokens,
+        cost=one.cost + more.cost,
+    )
+
+
 class InProcessStore:
     """Everything in dictionaries. Gone when the process ends."""
 
@@ -598,6 +625,7 @@ class InProcessStore:
         self.memories = InProcessMemories(self._state)
         self.vectors = InProcessVectors(self._state)
         self.eraser = InProcessEraser(self._state)
+        self.accounts = InProcessAccounts(self._state)
 
     @contextmanager
     def moment(self) -> Iterator[None]:

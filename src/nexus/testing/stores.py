@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from ..core.protocols import Store
 from .suites import pytest
 from .suites.access import AccessSuite
+from .suites.accounts import AccountsSuite
 from .suites.eraser import EraserSuite
 from .suites.labels import LabelSuite
 from .suites.ledger import LedgerSuite
@@ -32,6 +33,7 @@ class StoreSuite(
     EraserSuite,
     LabelSuite,
     AccessSuite,
+    AccountsSuite,
     WholeSuite,
 ):
     """Every contract in `nexus.core.protocols`, as tests."""

@@ -372,6 +372,20 @@ SELECT EXISTS (SELECT 1 FROM events WHERE instr(content, :text))
     OR EXISTS (SELECT 1 FROM memories WHERE instr(content, :text))
     OR EXISTS (SELECT 1 FROM vectors WHERE instr(data, :bytes));
 
+-- add_spending --
+INSERT INTO spending (workspace, day, purpose, model, calls, input_tokens, output_tokens, cost)
+VALUES (:workspace, :day, :purpose, :model, :calls, :input_tokens, :output_tokens, :cost)
+ON CONFLICT (workspace, day, purpose, model) DO UPDATE
+   SET calls = calls + excluded.calls,
+       input_tokens = input_tokens + excluded.input_tokens,
+       output_tokens = output_tokens + excluded.output_tokens,
+       cost = cost + excluded.cost;
+
+-- spending --
+SELECT day, purpose, model, calls, input_tokens, output_tokens, cost FROM spending
+ WHERE workspace = :workspace AND (:since IS NULL OR day >= :since)
+ ORDER BY day, purpose, model;
+
 -- count_events --
 SELECT count(*) FROM events
  WHERE workspace = :workspace AND label IN (SELECT value FROM json_each(:labels));

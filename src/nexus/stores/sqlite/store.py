@@ -11,6 +11,7 @@ from ...core.access import Grant
 from ...core.errors import ConfigError, StoreUnavailable
 from ...core.ids import WorkspaceId
 from ...core.protocols import Vectors
+from .accounts import SqliteAccounts
 from .connections import Connections
 from .eraser import SqliteEraser
 from .keywords import Keywords
@@ -47,6 +48,7 @@ class SqliteStore:
         self.memories = SqliteMemories(self._connections, Keywords(cache_bytes))
         self.vectors = _vectors(self._connections, vectors, cache_bytes)
         self.eraser = SqliteEraser(self._connections)
+        self.accounts = SqliteAccounts(self._connections)
 
     @contextmanager
     def moment(self) -> Iterator[None]:

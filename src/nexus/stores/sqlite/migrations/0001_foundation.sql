@@ -18,13 +18,14 @@ CREATE TABLE labels (
     label      INTEGER NOT NULL,
     scopes     TEXT    NOT NULL,             -- JSON array of digests, sorted: no names stay
     size       INTEGER NOT NULL,             -- how many scopes
+    learned    INTEGER NOT NULL DEFAULT 0,   -- what was learned stands apart from what was told
     latest     INTEGER NOT NULL DEFAULT 0,   -- newest number in it: what a cache has yet to read
     generation INTEGER NOT NULL DEFAULT 0,   -- grows when something is removed: a cache starts over
     documents  INTEGER NOT NULL DEFAULT 0,   -- memories in it
     terms      INTEGER NOT NULL DEFAULT 0,   -- their lengths, added up
     threads    INTEGER NOT NULL DEFAULT 0,   -- conversations in it
     PRIMARY KEY (workspace, label),
-    UNIQUE (workspace, scopes)
+    UNIQUE (workspace, scopes, learned)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE label_scopes (
@@ -167,4 +168,17 @@ CREATE TABLE tombstones (
     digest    TEXT    NOT NULL,
     at        TEXT    NOT NULL,
     PRIMARY KEY (workspace, kind, digest)
+) STRICT, WITHOUT ROWID;
+
+-- What models cost, added up.
+CREATE TABLE spending (
+    workspace     INTEGER NOT NULL,
+    day           TEXT    NOT NULL,
+    purpose       TEXT    NOT NULL,
+    model         TEXT    NOT NULL,
+    calls         INTEGER NOT NULL,
+    input_tokens  INTEGER NOT NULL,
+    output_tokens INTEGER NOT NULL,
+    cost          REAL    NOT NULL,
+    PRIMARY KEY (workspace, day, purpose, model)
 ) STRICT, WITHOUT ROWID;
