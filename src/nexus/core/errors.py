@@ -13,11 +13,19 @@ NexusError
     ├── StoreUnavailable
     ├── EmbedderUnavailable
     └── ModelUnavailable
+        └── BudgetSpent    the model is not asked any more today
 
 There is no AccessDenied: it would confirm that a secret exists.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from .models import Tokens
 
 
 class NexusError(Exception):
@@ -62,11 +70,17 @@ class BadOutput(NexusError):
     """A model answered, but not with what was asked for."""
 
     def __init__(
-        self, message: str | None = None, *, problem: str = "unusable", output: str = ""
+        self,
+        message: str | None = None,
+        *,
+        problem: str = "unusable",
+        output: str = "",
+        used: Tokens | None = None,
     ) -> None:
         super().__init__(message)
         self.problem = problem  # empty | refused | cut off | too long | not JSON | wrong shape
         self.output = output  # the start of what it said. Not in the message: it may be private
+        self.used = used  # it is paid for all the same
 
 
 class Unavailable(NexusError):
@@ -83,3 +97,11 @@ class EmbedderUnavailable(Unavailable):
 
 class ModelUnavailable(Unavailable):
     """The model did not answer; what does not need one still works."""
+
+
+class BudgetSpent(ModelUnavailable):
+    """The model is not asked any more today; what does not need one still works."""
+
+    def __init__(self, message: str | None = None, *, until: datetime | None = None) -> None:
+        super().__init__(message)
+        self.until = until  # when there is money again

@@ -22,14 +22,20 @@ class Prompt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Completion:
-    """What it answered, and what that cost."""
+class Tokens:
+    """What one answer took, as the provider counts: thoughts and cached input among them."""
 
-    text: str
-    data: Any  # the answer as JSON that fits the schema; None where no schema was given
     input_tokens: int
     output_tokens: int
     model: str  # as the provider names it, which may be more exact than what was asked for
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completion(Tokens):
+    """What it answered, and what that took."""
+
+    text: str
+    data: Any  # the answer as JSON that fits the schema; None where no schema was given
 
 
 class LanguageModel(Protocol):

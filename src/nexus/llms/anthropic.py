@@ -81,12 +81,14 @@ class AnthropicModel(ProviderModel):
 
 
 def _answer(message: anthropic.types.Message) -> Answer:
-    """Thinking is not part of the answer."""
+    """Thinking is not part of the answer. What a cache held or keeps is counted apart there."""
+    usage = message.usage
+    cached = (usage.cache_read_input_tokens or 0) + (usage.cache_creation_input_tokens or 0)
     return Answer(
         text="".join(block.text for block in message.content if block.type == "text"),
         refused=message.stop_reason == "refusal",
         cut_off=message.stop_reason in CUT_OFF,
-        input_tokens=message.usage.input_tokens,
-        output_tokens=message.usage.output_tokens,
+        input_tokens=usage.input_tokens + cached,
+        output_tokens=usage.output_tokens,
         model=message.model,
     )

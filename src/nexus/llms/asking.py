@@ -13,7 +13,7 @@ from typing import Any, TypedDict
 
 from ..core.canonical import clean_json
 from ..core.errors import BadOutput, ConfigError, InvalidInput, ModelUnavailable
-from ..core.models import Completion, Prompt, Schema
+from ..core.models import Completion, Prompt, Schema, Tokens
 from ..core.schema import check_schema, mismatch
 from ..providers.extras import sendable
 from ..providers.retry import Patience, Transient, persist
@@ -37,13 +37,10 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Answer(Tokens):
     """What a provider sent, before anybody believes it."""
 
     text: str
-    input_tokens: int
-    output_tokens: int
-    model: str
     refused: bool = False
     cut_off: bool = False
 
@@ -111,40 +108,43 @@ def believed(answer: Answer, schema: Schema | None) -> Completion:
     """The answer as a completion, or BadOutput with the reason."""
     text = answer.text
     if answer.refused:
-        raise _bad(text, "refused", "the model refused to answer")
+        raise _bad(answer, "refused", "the model refused to answer")
     if answer.cut_off:
-        raise _bad(text, "cut off", f"the answer was cut off after {answer.output_tokens} tokens")
+        raise _bad(answer, "cut off", f"the answer was cut off after {answer.output_tokens} tokens")
     if not text.strip():
-        raise _bad(text, "empty", "the model answered nothing")
+        raise _bad(answer, "empty", "the model answered nothing")
     if len(text) > LONGEST_OUTPUT:
-        raise _bad(text, "too long", f"the answer is {len(text)} characters long")
+        raise _bad(answer, "too long", f"the answer is {len(text)} characters long")
     return Completion(
         text=text,
-        data=None if schema is None else _parsed(text, schema),
+        data=None if schema is None else _parsed(answer, schema),
         input_tokens=answer.input_tokens,
         output_tokens=answer.output_tokens,
         model=answer.model,
     )
 
 
-def _parsed(text: str, schema: Schema) -> Any:
+def _parsed(answer: Answer, schema: Schema) -> Any:
     """JSON and nothing around it: what needs repairing was not made by the schema's grammar."""
     try:
-        data = json.loads(text)
+        data = json.loads(answer.text)
     except (ValueError, RecursionError) as error:
         reason = error.msg if isinstance(error, json.JSONDecodeError) else type(error).__name__
-        raise _bad(text, "not JSON", f"the answer is not JSON: {reason}") from error
+        raise _bad(answer, "not JSON", f"the answer is not JSON: {reason}") from error
     differs = mismatch(data, schema, "the answer")
     if differs:
-        raise _bad(text, "wrong shape", f"the answer does not fit the schema: {differs}")
+        raise _bad(answer, "wrong shape", f"the answer does not fit the schema: {differs}")
     try:
         return clean_json(data, "the answer")
     except InvalidInput as error:  # half a character, or a NUL, that no store could keep
-        raise _bad(text, "not JSON", str(error)) from error
+        raise _bad(answer, "not JSON", str(error)) from error
 
 
-def _bad(text: str, problem: str, message: str) -> BadOutput:
-    return BadOutput(message, problem=problem, output=text[:KEPT_OUTPUT])
+def _bad(answer: Answer, problem: str, message: str) -> BadOutput:
+    used = Tokens(
+        input_tokens=answer.input_tokens, output_tokens=answer.output_tokens, model=answer.model
+    )
+    return BadOutput(message, problem=problem, output=answer.text[:KEPT_OUTPUT], used=used)
 
 
 def refusal(provider: str, status: int, retry_after: str | None = None) -> Exception:

@@ -1,0 +1,292 @@
+"""From an answer that fits the schema to drafts: each item is checked by itself.
+
+What a model says is believed only as far as the turns bear it out. An item that cannot be kept is
+left out alone, and counted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from ...core.canonical import canonical_json, time_text
+from ...core.derive import known_as
+from ...core.ids import digest
+from ...core.records import Draft, Fact, MemoryKind
+from ..explicit import PREDICATE
+from ..passages import tags_of
+from ..rules.extracted import Category, Certainty
+from ..rules.instructions import instructions
+from ..rules.relations import BEGINS, STATES
+from .turns import SMALL, WORD, Excerpt, Turn, words_of
+from .unfit import Unfit
+from .when import When, when
+
+Item = Mapping[str, Any]
+
+LONGEST_NAME = 120
+LONGEST_TEXT = 1_000
+LONGEST_PREDICATE = 60
+MOST_NAMES = 24
+MOST_TOPICS = 5
+PINNED = 0.9  # the salience of a landmark
+NAMED, ALIASED = 0.85, 0.70  # the confidence in an entity; two names for one are a guess
+PRONOUNS = frozenset(
+    """i me my mine we us our you your he him his she her it its they them their this that these
+    those who someone somebody everyone everybody nobody""".split()
+)
+LIKING = frozenset("PREFERS LIKES DISLIKES LOVES HATES WANTS AVOIDS FAVORITE".split())
+
+
+@dataclass(slots=True)
+class Items:
+    """The answer about one excerpt, on its way to drafts."""
+
+    excerpt: Excerpt
+    maker: str  # which prompt: name, version and hash
+    source: str
+    known: frozenset[str]  # words that may be used although no turn has them
+    most: int  # items of a kind
+    dropped: Counter[str] = field(default_factory=Counter)
+    _numbered: dict[int, Turn] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._numbered = {turn.number: turn for turn in self.excerpt.all}
+
+    def drafts(self, answer: Mapping[str, Sequence[Item]]) -> list[Draft]:
+        makers: dict[str, Callable[[Item], Draft]] = {
+            "entities": self._entity,
+            "facts": self._fact,
+            "landmarks": self._landmark,
+            "labels": self._label,
+        }
+        made: dict[str, Draft] = {}
+        for name, make in makers.items():
+            self.dropped["too many"] += max(0, len(answer[name]) - self.most)
+            for item in answer[name][: self.most]:
+                try:
+                    draft = make(item)
+                except Unfit as why:
+                    self.dropped[str(why)] += 1
+                else:
+                    made.setdefault(draft.id, draft)
+        self.dropped = +self.dropped
+        return list(made.values())
+
+    # -- the four kinds
+
+    def _entity(self, item: Item) -> Draft:
+        turns = self._turns(item["turns"])
+        name = _name(item["name"])
+        aliases = [] if _external(turns) else [_name(alias) for alias in item["aliases"]]
+        aliases = [each for each in _distinct(aliases) if known_as(each) != known_as(name)]
+        if not all(self._stands_in(turns, each) for each in (name, *aliases)):
+            raise Unfit("a name that nobody said")
+        type = " ".join(item["type"].casefold().split())
+        if not type or len(type) > LONGEST_PREDICATE:
+            raise Unfit("an empty or huge type")
+        also = f", also called {' and '.join(aliases)}" if aliases else ""
+        return Draft(
+            kind=MemoryKind.ENTITY,
+            text=f"{name} ({type}){also}.",
+            slot=digest("entity", known_as(name), *map(known_as, aliases)),
+            confidence=ALIASED if aliases else NAMED,
+            body={"name": name, "type": type, "aliases": aliases[:MOST_NAMES]},
+            **self._learned_from(turns, " ".join((name, *aliases))),
+        )
+
+    def _fact(self, item: Item) -> Draft:
+        turns = self._turns(item["turns"])
+        fact = _relation(item)
+        sentence = _text(item["sentence"])
+        external = _external(turns)
+        if external and (fact.category == Category.PREFERENCES or fact.predicate in LIKING):
+            raise Unfit("a preference from outside")
+        if external and fact.subject in {turn.event.speaker for turn in turns}:
+            raise Unfit("a document about itself")
+        names = " ".join(filter(None, (fact.subject, fact.object, _said(fact.value))))
+        time = _validity(when(item["when"], turns), fact)
+        certainty = Certainty(item["certainty"])
+        if not self._grounded(turns, names, time):
+            certainty = _at_most(Certainty.INFERRED, certainty)
+        if external:
+            certainty = Certainty.UNCERTAIN
+        return Draft(
+            kind=MemoryKind.FACT,
+            text=sentence,
+            slot=digest("fact", canonical_json(asdict(fact))),
+            confidence=certainty.confidence,
+            valid_from=time.since,
+            valid_to=time.until,
+            body=asdict(fact),
+            **self._learned_from(turns, names, sentence),
+        )
+
+    def _landmark(self, item: Item) -> Draft:
+        turns = self._turns(item["turns"])
+        if _external(turns):
+            raise Unfit("a landmark from outside")
+        text = _text(item["text"])
+        owner = _name(item["owner"]) if item["owner"] else None
+        due = when(item["due"], turns)
+        body = {
+            "kind": item["kind"],
+            "owner": owner,
+            "due": time_text(due.until) if due.until else None,
+            "due_from": time_text(due.since) if due.since else None,
+            "wrong": _text(item["wrong"]) if item["wrong"] else None,
+            "right": _text(item["right"]) if item["right"] else None,
+        }
+        return Draft(
+            kind=MemoryKind.LANDMARK,
+            text=text,
+            slot=digest("landmark", item["kind"], text),
+            confidence=Certainty(item["certainty"]).confidence,
+            salience=PINNED,
+            body=body,
+            **self._learned_from(turns, owner or "", text),
+        )
+
+    def _label(self, item: Item) -> Draft:
+        turns = self._turns([item["turn"]])
+        label, text = _text(item["label"]), _text(item["text"])
+        topics = _distinct(_name(topic) for topic in item["topics"])[:MOST_TOPICS]
+        names = _distinct(_name(name) for name in item["entities"])[:MOST_NAMES]
+        borrowed = " ".join((*names, *topics))
+        return Draft(
+            kind=MemoryKind.EPISODE,
+            text=text,
+            slot="turn",
+            indexed_text="",  # found by its names and its thread only
+            body={"span": "turn", "label": label, "topics": topics, "entities": names},
+            **self._learned_from(turns, borrowed, f"{label} {text}"),
+        )
+
+    # -- what they rest on
+
+    def _turns(self, numbers: Sequence[int]) -> list[Turn]:
+        if any(number not in self._numbered for number in numbers):
+            raise Unfit("a turn that does not exist")
+        named = [self._numbered[number] for number in sorted(set(numbers))]
+        if not any(turn in self.excerpt.turns for turn in named):
+            raise Unfit("no turn that was to be read")
+        return named
+
+    def _learned_from(
+        self, turns: Sequence[Turn], names: str, sentence: str = ""
+    ) -> dict[str, Any]:
+        last = turns[-1].event
+        return {
+            "scope": last.scope,
+            "sources": tuple(
+                turn.event.id for turn in (*turns, *self._grounds(turns, names, sentence))
+            ),
+            "at": last.at,
+            "speaker": last.speaker,
+            "role": last.role,
+            "source": self.source,
+            "thread": last.thread,
+            "tags": tags_of(last),
+            "learned": True,
+            "metadata": {"made_by": [self.maker]},
+        }
+
+    def _grounds(self, turns: Sequence[Turn], names: str, sentence: str) -> list[Turn]:
+        """Turns the model did not name but took words from: what they gave is erased with them."""
+        used = WORD.findall(names) + [word for word in WORD.findall(sentence) if word[0].isupper()]
+        borrowed = {word.casefold() for word in used} - SMALL - _words(turns)
+        last = turns[-1].number
+        nearest = sorted(self.excerpt.all, key=lambda turn: (turn.number > last, -turn.number))
+        found: dict[int, Turn] = {}
+        for word in sorted(borrowed):
+            holding = next((turn for turn in nearest if word in turn.words), None)
+            if holding:
+                found[holding.number] = holding
+        return [found[number] for number in sorted(found)]
+
+    def _grounded(self, turns: Sequence[Turn], names: str, time: When) -> bool:
+        """Whether every word was said, is somebody's name, or tells the time that was said."""
+        times = [time_text(at) for at in (time.since, time.until) if at]
+        allowed = _words(turns) | self.known | SMALL | words_of(" ".join(times))
+        return all(word in allowed or _bare(word) in allowed for word in words_of(names))
+
+    def _stands_in(self, turns: Sequence[Turn], name: str) -> bool:
+        return words_of(name) - SMALL <= _words(turns) | self.known
+
+
+def _relation(item: Item) -> Fact:
+    predicate = item["predicate"].strip()
+    if not PREDICATE.fullmatch(predicate) or len(predicate) > LONGEST_PREDICATE:
+        raise Unfit("a predicate that is not UPPER_CASE")
+    object = _name(item["object"]) if item["object"] else None
+    value = _text(item["value"]) if item["value"] else None
+    if (object is None) == (value is None):
+        raise Unfit("both an object and a value, or neither")
+    return Fact(
+        subject=_name(item["subject"]),
+        predicate=predicate,
+        object=object,
+        value=value,
+        stated=item["certainty"] in (Certainty.EXPLICIT, Certainty.UNCERTAIN),
+        aspect=_name(item["aspect"]).casefold() if item["aspect"] else None,
+        category=item["category"],
+        tense=item["tense"],
+        negated=item["negated"],
+    )
+
+
+def _validity(time: When, fact: Fact) -> When:
+    """What begins or is so now stays open, as with the rules."""
+    goes_on = fact.predicate in BEGINS or (fact.predicate in STATES and fact.tense == "current")
+    return When(time.since, None) if goes_on and time.since else time
+
+
+def _name(said: str) -> str:
+    name = " ".join(said.split()).strip("\"'“”")
+    if not name or len(name) > LONGEST_NAME:
+        raise Unfit("an empty or huge name")
+    if name.casefold() in PRONOUNS:
+        raise Unfit("a pronoun for a name")
+    if not WORD.search(name) or instructions(name):
+        raise Unfit("no name")
+    return name
+
+
+def _text(said: str) -> str:
+    text = " ".join(said.split())
+    if not text or len(text) > LONGEST_TEXT:
+        raise Unfit("an empty or huge text")
+    if instructions(text):
+        raise Unfit("an order to a model")
+    return text
+
+
+def _said(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _external(turns: Sequence[Turn]) -> bool:
+    return any(turn.external for turn in turns)
+
+
+def _words(turns: Iterable[Turn]) -> frozenset[str]:
+    return frozenset().union(*(turn.words for turn in turns))
+
+
+def _bare(word: str) -> str:
+    """Without an ending that comes and goes when a sentence is put in other words."""
+    return re.sub(r"(?:es|s|ing|ed)$", "", word)
+
+
+def _distinct(names: Iterable[str]) -> list[str]:
+    found: dict[str, str] = {}
+    for name in names:
+        found.setdefault(known_as(name), name)
+    return list(found.values())
+
+
+def _at_most(most: Certainty, said: Certainty) -> Certainty:
+    return min(most, said, key=lambda certainty: certainty.confidence)

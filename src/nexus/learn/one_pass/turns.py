@@ -1,0 +1,142 @@
+"""The turns a model reads at once: which ones, how they are numbered, and how they are sent."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ...core.canonical import time_text
+from ...core.ids import WorkspaceId, digest
+from ...core.records import Event, EventKind, Trust
+from ...core.scope import Scope
+from ...core.text import STOP_WORDS
+from ..rules.junk import is_repetition
+from ..rules.secrets import redact, secrets
+from ..rules.tokens import tokens
+
+READ = (EventKind.MESSAGE, EventKind.NOTE)  # documents are as long as they like, and not turns
+FEWEST_WORDS = 3  # of a whole batch: less teaches nothing
+LONGEST_NAME = 200  # of a speaker, as far as a model sees it
+WORD = re.compile(r"\w+")
+SMALL = STOP_WORDS | {"s"}  # "alice's"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How much a model reads, and may say, at once."""
+
+    turns: int = 10
+    characters: int = 12_000
+    before: int = 4  # turns that were read already, to tell who "she" is
+    items_per_turn: int = 20  # of each kind
+
+
+class Turn(NamedTuple):
+    """One turn as the model sees it: without secrets, and no longer than there is room."""
+
+    number: int
+    event: Event
+    text: str
+    words: frozenset[str]
+
+    @property
+    def external(self) -> bool:
+        return self.event.trust <= Trust.EXTERNAL
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """Consecutive turns of one conversation, after those that were read already."""
+
+    before: tuple[Turn, ...]
+    turns: tuple[Turn, ...]
+
+    @classmethod
+    def of(cls, events: Sequence[Event], before: Sequence[Event], limits: Limits) -> Excerpt:
+        earlier = [event for event in before if event.kind in READ]
+        earlier = earlier[-limits.before :] if limits.before else []
+        share = limits.characters // (limits.before + 1)
+        shown = [_turn(number, event, share) for number, event in enumerate(earlier, 1)]
+        first = len(shown) + 1
+        read = [
+            _turn(number, event, limits.characters) for number, event in enumerate(events, first)
+        ]
+        return cls(tuple(shown), tuple(read))
+
+    @property
+    def all(self) -> tuple[Turn, ...]:
+        return self.before + self.turns
+
+    def asked(self) -> str:
+        """Everything as JSON between marks, which no text inside can know or leave."""
+        project = self.turns[-1].event.metadata.get("project")
+        told = {
+            "project": project if isinstance(project, str) else None,
+            "before": [_told(turn) for turn in self.before],
+            "turns": [_told(turn) for turn in self.turns],
+        }
+        content = json.dumps(told, ensure_ascii=False)
+        mark = digest("one_pass", content)[:16]
+        return f"<<<conversation {mark}\n{content}\nconversation {mark}>>>"
+
+
+def _turn(number: int, event: Event, most: int) -> Turn:
+    text = redact(event.text, secrets(event.text))[:most]
+    return Turn(number, event, text, words_of(f"{event.speaker} {text}"))
+
+
+def _told(turn: Turn) -> dict[str, str | int]:
+    event = turn.event
+    return {
+        "turn": turn.number,
+        "speaker": event.speaker[:LONGEST_NAME],
+        "role": event.role,
+        "at": f"{event.at:%A} {time_text(event.at)}",
+        "text": turn.text,
+    }
+
+
+def words_of(text: str) -> frozenset[str]:
+    return frozenset(WORD.findall(text.casefold()))
+
+
+def batches(events: Iterable[Event], limits: Limits) -> Iterator[list[Event]]:
+    """These events as a model reads them: by conversation, in order, and not too many at once.
+
+    What is not there in any batch has nothing to teach a model.
+    """
+    by_place: defaultdict[tuple[WorkspaceId, Scope, str | None], list[Event]] = defaultdict(list)
+    for event in events:
+        by_place[event.workspace, event.scope, event.thread].append(event)
+    for told in by_place.values():
+        told.sort(key=lambda event: (event.at, event.id))
+        for batch in _split(filter(_readable, told), limits):
+            if (
+                sum(len(WORD.findall(event.text[: limits.characters])) for event in batch)
+                >= FEWEST_WORDS
+            ):
+                yield batch
+
+
+def _readable(event: Event) -> bool:
+    if event.kind not in READ or event.role == "tool" or not event.text.strip():
+        return False
+    return not is_repetition(tokens(event.text[:4_000]))
+
+
+def _split(events: Iterable[Event], limits: Limits) -> Iterator[list[Event]]:
+    batch: list[Event] = []
+    room = limits.characters
+    for event in events:
+        size = min(len(event.text), limits.characters)
+        if batch and (len(batch) == limits.turns or size > room):
+            yield batch
+            batch, room = [], limits.characters
+        batch.append(event)
+        room -= size
+    if batch:
+        yield batch

@@ -1,0 +1,82 @@
+"""Times as a model gives them: the words that were said, and what it takes them for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+from ...core.canonical import EARLIEST, LATEST, clean_time
+from ...core.dates import DateSpan, Relation, dates_in
+from ...core.errors import InvalidInput
+from .turns import Turn
+from .unfit import Unfit
+
+LONGEST_WORDS = 200
+OPEN_END = (Relation.SINCE, Relation.AFTER)
+OPEN_START = (Relation.UNTIL, Relation.BEFORE)
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """A stretch of time; None where it is open."""
+
+    since: datetime | None
+    until: datetime | None
+
+
+def when(told: Mapping[str, Any] | None, turns: Sequence[Turn]) -> When:
+    """What the words mean, if we can read them; otherwise what the model makes of them."""
+    if told is None:
+        return When(None, None)
+    given = _given(told)  # checked in any case: who gets a date wrong may have read wrong
+    span = next(_spans(told["words"], turns), None)
+    if span is None:
+        return given
+    since = None if span.relation in OPEN_START else _within(span.since)
+    until = None if span.relation in OPEN_END else _within(span.until)
+    return When(since, until)
+
+
+def _spans(words: str, turns: Sequence[Turn]) -> Iterator[DateSpan]:
+    """Dates of the turns in which these words stand, and then of the words alone."""
+    small = " ".join(words.casefold().split())
+    if not small or len(small) > LONGEST_WORDS:
+        return
+    for turn in turns:
+        for span in dates_in(turn.text, turn.event.at):
+            said = " ".join(span.text.casefold().split())
+            if said in small or small in said:
+                yield span
+    for turn in turns:
+        found = dates_in(words, turn.event.at)
+        if len(found) == 1:
+            yield found[0]
+
+
+def _given(told: Mapping[str, Any]) -> When:
+    since = _time(told["from"], last=False)
+    until = _time(told["to"], last=True)
+    if since and until and since > until:
+        raise Unfit("a time that ends before it begins")
+    return When(since, until)
+
+
+def _time(text: str | None, *, last: bool) -> datetime | None:
+    """A day or a moment in ISO 8601; of the last day its end is meant."""
+    if text is None or not text.strip():
+        return None
+    try:
+        if len(text) <= len("2026-01-31"):
+            day = date.fromisoformat(text) + timedelta(days=1 if last else 0)
+            return clean_time(datetime(day.year, day.month, day.day, tzinfo=UTC))
+        return clean_time(datetime.fromisoformat(text))
+    except (ValueError, OverflowError, InvalidInput):
+        raise Unfit("no date, or one out of range") from None
+
+
+def _within(at: datetime) -> datetime | None:
+    """Where the calendar ends, time is open."""
+    utc = at.astimezone(UTC)
+    return utc if EARLIEST < utc < LATEST else None
