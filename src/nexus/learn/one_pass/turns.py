@@ -15,7 +15,7 @@ from ...core.records import Event, EventKind, Trust
 from ...core.scope import Scope
 from ...core.text import STOP_WORDS
 from ..rules.junk import is_repetition
-from ..rules.secrets import redact, secrets
+from ..rules.secrets import blanked, secrets
 from ..rules.tokens import tokens
 
 READ = (EventKind.MESSAGE, EventKind.NOTE)  # documents are as long as they like, and not turns
@@ -85,7 +85,7 @@ class Excerpt:
 
 
 def _turn(number: int, event: Event, most: int) -> Turn:
-    text = redact(event.text, secrets(event.text))[:most]
+    text = blanked(event.text, secrets(event.text))[:most]
     return Turn(number, event, text, words_of(f"{event.speaker} {text}"))
 
 
