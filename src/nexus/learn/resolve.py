@@ -1,0 +1,227 @@
+"""Who is meant by a name: somebody known, or somebody new.
+
+A wrong link mixes two people for good, and a missing one can be mended by a person. So a name is
+linked only where one candidate stands out; else it stays as it was said, and a review proposes
+who it may be. Nothing but names, types and what was said around decides: every look-up is in what
+is known at the same place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from ..core.derive import known_as
+from ..core.identifiers import possible_identifiers
+from ..core.text import STOP_WORDS, terms
+from .around import Around
+from .directory import UNTYPED, Directory, bare, core
+
+PERSON = "person"
+RECENT = 6  # messages before this one that count as its context
+ENOUGH = 2.0  # what a candidate must have in common with the context
+CLEARER = 2.0  # how many times as much as the next one
+MOST_PROPOSED = 3
+SURE = {"speaker": 1.0, "exact": 0.97, "alias": 0.95, "identifier": 0.95, "form": 0.93}
+PART, CONTEXT = 0.9, 0.85
+NOW, LATELY, FULL_NAME, CLOSENESS = 2.0, 1.0, 3.0, 4.0  # weights of what a context shares
+
+Similar = Callable[[str, Sequence[str]], Sequence[float]]  # a text and others → cosines
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """Somebody a name may mean, and how likely that is."""
+
+    name: str
+    confidence: float
+    because: str
+    sources: tuple[str, ...]  # the events that introduced them
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolution:
+    """Who a name means. `how` is "new" where it means nobody known for certain."""
+
+    name: str
+    confidence: float
+    how: str  # speaker, exact, alias, identifier, form, part, context or new
+    candidates: tuple[Candidate, ...] = ()  # whom to ask a person about
+    rests_on: tuple[str, ...] = ()  # the events its name was taken from
+
+    @property
+    def linked(self) -> bool:
+        return self.how != "new"
+
+
+def resolve(
+    name: str, type: str, around: Around, known: Directory, similar: Similar | None = None
+) -> Resolution:
+    """Who this name means in this event."""
+    key = known_as(name)
+    if key == known_as(around.event.speaker):
+        return Resolution(name=around.event.speaker, confidence=1.0, how="speaker")
+    if key in known.entries and not known.entries[key].may_be(type):
+        return Resolution(name=name, confidence=1.0, how="new")  # another kind of thing
+    found = _fitting(key, type, known)
+    if not found:
+        likely = tuple(_alike(key, type, known))
+        return Resolution(name=name, confidence=1.0, how="new", candidates=likely)
+    present = key in found and any(known_as(each.speaker) == key for each in around.recent)
+    if present or len(found) == 1 or known.united(found):
+        only = key if key in found else min(found)
+        return _only(name, type, (only, found[only]), around, known)
+    scores = _scores(sorted(found), around, known, similar)
+    return _chosen(name, key, scores, known)
+
+
+def _fitting(key: str, type: str, known: Directory) -> dict[str, str]:
+    """Whom this spelling can mean, and why: the surest reasons alone, and parts of names."""
+    found: dict[str, str] = {}
+    if key in known.entries:
+        found[key] = "exact"
+    else:
+        found |= dict.fromkeys(known.owners.get(key, ()), "alias")
+        found |= dict.fromkeys(_reached(key, known), "identifier")
+    words = bare(key)
+    if not found:
+        found |= dict.fromkeys(_same_form(key, words, known), "form")
+    if len(words) == 1 and type in (PERSON, UNTYPED):
+        people = [each for each in known.parts.get(words[0], ()) if _person(each, type, known)]
+        found |= {each: "part" for each in people if each not in found}
+    return {each: how for each, how in found.items() if known.entries[each].may_be(type)}
+
+
+def _reached(key: str, known: Directory) -> list[str]:
+    """Whose address it is: who has proven it, or else who said so."""
+    claims = {
+        owner: claim.proven
+        for address in possible_identifiers(key)
+        for owner, claim in known.identifiers.get(address, {}).items()
+    }
+    proven = [owner for owner, is_proven in claims.items() if is_proven]
+    return proven or list(claims)
+
+
+def _same_form(key: str, words: list[str], known: Directory) -> list[str]:
+    """Acme for Acme Inc., Project Atlas for Atlas: of a company or a project, not of a person."""
+    form = " ".join(core(words))
+    same = {form, *known.forms.get(form, ())} - {key}
+    return [
+        each for each in same if each in known.entries and PERSON not in known.entries[each].types
+    ]
+
+
+def _person(key: str, type: str, known: Directory) -> bool:
+    types = known.entries[key].types
+    return PERSON in types or (not types and type in (PERSON, UNTYPED))
+
+
+def _only(
+    name: str, type: str, candidate: tuple[str, str], around: Around, known: Directory
+) -> Resolution:
+    """One candidate: certain, unless only part of the name was said."""
+    other, how = candidate
+    entry = known.entries[other]
+    if how == "exact":
+        return Resolution(name=name, confidence=SURE[how], how=how)
+    if how != "part":
+        return Resolution(name=entry.name, confidence=SURE[how], how=how, rests_on=entry.sources)
+    plain = type == PERSON and not _introduced(name, around.event.text)
+    if plain or _scores([other], around, known, None)[other] >= 1:
+        return Resolution(name=entry.name, confidence=PART, how=how, rests_on=entry.sources)
+    return _unclear(name, {other: 1.0}, known)
+
+
+def _chosen(name: str, key: str, scores: dict[str, float], known: Directory) -> Resolution:
+    """Several candidates: the one that has clearly more in common with what is talked about."""
+    best, next_best = sorted(scores, key=lambda each: (-scores[each], each))[:2]
+    if scores[best] < ENOUGH or scores[best] < CLEARER * scores[next_best]:
+        return _unclear(name, {each: scores[each] for each in scores if each != key}, known)
+    entry = known.entries[best]
+    if best == key:
+        return Resolution(name=name, confidence=CONTEXT, how="context")
+    return Resolution(name=entry.name, confidence=CONTEXT, how="context", rests_on=entry.sources)
+
+
+def _unclear(name: str, scores: dict[str, float], known: Directory) -> Resolution:
+    """Nobody for certain: the name stays as it was said, and a person is asked."""
+    whole = sum(scores.values()) + len(scores)
+    ordered = sorted(scores, key=lambda each: (-scores[each], each))[:MOST_PROPOSED]
+    candidates = tuple(
+        Candidate(
+            name=known.entries[each].name,
+            confidence=round(0.8 * (scores[each] + 1) / whole, 2),
+            because="part of the name",
+            sources=known.entries[each].sources,
+        )
+        for each in ordered
+    )
+    return Resolution(name=name, confidence=1.0, how="new", candidates=candidates)
+
+
+def _alike(key: str, type: str, known: Directory) -> Iterator[Candidate]:
+    """Whom a name nobody has yet may mean all the same; never enough for a link."""
+    words = bare(key)
+    if len(words) > 1 and type in (PERSON, UNTYPED):
+        for part in dict.fromkeys((words[0], words[-1])):
+            entry = known.entries.get(part)
+            if entry and entry.may_be(PERSON) and PERSON in (type, *entry.types):
+                yield Candidate(
+                    name=entry.name,
+                    confidence=0.6,
+                    because="the same name in full",
+                    sources=entry.sources,
+                )
+    for near in sorted(known.near(key))[:MOST_PROPOSED]:
+        if known.entries[near].may_be(type):
+            yield Candidate(
+                name=known.entries[near].name,
+                confidence=0.7,
+                because="spelt alike",
+                sources=known.entries[near].sources,
+            )
+
+
+def _introduced(name: str, text: str) -> bool:
+    """Whether somebody else is brought up by that name: "my cousin Sarah", "another Sarah"."""
+    return (
+        re.search(
+            r"\b(?:another|other|different|new|my|our|your|his|her|their|an?|\w+['’]s)"
+            rf"(?: [a-z][\w-]*){{0,3}},? {re.escape(name)}\b|\b{re.escape(name)} from (?!now)",
+            text,
+        )
+        is not None
+    )
+
+
+def _scores(
+    keys: Sequence[str], around: Around, known: Directory, similar: Similar | None
+) -> dict[str, float]:
+    """What each candidate, and no other of them, has in common with what is talked about."""
+    event, recent = around.event, around.recent[-RECENT:]
+    now = _meant(f"{event.speaker} {event.text}")
+    lately = _meant(" ".join(f"{each.speaker} {each.text}" for each in recent)) - now
+    told = known_as(" ".join(each.text for each in (*recent, event)).replace(":", " "))
+    about = {key: _about(key, known) for key in keys}
+    scores = {}
+    for key in keys:
+        others = set().union(*(about[other] for other in keys if other != key))
+        own = about[key] - others
+        scores[key] = NOW * len(own & now) + LATELY * len(own & lately)
+        scores[key] += FULL_NAME * (" " in key and key in told)
+    if similar is not None:
+        near = similar(event.text, [" ".join(known.texts.get(key, (key,))) for key in keys])
+        scores = {key: scores[key] + CLOSENESS * one for key, one in zip(keys, near, strict=True)}
+    return scores
+
+
+def _about(key: str, known: Directory) -> set[str]:
+    names = {key, *known.entries[key].aliases}
+    texts = [text for name in names for text in known.texts.get(name, ())]
+    return _meant(" ".join(texts)) - {word for name in names for word in terms(name)}
+
+
+def _meant(text: str) -> set[str]:
+    return {term for term in terms(text) if term not in STOP_WORDS and len(term) > 1}
