@@ -1,0 +1,41 @@
+"""What nobody sees in a text, made visible: hidden letters, turned directions, terminal codes."""
+
+from __future__ import annotations
+
+import re
+
+HIDDEN = re.compile(
+    "(?P<tags>[\U000e0020-\U000e007e]+\U000e007f?)"  # letters that are never drawn
+    "|(?P<selectors>[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,})"  # bytes behind one character
+    "|(?P<joiner>[\u200c\u200d])"
+    "|(?P<code>"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f]"  # control codes, among them the escape of terminals
+    "|[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u2028-\u202e"
+    "\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e001f\U000e007f])"
+)
+
+
+def visible(text: str) -> str:
+    """The text with everything invisible spelled out: `⟨U+202E⟩` where a direction is turned.
+
+    Line ends become plain ones. Joiners stay between the letters and pictures that need them.
+    """
+    if text.isprintable() and not HIDDEN.search(text):
+        return text
+    return HIDDEN.sub(_shown, text.replace("\r\n", "\n"))
+
+
+def _shown(found: re.Match[str]) -> str:
+    if tags := found["tags"]:
+        return (
+            "⟨hidden: "
+            + "".join(chr(ord(each) - 0xE0000) for each in tags if each < "\U000e007f")
+            + "⟩"
+        )
+    if selectors := found["selectors"]:
+        return f"⟨{len(selectors)} hidden characters⟩"
+    text, place = found.string, found.start()
+    around = text[place - 1 : place] + text[place + 1 : place + 2]
+    if found["joiner"] and len(around) == 2 and not around.isascii() and not around.isspace():
+        return found[0]
+    return f"⟨U+{ord(found[0]):04X}⟩"

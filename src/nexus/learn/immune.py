@@ -1,0 +1,156 @@
+"""What of an event is its own: not what Nexus put there, and not what was said before.
+
+An agent reads memories and talks about them. Learned again, they would look like a second voice
+that says the same, and every repetition would make them surer. So:
+
+- a fenced block is left out of everything (`core.fence`),
+- an agent's or a tool's words that equal what was injected into the place lately are left out of
+  everything, also without the fence,
+- what repeats an earlier message makes a passage, and no second fact: one origin counts once.
+
+People are believed when they say again what they were shown; saying it twice is no second fact.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from ..core.fence import unfenced
+from ..core.ids import digest
+from ..core.records import Event, EventKind
+
+FEWEST_WORDS = 4  # "Yes, of course." is nobody's in particular
+MOST_CONTEXTS = 64
+MOST_DIGESTS = 20_000
+PARAGRAPH = re.compile(r"\n[ \t>]*\n")
+SENTENCE = re.compile(r"(?<=[.!?…])[\"'”’)\]]{0,3}\s+|(?<=[。！？])")
+WORD = re.compile(r"[^\W_]+")
+LABEL = re.compile(r"^[^\n:]{1,60}:\s+")  # "Alice: …", "Memory: …"
+BRACKETS = re.compile(r"^\s*[\[(][^\])\n]{1,80}[\])]\s*|\s*[\[(][^\])\n]{1,80}[\])]\s*$")
+QUOTING = re.compile(r"^[ \t>*•#|-]+|^[ \t]*\d{1,3}[.)][ \t]+", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Injected:
+    """What was put before the model in one place lately, as digests: the texts are not kept.
+
+    Whoever composes a context adds it (`plus`) and keeps this with the place, and only for the
+    place: what was injected elsewhere must not change what is learned here. Digests of a text
+    are as personal as the text, so they go when it is forgotten or the place is.
+    """
+
+    contexts: tuple[frozenset[str], ...] = ()  # oldest first
+
+    def plus(self, context: str) -> Injected:
+        """With one more context; the oldest are let go when there are too many."""
+        kept = (*self.contexts, digests_of(context))[-MOST_CONTEXTS:]
+        while len(kept) > 1 and sum(map(len, kept)) > MOST_DIGESTS:
+            kept = kept[1:]
+        return Injected(kept)
+
+    def holds(self, text: str) -> bool:
+        """Whether this line, sentence or paragraph was injected."""
+        return any(
+            made in context for made in _spellings(text) for context in reversed(self.contexts)
+        )
+
+
+NOTHING_INJECTED = Injected()
+
+
+def digests_of(context: str) -> frozenset[str]:
+    """Digests of the lines, sentences and paragraphs of a text, fence or not.
+
+    Words alone count: spaces, punctuation, capitals, quoting and escaping may change on the way.
+    """
+    within = html.unescape(context)
+    return frozenset(
+        made for piece in _pieces(within) for made in _spellings(piece) if made is not None
+    )
+
+
+def own_words(event: Event, injected: Injected = NOTHING_INJECTED) -> str:
+    """What passages are made of: the event's text without what Nexus had put there."""
+    text = unfenced(event.text)
+    if is_person(event) or not injected.contexts or not text:
+        return text
+    return without(text, injected.holds)
+
+
+def new_words(
+    event: Event, recent: Iterable[Event] = (), injected: Injected = NOTHING_INJECTED
+) -> str:
+    """What facts may be learned from: own words that nobody said before.
+
+    `recent` are messages of the same place from before this one. Of an agent or a tool, each
+    sentence that repeats somebody's is left out. A person's message counts again, unless the
+    same person said the same before: also when it is imported under another key.
+    """
+    text = own_words(event, injected)
+    before = [each for each in recent if each.id != event.id]
+    if not text or not before:
+        return text
+    said = _plain(text)
+    same = [each for each in before if each.speaker == event.speaker]
+    if any(_plain(unfenced(each.text)) == said for each in same if _alike(each.text, text)):
+        return ""
+    if is_person(event):
+        return text
+    earlier = "\n".join(_plain(each.text) for each in before)
+    return without(text, lambda piece: _worth(piece) and _plain(piece) in earlier)
+
+
+def is_person(event: Event) -> bool:
+    """Whether a person says it here, rather than an agent, a tool or a document."""
+    return event.role == "user" and event.kind is not EventKind.DOCUMENT
+
+
+def without(text: str, known: Callable[[str], bool]) -> str:
+    """The text without its known paragraphs, lines and sentences; unchanged if there are none."""
+    kept: list[str] = []
+    for paragraph in PARAGRAPH.split(text):
+        left = "" if known(paragraph) else _unknown(paragraph, known)
+        kept.append(left)
+    joined = "\n\n".join(filter(None, kept))
+    return text if _plain(joined) == _plain(text) else joined
+
+
+def _unknown(paragraph: str, known: Callable[[str], bool]) -> str:
+    lines = [line for line in paragraph.split("\n") if not known(line)]
+    flowing = "\n".join(lines)
+    sentences = SENTENCE.split(flowing)
+    left = [sentence for sentence in sentences if not known(sentence)]
+    return flowing if len(left) == len(sentences) else " ".join(left)
+
+
+def _pieces(text: str) -> Iterator[str]:
+    for paragraph in PARAGRAPH.split(text):
+        yield paragraph
+        yield from paragraph.split("\n")
+        yield from SENTENCE.split(QUOTING.sub("", paragraph))
+
+
+def _spellings(piece: str) -> Iterator[str]:
+    """Digests of a piece as it is, without its label, and without what stands in brackets."""
+    bare = QUOTING.sub("", piece)
+    inner = BRACKETS.sub("", bare)
+    for text in dict.fromkeys((bare, LABEL.sub("", bare), inner, LABEL.sub("", inner))):
+        words = WORD.findall(unicodedata.normalize("NFKC", text).casefold())
+        if len(words) >= FEWEST_WORDS or sum(map(len, words)) >= 16:
+            yield digest("injected", " ".join(words))
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split()).strip(" \"'“”‘’*_>.!?-")
+
+
+def _alike(one: str, other: str) -> bool:
+    return abs(len(one) - len(other)) <= 20
+
+
+def _worth(piece: str) -> bool:
+    return len(piece.split(None, FEWEST_WORDS)) >= FEWEST_WORDS
