@@ -1,0 +1,370 @@
+"""What a new fact does to those that were known: it is never removed, and never silently wins."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from nexus.core.ids import digest
+from nexus.core.records import Draft, Event, Fact, MemoryKind, Trust
+from nexus.learn.known import PlaceFacts
+from nexus.learn.reconcile import Policy, reconcile, settled
+from nexus.stores.inprocess import InProcessStore
+from nexus.testing.samples import ACME, ADMIN, NOON, ROOM
+from nexus.testing.samples import event as told
+
+
+class Conversation:
+    """One room whose messages are learned as they come; `batch` keeps them from the store."""
+
+    def __init__(self, policy: Policy = Policy.APPEND) -> None:
+        self.store = InProcessStore()
+        self.policy = policy
+        self.said: list[str] = []
+
+    def event(self, text: str, **more: Any) -> Event:
+        at = NOON + timedelta(minutes=len(self.said))
+        new = told(str(len(self.said)), text, **{"at": at, **more})
+        self.store.ledger.append(ACME, [new], recorded_at=new.at)
+        self.said.append(new.id)
+        return self.store.ledger.get(ADMIN, [new.id])[0]
+
+    def learn(self, event: Event, *drafts: Draft) -> list[Draft]:
+        known = PlaceFacts.of(self.store, ACME, ROOM)
+        made = reconcile(event, drafts, known, self.policy, recent=self.said[:-1][-10:])
+        self.store.memories.put(ACME, made)
+        return made
+
+    def says(self, subject: str, predicate: str, object: str, **more: Any) -> Draft:
+        """Learn one fact; returns it as it was put down."""
+        trust = more.pop("trust", Trust.DIRECT)
+        speaker = more.pop("speaker", "alice")
+        text = more.pop("text", f"{subject} {predicate} {object}.")
+        event = self.event(text, trust=trust, speaker=speaker)
+        made = self.learn(event, fact(event, subject, predicate, object, **more))
+        return next(each for each in made if each.kind is MemoryKind.FACT)
+
+    def corrects(
+        self, right: str, wrong: str | None = None, *facts: tuple[str, str, str], **more: Any
+    ) -> list[Draft]:
+        event = self.event(f"No, {right}.", **more)
+        drafts = [fact(event, *each) for each in facts]
+        return self.learn(event, correction(event, right, wrong), *drafts)
+
+
+def fact(event: Event, subject: str, predicate: str, object: str, **more: Any) -> Draft:
+    valid_from: datetime | None = more.pop("valid_from", None)
+    body = asdict(Fact(subject=subject, predicate=predicate, object=object, **more))
+    return learned(
+        event, MemoryKind.FACT, event.text, body, slot=digest(str(body)), valid_from=valid_from
+    )
+
+
+def correction(event: Event, right: str, wrong: str | None) -> Draft:
+    body = {"kind": "correction", "wrong": wrong, "right": right}
+    return learned(event, MemoryKind.LANDMARK, event.text, body)
+
+
+def learned(event: Event, kind: MemoryKind, text: str, body: dict[str, Any], **more: Any) -> Draft:
+    return Draft(
+        scope=event.scope,
+        kind=kind,
+        text=text,
+        sources=(event.id,),
+        speaker=event.speaker,
+        learned=True,
+        metadata={"made_by": ["rules"]},
+        body=body,
+        **more,
+    )
+
+
+def of_kind(drafts: list[Draft], kind: MemoryKind) -> list[Draft]:
+    return [draft for draft in drafts if draft.kind is kind]
+
+
+@pytest.mark.requirement("E21")
+def test_a_contradiction_is_only_appended_by_default() -> None:
+    room = Conversation()
+    room.says("alice", "LIVES_IN", "Munich")
+
+    berlin = room.says("alice", "LIVES_IN", "Berlin")
+
+    assert berlin.metadata == {"made_by": ["rules"]}
+
+
+@pytest.mark.requirement("E21")
+def test_the_new_fact_says_what_it_supersedes() -> None:
+    room = Conversation(Policy.PREFER_NEW)
+    munich = room.says("Alice", "LIVES_IN", "Munich")
+
+    berlin = room.says("alice", "LIVES_IN", "Berlin")
+    again = room.says("alice", "LIVES_IN", "the Berlin")
+
+    assert berlin.metadata["supersedes"] == [munich.id]
+    assert "corrects" not in berlin.metadata
+    assert "supersedes" not in again.metadata  # the same, and Munich is gone already
+    assert len(room.store.memories.find(ADMIN)) == 3
+
+
+@pytest.mark.requirement("E21")
+def test_the_old_fact_is_preferred_and_the_new_one_held_back() -> None:
+    room = Conversation(Policy.PREFER_OLD)
+    room.says("alice", "LIVES_IN", "Munich")
+
+    berlin = room.says("alice", "LIVES_IN", "Berlin")
+    munich = room.says("alice", "LIVES_IN", "Munich")
+
+    assert berlin.metadata["held_back"] is True
+    assert "held_back" not in munich.metadata  # Munich still stands: nothing is contradicted
+
+
+@pytest.mark.requirement("E21")
+def test_a_review_is_asked_for_with_its_evidence() -> None:
+    room = Conversation(Policy.REVIEW)
+    munich = room.says("alice", "LIVES_IN", "Munich")
+    event = room.event("I live in Berlin.")
+
+    berlin, review = room.learn(event, fact(event, "alice", "LIVES_IN", "Berlin"))
+
+    assert berlin.metadata["held_back"] == review.id
+    assert review.kind is MemoryKind.REVIEW
+    assert review.body["what"] == "contradiction"
+    assert (review.body["old"], review.body["new"]) == ([munich.id], berlin.id)
+    assert review.body["names"] == ["alice", "Berlin", "Munich"]
+    assert set(review.sources) == {event.id, *munich.sources}
+    assert "Munich" in review.text
+    assert "Berlin" in review.text
+
+
+@pytest.mark.requirement("E21")
+def test_an_accepted_fact_is_said_again_resting_on_the_decision() -> None:
+    room = Conversation(Policy.REVIEW)
+    munich = room.says("alice", "LIVES_IN", "Munich")
+    berlin = room.says("alice", "LIVES_IN", "Berlin")
+    decision = room.event("accepted")
+
+    draft = settled(room.store.memories.get(ADMIN, [berlin.id])[0], [munich.id], decision)
+    kept = room.store.memories.put(ACME, [draft])[0]
+
+    assert kept.id != berlin.id
+    assert kept.metadata == {"made_by": ["rules"], "supersedes": [munich.id]}
+    assert (kept.body, kept.sources) == (berlin.body, (*berlin.sources, decision.id))
+
+
+@pytest.mark.parametrize("policy", [Policy.PREFER_NEW, Policy.PREFER_OLD, Policy.REVIEW])
+def test_what_can_be_so_together_is_no_contradiction(policy: Policy) -> None:
+    room = Conversation(policy)
+    room.says("alice", "LIKES", "tea")
+    room.says("alice", "PREFERS", "green", aspect="color")
+    room.says("alice", "LIVES_IN", "Rome", tense="past")
+
+    later = [
+        room.says("alice", "LIKES", "coffee"),
+        room.says("alice", "PREFERS", "Rome", aspect="city"),
+        room.says("alice", "LIVES_IN", "Munich"),
+        room.says("bob", "LIVES_IN", "Berlin", speaker="bob"),
+        room.says("alice", "LIVES_IN", "Paris", tense="future"),
+        room.says("alice", "LIVES_IN", "Oslo", valid_from=NOON),  # since when: it changed
+        room.says("alice", "DISLIKES", "milk"),
+    ]
+
+    assert [draft.metadata for draft in later] == [{"made_by": ["rules"]}] * len(later)
+
+
+def test_the_contrary_of_a_value_is_a_contradiction() -> None:
+    room = Conversation(Policy.PREFER_NEW)
+    coffee = room.says("alice", "LIKES", "coffee")
+    tea = room.says("alice", "LIKES", "tea")
+    mysql = room.says("apollo", "USES", "MySQL for the shop")
+
+    assert room.says("alice", "DISLIKES", "coffee any more").metadata["supersedes"] == [coffee.id]
+    assert room.says("alice", "LIKES", "tea", negated=True).metadata["supersedes"] == [tea.id]
+    assert room.says("apollo", "USES", "MySQL", negated=True).metadata["supersedes"] == [mysql.id]
+
+
+@pytest.mark.requirement("E21")
+def test_low_trust_never_supersedes_high_trust() -> None:
+    room = Conversation(Policy.PREFER_NEW)
+    room.says("alice", "LIVES_IN", "Munich")
+
+    imported = room.says("alice", "LIVES_IN", "Berlin", trust=Trust.EXTERNAL)
+
+    assert "supersedes" not in imported.metadata
+
+
+@pytest.mark.requirement("E22")
+@pytest.mark.parametrize("policy", Policy)
+def test_a_correction_supersedes_under_every_policy(policy: Policy) -> None:
+    room = Conversation(policy)
+    munich = room.says("alice", "LIVES_IN", "Munich")
+
+    made = room.corrects("Berlin", "Munich", ("alice", "LIVES_IN", "Berlin"))
+
+    berlin = of_kind(made, MemoryKind.FACT)[0]
+    assert berlin.metadata["supersedes"] == [munich.id]
+    assert berlin.metadata["corrects"] is True
+    assert not of_kind(made, MemoryKind.REVIEW)
+
+
+@pytest.mark.requirement("E22")
+def test_the_wrong_value_tells_which_of_many_is_meant() -> None:
+    room = Conversation()
+    morning = room.says("Luna", "HAS_SCHEDULE", "medication at 8am")
+    room.says("Luna", "HAS_SCHEDULE", "a walk at 7am")
+
+    made = room.corrects("9am", "8am", ("Luna", "HAS_SCHEDULE", "her medication at 9am"))
+
+    assert of_kind(made, MemoryKind.FACT)[0].metadata["supersedes"] == [morning.id]
+
+
+@pytest.mark.requirement("E22")
+def test_a_correction_without_a_fact_puts_the_value_into_the_fact_just_said() -> None:
+    room = Conversation()
+    room.says("launch", "SCHEDULED_FOR", "Monday")
+    luna = room.says("Luna", "HAS_SCHEDULE", "medication at 8am", text="Luna needs pills at 8am.")
+
+    made = room.corrects("9am")
+
+    meant = of_kind(made, MemoryKind.FACT)[0]
+    assert meant.body["object"] == "medication at 9am"
+    assert meant.text == "Luna needs pills at 9am."
+    assert meant.metadata["supersedes"] == [luna.id]
+    assert set(luna.sources) < set(meant.sources)  # erased with what it was taken from
+
+
+@pytest.mark.requirement("E22")
+def test_like_is_put_in_the_place_of_like_and_its_date_is_read_anew() -> None:
+    room = Conversation()
+    launch = room.says("launch", "SCHEDULED_FOR", "Monday", valid_from=NOON + timedelta(days=4))
+    room.says("Luna", "HAS_SCHEDULE", "medication at 8am")
+    room.says("alice", "LIVES_IN", "Munich")
+
+    meant = of_kind(room.corrects("Tuesday"), MemoryKind.FACT)[0]
+
+    assert (meant.body["subject"], meant.body["object"]) == ("launch", "Tuesday")
+    assert meant.metadata["supersedes"] == [launch.id]
+    assert meant.valid_from is not None
+    assert meant.valid_from.weekday() == 1
+    assert meant.valid_from > NOON
+
+
+def test_a_name_takes_the_place_of_the_name_just_said() -> None:
+    room = Conversation()
+    room.says("alice", "LIVES_IN", "Munich")
+
+    meant = of_kind(room.corrects("Berlin"), MemoryKind.FACT)[0]
+
+    assert (meant.body["predicate"], meant.body["object"]) == ("LIVES_IN", "Berlin")
+
+
+@pytest.mark.requirement("E22")
+def test_a_value_named_wrong_is_found_however_long_ago_it_was_said() -> None:
+    room = Conversation()
+    mysql = room.says("apollo", "USES", "MySQL")
+    for number in range(12):
+        room.says("bob", "LIKES", f"song {number}", speaker="bob")
+
+    meant = of_kind(room.corrects("PostgreSQL", "MySQL"), MemoryKind.FACT)[0]
+
+    assert meant.body["subject"] == "apollo"
+    assert meant.body["object"] == "PostgreSQL"
+    assert meant.metadata["supersedes"] == [mysql.id]
+
+
+def test_nobody_means_what_somebody_else_said_unless_it_is_named() -> None:
+    room = Conversation()
+    room.says("launch", "SCHEDULED_FOR", "Monday", speaker="bob")
+
+    assert not of_kind(room.corrects("Tuesday"), MemoryKind.FACT)
+    assert of_kind(room.corrects("Tuesday", "Monday"), MemoryKind.FACT)
+
+
+def test_a_correction_of_nothing_known_changes_nothing() -> None:
+    room = Conversation()
+    room.says("alice", "LIVES_IN", "Munich")
+
+    assert not of_kind(room.corrects("9am"), MemoryKind.FACT)
+    assert not of_kind(room.corrects("PostgreSQL", "MySQL"), MemoryKind.FACT)
+
+
+@pytest.mark.requirement("E22", "E21")
+def test_a_less_trusted_correction_is_left_to_a_person() -> None:
+    room = Conversation()
+    munich = room.says("alice", "LIVES_IN", "Munich")
+
+    made = room.corrects("Berlin", "Munich", ("alice", "LIVES_IN", "Berlin"), trust=Trust.EXTERNAL)
+
+    berlin, review = of_kind(made, MemoryKind.FACT)[0], of_kind(made, MemoryKind.REVIEW)[0]
+    assert "supersedes" not in berlin.metadata
+    assert berlin.metadata["held_back"] == review.id
+    assert review.body["old"] == [munich.id]
+
+
+@pytest.mark.requirement("E22")
+@pytest.mark.parametrize(
+    ("predicate", "text"),
+    [
+        ("USES", "Apollo decided to use PostgreSQL instead of MySQL."),
+        ("CHOSE", "Apollo chose PostgreSQL rather than MySQL for the shop."),
+        ("SWITCHED_TO", "Apollo is switching from MySQL to PostgreSQL."),
+        ("USES", "Apollo uses PostgreSQL, not MySQL."),
+    ],
+)
+def test_what_is_used_instead_supersedes_what_was_used(predicate: str, text: str) -> None:
+    room = Conversation()
+    redis = room.says("apollo", "USES", "Redis")
+    mysql = room.says("apollo", "USES", "MySQL for the backend")
+    room.says("zeus", "USES", "SQLite")
+
+    postgres = room.says("apollo", predicate, "PostgreSQL", text=text)
+
+    assert postgres.metadata["supersedes"] == [mysql.id]
+    assert "corrects" not in postgres.metadata  # MySQL was in use until then
+    assert redis.id not in postgres.metadata["supersedes"]
+
+
+def test_facts_of_one_batch_are_known_to_each_other() -> None:
+    room = Conversation(Policy.PREFER_NEW)
+    known = PlaceFacts.of(room.store, ACME, ROOM)
+    first, second = room.event("I live in Munich."), room.event("I live in Berlin.")
+
+    munich = reconcile(first, [fact(first, "a", "LIVES_IN", "Munich")], known, room.policy)[0]
+    berlin = reconcile(second, [fact(second, "a", "LIVES_IN", "Berlin")], known, room.policy)[0]
+
+    assert berlin.metadata["supersedes"] == [munich.id]
+
+
+@pytest.mark.parametrize("policy", Policy)
+def test_learning_again_finds_what_it_found_the_first_time(policy: Policy) -> None:
+    room = Conversation(policy)
+    events = [room.event(f"I live in {place}.") for place in ("Munich", "Berlin", "Rome")]
+    drafts = [fact(each, "a", "LIVES_IN", each.text.split()[-1]) for each in events]
+
+    once = [room.learn(event, draft) for event, draft in zip(events, drafts, strict=True)]
+    again = [room.learn(event, draft) for event, draft in zip(events, drafts, strict=True)]
+
+    assert once == again
+
+
+def test_another_places_facts_are_not_looked_at() -> None:
+    room = Conversation(Policy.PREFER_NEW)
+    elsewhere = Conversation(Policy.PREFER_NEW)
+    elsewhere.says("alice", "LIVES_IN", "Munich")
+    aside = fact(room.event("x"), "alice", "LIVES_IN", "Oslo")
+    secret = told("dm", "I live in Oslo.", scope=ROOM.dm("alice", "scribe"))
+    room.store.ledger.append(ACME, [secret], recorded_at=NOON)
+    body = dict(aside.body)
+    room.store.memories.put(
+        ACME,
+        [
+            Draft(
+                scope=secret.scope, kind=MemoryKind.FACT, text="x", sources=(secret.id,), body=body
+            )
+        ],
+    )
+
+    assert "supersedes" not in room.says("alice", "LIVES_IN", "Berlin").metadata
