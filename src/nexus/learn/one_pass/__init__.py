@@ -16,13 +16,14 @@ from ...core.errors import BadOutput, BudgetSpent, NexusError
 from ...core.models import LanguageModel
 from ...core.records import Draft, Event
 from ...prompts import Template
+from ..rules.extracted import Extracted
 from ..spending import LEARN, AccountedModel, Spending
 from .items import Items
-from .merge import makers_of, merged
+from .merge import made_by, makers_of, merged
 from .shape import ANSWER
 from .turns import Excerpt, Limits, batches, words_of
 
-__all__ = ["Limits", "OnePass", "Reading", "makers_of", "merged", "next_try"]
+__all__ = ["Limits", "OnePass", "Reading", "made_by", "makers_of", "merged", "next_try"]
 
 CORRECTION = (
     "Your last answer to this could not be used: {why}. Answer again with the JSON object that was"
@@ -34,9 +35,14 @@ WRONG = (timedelta(hours=1), timedelta(hours=6), timedelta(days=1))  # each cost
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a model found in some turns."""
+    """What a model found in some turns.
 
-    drafts: tuple[Draft, ...]
+    Names and aliases are not drafts yet: like the rules' own they are looked up first, so that
+    nobody gets a second record, or another one's name.
+    """
+
+    drafts: tuple[Draft, ...]  # facts, landmarks and labels
+    named: Mapping[str, Extracted] = field(default_factory=dict)  # event → entities, identities
     dropped: Mapping[str, int] = field(default_factory=dict)  # why → how many items
 
 
@@ -85,7 +91,8 @@ class OnePass:
         first = self._ask(turns[:middle], before, known)
         second = self._ask(turns[middle:], [*before, *turns[:middle]], known)
         dropped = Counter(first.dropped) + Counter(second.dropped)
-        return Reading((*first.drafts, *second.drafts), dropped)
+        named = {**first.named, **second.named}
+        return Reading((*first.drafts, *second.drafts), named, dropped)
 
     def _ask(
         self,
@@ -102,10 +109,10 @@ class OnePass:
         most = self.limits.items_per_turn * len(excerpt.turns)
         items = Items(excerpt, self.maker, self.prompt.name, names, most)
         drafts = items.drafts(said.data)
-        if items.dropped and not drafts:
+        if items.dropped and not drafts and not items.named:
             why = ", ".join(sorted(items.dropped))
             raise BadOutput(f"nothing in the answer can be kept: {why}", problem="nothing usable")
-        return Reading(tuple(drafts), dict(items.dropped))
+        return Reading(tuple(drafts), items.named, dict(items.dropped))
 
 
 def next_try(error: NexusError, attempts: int, now: datetime) -> datetime:

@@ -18,7 +18,7 @@ from ...core.ids import digest
 from ...core.records import Draft, Fact, MemoryKind
 from ..explicit import PREDICATE
 from ..passages import tags_of
-from ..rules.extracted import Category, Certainty
+from ..rules.extracted import Category, Certainty, Entity, Extracted, Identity, Span
 from ..rules.instructions import instructions
 from ..rules.relations import BEGINS, STATES
 from .turns import SMALL, WORD, Excerpt, Turn, words_of
@@ -33,7 +33,6 @@ LONGEST_PREDICATE = 60
 MOST_NAMES = 24
 MOST_TOPICS = 5
 PINNED = 0.9  # the salience of a landmark
-NAMED, ALIASED = 0.85, 0.70  # the confidence in an entity; two names for one are a guess
 PRONOUNS = frozenset(
     """i me my mine we us our you your he him his she her it its they them their this that these
     those who someone somebody everyone everybody nobody""".split()
@@ -51,13 +50,14 @@ class Items:
     known: frozenset[str]  # words that may be used although no turn has them
     most: int  # items of a kind
     dropped: Counter[str] = field(default_factory=Counter)
+    named: dict[str, Extracted] = field(default_factory=dict)  # by event: who and what there is
     _numbered: dict[int, Turn] = field(init=False)
 
     def __post_init__(self) -> None:
         self._numbered = {turn.number: turn for turn in self.excerpt.all}
 
     def drafts(self, answer: Mapping[str, Sequence[Item]]) -> list[Draft]:
-        makers: dict[str, Callable[[Item], Draft]] = {
+        makers: dict[str, Callable[[Item], Draft | None]] = {
             "entities": self._entity,
             "facts": self._fact,
             "landmarks": self._landmark,
@@ -72,13 +72,15 @@ class Items:
                 except Unfit as why:
                     self.dropped[str(why)] += 1
                 else:
-                    made.setdefault(draft.id, draft)
+                    if draft:
+                        made.setdefault(draft.id, draft)
         self.dropped = +self.dropped
         return list(made.values())
 
     # -- the four kinds
 
-    def _entity(self, item: Item) -> Draft:
+    def _entity(self, item: Item) -> None:
+        """Who and what there is goes the way of the rules' names: nobody takes another's."""
         turns = self._turns(item["turns"])
         name = _name(item["name"])
         aliases = [] if _external(turns) else [_name(alias) for alias in item["aliases"]]
@@ -88,14 +90,11 @@ class Items:
         type = " ".join(item["type"].casefold().split())
         if not type or len(type) > LONGEST_PREDICATE:
             raise Unfit("an empty or huge type")
-        also = f", also called {' and '.join(aliases)}" if aliases else ""
-        return Draft(
-            kind=MemoryKind.ENTITY,
-            text=f"{name} ({type}){also}.",
-            slot=digest("entity", known_as(name), *map(known_as, aliases)),
-            confidence=ALIASED if aliases else NAMED,
-            body={"name": name, "type": type, "aliases": aliases[:MOST_NAMES]},
-            **self._learned_from(turns, " ".join((name, *aliases))),
+        event = turns[-1].event
+        known = self.named.get(event.id, Extracted())
+        self.named[event.id] = Extracted(
+            entities=(*known.entities, Entity(name=name, type=type)),
+            identities=(*known.identities, *(_called(name, alias) for alias in aliases)),
         )
 
     def _fact(self, item: Item) -> Draft:
@@ -215,6 +214,10 @@ class Items:
 
     def _stands_in(self, turns: Sequence[Turn], name: str) -> bool:
         return words_of(name) - SMALL <= _words(turns) | self.known
+
+
+def _called(name: str, alias: str) -> Identity:
+    return Identity(owner=name, kind="name", value=alias, source=Span(0, 0))
 
 
 def _relation(item: Item) -> Fact:

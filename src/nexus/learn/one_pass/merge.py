@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
 
 from ...core.canonical import canonical_json
 from ...core.derive import known_as
@@ -12,7 +11,6 @@ from ...core.records import Draft, MemoryKind
 from .turns import SMALL, words_of
 
 ALIKE = 0.6  # the share of words two landmarks of a kind have in common
-VAGUE = ("thing", "")  # types that say nothing
 
 
 def merged(rules: Sequence[Draft], model: Sequence[Draft]) -> list[Draft]:
@@ -59,22 +57,18 @@ def _joined(one: Draft, other: Draft) -> Draft:
     if one.kind is MemoryKind.EPISODE:
         sources = tuple(dict.fromkeys([*one.sources, *other.sources]))
         return replace(both, text=other.text, body=other.body, sources=sources)
-    if one.kind is MemoryKind.ENTITY:
-        return replace(both, body=_known_better(one.body, other.body))
     return both
+
+
+def made_by(drafts: Iterable[Draft], maker: str) -> list[Draft]:
+    """These drafts, made by the rules out of what a model found, under its name."""
+    return [replace(draft, metadata={**draft.metadata, "made_by": [maker]}) for draft in drafts]
 
 
 def makers_of(draft: Draft) -> list[str]:
     """Who made it: "rules", or a prompt's name, version and hash."""
     makers: list[str] = draft.metadata.get("made_by", [])
     return makers
-
-
-def _known_better(one: Any, other: Any) -> dict[str, Any]:
-    names = {known_as(name): name for name in (*other["aliases"], *one.get("aliases", ()))}
-    names.pop(known_as(one["name"]), None)
-    type = other["type"] if one.get("type", "") in VAGUE else one["type"]
-    return {**one, "type": type, "aliases": list(names.values())}
 
 
 # -- when two say the same
@@ -107,11 +101,6 @@ def _same_label(one: Draft, other: Draft) -> bool:
     return one.slot == other.slot == "turn" and one.sources[0] == other.sources[0]
 
 
-def _same_entity(one: Draft, other: Draft) -> bool:
-    plain = "identifier" not in one.body and not one.body.get("same_as")
-    return plain and known_as(one.body["name"]) == known_as(other.body["name"])
-
-
 def _never(_one: Draft, _other: Draft) -> bool:
     return False
 
@@ -120,5 +109,4 @@ SAME: dict[MemoryKind, Same] = {
     MemoryKind.FACT: _same_fact,
     MemoryKind.LANDMARK: _same_landmark,
     MemoryKind.EPISODE: _same_label,
-    MemoryKind.ENTITY: _same_entity,
 }
