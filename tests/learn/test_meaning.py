@@ -226,3 +226,10 @@ def test_a_secret_never_reaches_a_fact() -> None:
 )
 def test_other_languages_make_no_wrong_facts(text: str) -> None:
     assert said(text, context=ROOM).facts == ()
+
+
+@pytest.mark.parametrize("text", ["We deploy it to DE and FR.", "Ask Van about it today."])
+def test_a_name_may_be_a_small_word(text: str) -> None:
+    """It once was looked at for ever."""
+    name = "DE" if "DE" in text else "Van"
+    assert name in [entity.name for entity in said(text).entities]

@@ -85,7 +85,7 @@ def _names(all_words: Sequence[Token], cast: Cast) -> list[tuple[int, int]]:
         end = at + 1
         while end < len(all_words) and end - at < LONGEST_NAME and _goes_on(all_words, end):
             end += 1
-        while all_words[end - 1].low in INSIDE:
+        while end > at + 1 and all_words[end - 1].low in INSIDE:
             end -= 1
         found.append((at, end))
         at, start = end, False
