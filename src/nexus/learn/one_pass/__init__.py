@@ -102,6 +102,8 @@ class OnePass:
         correction: str = "",
     ) -> Reading:
         excerpt = Excerpt.of(turns, before, self.limits)
+        if not excerpt.turns:
+            return Reading(())
         model = AccountedModel(self.model, self.name, self.spending, turns[0].workspace, LEARN)
         asked = self.prompt.render(asked=excerpt.asked(), correction=correction)
         said = model.complete(asked, schema=ANSWER)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from ...core.canonical import canonical_json, time_text
@@ -113,6 +113,7 @@ class Items:
             certainty = _at_most(Certainty.INFERRED, certainty)
         if external:
             certainty = Certainty.UNCERTAIN
+        fact = replace(fact, stated=certainty is not Certainty.INFERRED)
         return Draft(
             kind=MemoryKind.FACT,
             text=sentence,
@@ -170,19 +171,20 @@ class Items:
         if any(number not in self._numbered for number in numbers):
             raise Unfit("a turn that does not exist")
         named = [self._numbered[number] for number in sorted(set(numbers))]
-        if not any(turn in self.excerpt.turns for turn in named):
+        first = self.excerpt.turns[0].number
+        if not named or named[-1].number < first:
             raise Unfit("no turn that was to be read")
         return named
 
     def _learned_from(
         self, turns: Sequence[Turn], names: str, sentence: str = ""
     ) -> dict[str, Any]:
+        """The newest turn comes first: it is the one that taught it."""
         last = turns[-1].event
+        others = (*turns[:-1], *self._grounds(turns, names, sentence))
         return {
             "scope": last.scope,
-            "sources": tuple(
-                turn.event.id for turn in (*turns, *self._grounds(turns, names, sentence))
-            ),
+            "sources": (last.id, *(turn.event.id for turn in others)),
             "at": last.at,
             "speaker": last.speaker,
             "role": last.role,
@@ -233,7 +235,6 @@ def _relation(item: Item) -> Fact:
         predicate=predicate,
         object=object,
         value=value,
-        stated=item["certainty"] in (Certainty.EXPLICIT, Certainty.UNCERTAIN),
         aspect=_name(item["aspect"]).casefold() if item["aspect"] else None,
         category=item["category"],
         tense=item["tense"],

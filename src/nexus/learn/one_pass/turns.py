@@ -13,9 +13,11 @@ from ...core.canonical import time_text
 from ...core.ids import WorkspaceId, digest
 from ...core.records import Event, EventKind, Trust
 from ...core.scope import Scope
+from ...core.secrets import redacted
 from ...core.text import STOP_WORDS
+from ...core.visible import visible
+from ..immune import new_words, own_words
 from ..rules.junk import is_repetition
-from ..rules.secrets import blanked, secrets
 from ..rules.tokens import tokens
 
 READ = (EventKind.MESSAGE, EventKind.NOTE)  # documents are as long as they like, and not turns
@@ -57,15 +59,17 @@ class Excerpt:
 
     @classmethod
     def of(cls, events: Sequence[Event], before: Sequence[Event], limits: Limits) -> Excerpt:
+        """What repeats an earlier message, or what Nexus had put there, is not read again."""
         earlier = [event for event in before if event.kind in READ]
-        earlier = earlier[-limits.before :] if limits.before else []
+        shown = earlier[-limits.before :] if limits.before else []
         share = limits.characters // (limits.before + 1)
-        shown = [_turn(number, event, share) for number, event in enumerate(earlier, 1)]
-        first = len(shown) + 1
-        read = [
-            _turn(number, event, limits.characters) for number, event in enumerate(events, first)
-        ]
-        return cls(tuple(shown), tuple(read))
+        told = [(event, own_words(event), share) for event in shown]
+        for place, event in enumerate(events):
+            words = new_words(event, [*earlier, *events[:place]])
+            told.append((event, words, limits.characters))
+        numbered = [_turn(n, *each) for n, each in enumerate(told, 1)]
+        first = len(shown)
+        return cls(tuple(numbered[:first]), tuple(turn for turn in numbered[first:] if turn.text))
 
     @property
     def all(self) -> tuple[Turn, ...]:
@@ -84,8 +88,8 @@ class Excerpt:
         return f"<<<conversation {mark}\n{content}\nconversation {mark}>>>"
 
 
-def _turn(number: int, event: Event, most: int) -> Turn:
-    text = blanked(event.text, secrets(event.text))[:most]
+def _turn(number: int, event: Event, words: str, most: int) -> Turn:
+    text = visible(redacted(words))[:most].strip()
     return Turn(number, event, text, words_of(f"{event.speaker} {text}"))
 
 
