@@ -18,6 +18,9 @@ class Shape(NamedTuple):
     called: bool = False  # known by its name only: its value is looked at, too
 
 
+LONG_WORD = re.compile(r"\S{16}")
+
+
 PREFIXED = re.compile(
     r"""(?<![A-Za-z0-9])(?:
     sk-[A-Za-z0-9_-]{16,250} | [sr]k_(?:live|test|prod)_[A-Za-z0-9]{16,200}
@@ -49,8 +52,7 @@ PREFIXES = tuple(
     atatt3 nrak- pscale_ age-secret-key- atlasv1 key-""".split()
 )
 
-# Without a prefix one could look for cheaply; searched where a text holds a long run of letters
-LONG_RUN = re.compile(r"[A-Za-z0-9_+/-]{22}")
+# Without a prefix one could look for
 UNPREFIXED = re.compile(
     r"""(?<![A-Za-z0-9])(?: (?:SK|AC)[a-f0-9]{32}(?![A-Za-z0-9])
   | [MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}(?![A-Za-z0-9_-])
@@ -90,6 +92,7 @@ NAMES_OF_KEYS = r"""(?:(?:api|access|auth|secret|private|signing|encryption|mast
 IS = r"""(?:\s{1,3}(?:is|was|are|be|=|ist|lautet|est|es|é|jest|är|on)(?:\s{1,3}(?:now|still|just))?
     \s{1,3} | \s{0,2}(?:[是は이가]|:|：)\s{0,3})"""
 VALUE = r"""["'“”„«`*]{0,3} (?P<secret>[^\s"'“”»`<>,;]{4,200})"""
+KEY_VALUE = VALUE.replace(",;", ",;&")
 
 ASSIGNED_PASSWORD = re.compile(
     rf"""(?ix){NAMES_OF_PASSWORDS} s? ["'”)\]]{{0,2}} \s{{0,3}} (?:=>|:=|[:=：])\s{{0,3}} {VALUE}"""
@@ -100,9 +103,9 @@ SPOKEN_PASSWORD = re.compile(
         (?: {IS} | \s{{1,3}}to\s{{1,3}} | \s{{1,3}}(?=[`"“])) {VALUE}"""
 )
 ASSIGNED_KEY = re.compile(
-    rf"""(?ix){NAMES_OF_KEYS} s? ["'”)\]]{{0,2}} \s{{0,3}} (?:=>|:=|[:=：])\s{{0,3}} {VALUE}"""
+    rf"""(?ix){NAMES_OF_KEYS} s? ["'”)\]]{{0,2}} \s{{0,3}} (?:=>|:=|[:=：])\s{{0,3}} {KEY_VALUE}"""
 )
-SPOKEN_KEY = re.compile(rf"(?ix)\b{NAMES_OF_KEYS} s? {IS} {VALUE}")
+SPOKEN_KEY = re.compile(rf"(?ix)\b{NAMES_OF_KEYS} s? {IS} {KEY_VALUE}")
 OPTION = re.compile(
     r"""(?ix)(?: --(?:[a-z-]{0,20}(?:password|passwd|token|secret|api-key|apikey)) [ =]{1,3}
         | \bsshpass\s{1,3}-p\s{0,3} | \bcurl\b[^\n]{0,200}?\s-u\s{1,3}[^\s:]{1,60}: ) """
@@ -132,31 +135,35 @@ PASSPHRASE = re.compile(
 )
 
 IS_PASSWORD = (
-    "passw", "passc", "passph", "pwd", "_pass", "pw", "kennwort", "de passe", "contrase", "senha",
-    "wachtwoord", "hasło", "haslo", "парол", "密", "パスワード", "비밀번호", "lozinka", "salasana",
-    "lösenord", "şifre",
+    "pass", "pwd", "pw", "kennwort", "contrase", "senha", "wachtwoord", "haslo", "lozinka",
+    "salasana", "hasło", "парол", "密", "パスワード", "비밀번호", "lösenord", "şifre",
 )  # fmt: skip
 IS_KEY = ("token", "secret", "key", "api")
 IS_CODE = ("pin", "otp", "cvv", "cvc", "code")
 
-SHAPES = (
+# What is a long word, or stands in one; most messages have none
+IN_LONG_WORDS = (
     Shape("api key", PREFIXED, PREFIXES),
     Shape("token", JWT, ("eyj",)),
     Shape("token", BEARER, ("bearer", "basic", "token ")),
     Shape("token", HEADER, ("cookie:",)),
     Shape("token", WEBHOOK, ("hooks.slack", "webhook")),
-    Shape("password", CONNECTION, ("://",), called=True),
     Shape("token", TOKEN_IN_URL, ("://",)),
     Shape("token", PARAMETER, ("token=", "secret=", "passw", "sig", "key=", "pwd="), called=True),
-    Shape("pass phrase", SEED_PHRASE, ("phrase", "mnemonic", "words")),
+)
+WITH_DIGITS = (
+    Shape("key", ASSIGNED_KEY, IS_KEY, called=True),
+    Shape("key", SPOKEN_KEY, IS_KEY, called=True),
+    Shape("code", PIN, IS_CODE),
+    Shape("social security number", SOCIAL, ("ssn", "social sec")),
+)
+IN_ANY_TEXT = (
+    Shape("password", CONNECTION, ("://",), called=True),
+    Shape("pass phrase", SEED_PHRASE, ("phrase", "mnemonic", " words")),
     Shape("pass phrase", PASSPHRASE, ("passphrase",)),
     Shape("password", ASSIGNED_PASSWORD, IS_PASSWORD, called=True),
     Shape("password", SPOKEN_PASSWORD, IS_PASSWORD, called=True),
-    Shape("key", ASSIGNED_KEY, IS_KEY, called=True),
-    Shape("key", SPOKEN_KEY, IS_KEY, called=True),
     Shape("password", OPTION, ("--", "sshpass", "curl"), called=True),
-    Shape("code", PIN, IS_CODE),
-    Shape("social security number", SOCIAL, ("ssn", "social sec")),
 )
 
 PEM = re.compile(
@@ -172,4 +179,5 @@ CARDS = re.compile(  # of Visa, Mastercard, American Express, Diners, Discover, 
     r"|35(?:2[89]|[3-8]\d)\d{12}|62\d{14,17}"
 )
 IBAN = re.compile(r"\b[A-Z]{2}\d{2}(?:[ ]?[A-Z0-9]{4}){3,7}(?:[ ]?[A-Z0-9]{1,3})?\b")
-MANY_DIGITS = re.compile(r"[0-9][0-9 -]{10}")
+DIGIT = re.compile("[0-9]")
+MANY_DIGITS = re.compile("[0-9][0-9A-Z -]{11}")  # of a card or an account

@@ -53,17 +53,23 @@ def secrets(text: str) -> list[Secret]:
 
 def _found(text: str) -> Iterator[Secret]:
     small = text.lower()
-    for shape in shapes.SHAPES:
+    yield from _hinted(text, small, shapes.IN_ANY_TEXT)
+    if shapes.LONG_WORD.search(text):
+        yield from _hinted(text, small, shapes.IN_LONG_WORDS)
+        yield from _unprefixed(text)
+    yield from _blocks(text, small)
+    if shapes.DIGIT.search(text):
+        yield from _hinted(text, small, shapes.WITH_DIGITS)
+    if shapes.MANY_DIGITS.search(text):
+        yield from _numbers(text)
+
+
+def _hinted(text: str, small: str, among: tuple[shapes.Shape, ...]) -> Iterator[Secret]:
+    for shape in among:
         for hint in shape.hints:
             if hint in small:
                 yield from _shaped(text, shape)
                 break
-    if shapes.LONG_RUN.search(text):
-        yield from _long(text)
-    if shapes.MANY_DIGITS.search(text):
-        yield from _numbers(text)
-    if any(hint in small for hint in shapes.PEM_HINTS):
-        yield from _blocks(text)
 
 
 def _shaped(text: str, shape: shapes.Shape) -> Iterator[Secret]:
@@ -138,12 +144,12 @@ def _ends_there(text: str, place: int) -> bool:
 # Long runs of letters and digits
 
 
-def _long(text: str) -> Iterator[Secret]:
+def _unprefixed(text: str) -> Iterator[Secret]:
     for match in shapes.UNPREFIXED.finditer(text):
         yield Secret(*match.span(), "token")
     for match in shapes.ENCODED.finditer(text):
         inside = _decoded(match.group())
-        if inside and not shapes.LONG_RUN.fullmatch(inside) and any(_named(inside)):
+        if inside and inside != text and secrets(inside):
             yield Secret(*match.span(), "encoded secret")
 
 
@@ -155,13 +161,6 @@ def _decoded(run: str) -> str | None:
     except (binascii.Error, UnicodeDecodeError):
         return None
     return text if text.replace("\n", "").isprintable() else None
-
-
-def _named(text: str) -> Iterator[Secret]:
-    small = text.lower()
-    for shape in shapes.SHAPES:
-        if any(hint in small for hint in shape.hints):
-            yield from _shaped(text, shape)
 
 
 # Numbers with check digits, and blocks
@@ -177,8 +176,10 @@ def _numbers(text: str) -> Iterator[Secret]:
             yield Secret(*match.span(), "account number")
 
 
-def _blocks(text: str) -> Iterator[Secret]:
+def _blocks(text: str, small: str) -> Iterator[Secret]:
     """Private keys, to their last line; one that was cut off reaches to the end."""
+    if not any(hint in small for hint in shapes.PEM_HINTS):
+        return
     place = 0
     while opened := shapes.PEM.search(text, place):
         closed = text.find(shapes.PEM_END, opened.end())
