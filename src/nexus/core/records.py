@@ -35,6 +35,7 @@ class EventKind(StrEnum):
     DOCUMENT = "document"
     NOTE = "note"  # remember(): keep exactly this
     FACT = "fact"  # set_fact() and add_fact()
+    REVIEW = "review"  # somebody decided about a proposed change
 
 
 class MemoryKind(StrEnum):

@@ -16,7 +16,7 @@ from typing import Any
 from ..core.derive import known_as
 from ..core.identifiers import KINDS, normal_identifier, spelt_identifier
 from ..core.ids import LONGEST_ID, digest
-from ..core.records import Draft, Event, EventKind, MemoryKind, Trust
+from ..core.records import Draft, Event, EventKind, Memory, MemoryKind, Trust
 from .directory import UNTYPED, Claim, Directory
 from .linking import RULES, merge_review, propose
 from .resolve import PERSON, Candidate
@@ -160,12 +160,12 @@ def _merged(
     yield same_as(event, (name, event.speaker), (event.id, *claim.sources))
 
 
-def same_as(event: Event, names: tuple[str, str], sources: tuple[str, ...]) -> Draft:
+def same_as(origin: Event | Memory, names: tuple[str, str], sources: tuple[str, ...]) -> Draft:
     """The record that makes two one: the name to be known by, and the other."""
     kept, other = names
     slot = digest("same_as", *sorted(map(known_as, names)))
     body = {"name": kept, "aliases": [other], "same_as": True}
-    return _draft(event, f"{other} is the same as {kept}.", body, slot, sources)
+    return _draft(origin, f"{other} is the same as {kept}.", body, slot, sources)
 
 
 def _identifier(event: Event, name: str, address: tuple[str, str], *, proven: bool) -> Draft:
@@ -184,19 +184,19 @@ def _record(event: Event, name: str, text: str, **told: Any) -> Draft:
 
 
 def _draft(
-    event: Event, text: str, body: dict[str, Any], slot: str, sources: tuple[str, ...]
+    origin: Event | Memory, text: str, body: dict[str, Any], slot: str, sources: tuple[str, ...]
 ) -> Draft:
     return Draft(
-        scope=event.scope,
+        scope=origin.scope,
         kind=MemoryKind.ENTITY,
         text=text,
         sources=tuple(dict.fromkeys(sources)),
         slot=slot,
         indexed_text="",
-        speaker=event.speaker,
-        role=event.role,
+        speaker=origin.speaker,
+        role=origin.role,
         source=RULES,
-        thread=event.thread,
+        thread=origin.thread,
         learned=True,
         metadata={"made_by": [RULES]},
         body=body,

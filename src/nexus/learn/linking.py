@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
 
 from ..core.derive import known_as
 from ..core.ids import digest
@@ -13,13 +12,10 @@ from ..core.records import Draft, Event, MemoryKind
 from .around import Around
 from .directory import UNTYPED, Directory, bare
 from .resolve import PERSON, Candidate, Resolution, Similar, resolve
-from .rules.extracted import Entity, Extracted, Landmark, Statement
+from .rules.extracted import Entity, Extracted, Statement
 
 RULES = "rules"
 IN_THE_MESSAGE = 0.95  # "Sarah Chen called. Sarah is fine."
-NAMING = ("name", "kin")  # identities that are names
-
-Said = TypeVar("Said", Entity, Statement, Landmark)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +112,9 @@ def propose(event: Event, known: Directory, name: str, candidate: Candidate) -> 
     if len(pair) < 2 or pair in known.proposed or pair in known.same:
         return None
     known.proposed.add(pair)
-    return merge_review(event, (candidate.name, name), candidate)
+    fuller = len(name.split()) > len(candidate.name.split())
+    names = (name, candidate.name) if fuller else (candidate.name, name)
+    return merge_review(event, names, candidate)
 
 
 def merge_review(
@@ -164,7 +162,9 @@ def _renamed(extracted: Extracted, names: Mapping[str, str]) -> Extracted:
             for each in extracted.landmarks
         ),
         identities=tuple(
-            replace(each, owner=names.get(each.owner, each.owner)) if each.kind != "kin" else each
+            replace(each, value=names.get(each.value, each.value))
+            if each.kind == "kin"
+            else replace(each, owner=names.get(each.owner, each.owner))
             for each in extracted.identities
         ),
     )

@@ -128,8 +128,7 @@ def _only(
         return Resolution(name=name, confidence=SURE[how], how=how)
     if how != "part":
         return Resolution(name=entry.name, confidence=SURE[how], how=how, rests_on=entry.sources)
-    plain = type == PERSON and not _introduced(name, around.event.text)
-    if plain or _scores([other], around, known, None)[other] >= 1:
+    if _is_meant(name, type, other, around, known):
         return Resolution(name=entry.name, confidence=PART, how=how, rests_on=entry.sources)
     return _unclear(name, {other: 1.0}, known)
 
@@ -184,16 +183,26 @@ def _alike(key: str, type: str, known: Directory) -> Iterator[Candidate]:
             )
 
 
-def _introduced(name: str, text: str) -> bool:
-    """Whether somebody else is brought up by that name: "my cousin Sarah", "another Sarah"."""
-    return (
-        re.search(
-            r"\b(?:another|other|different|new|my|our|your|his|her|their|an?|\w+['’]s)"
-            rf"(?: [a-z][\w-]*){{0,3}},? {re.escape(name)}\b|\b{re.escape(name)} from (?!now)",
-            text,
-        )
-        is not None
+def _is_meant(name: str, type: str, other: str, around: Around, known: Directory) -> bool:
+    """Whether part of a name means the only one who has it.
+
+    A person, yes, unless somebody is brought up by that name: "my cousin Sarah", "another Sarah".
+    Then only one who is known to be a cousin. Of what type nothing tells has to be talked about.
+    """
+    brought_up = _introduction(name, around.event.text)
+    if brought_up is not None:
+        return bool(_meant(brought_up) & _about(other, known))
+    return type == PERSON or _scores([other], around, known, None)[other] >= 1
+
+
+def _introduction(name: str, text: str) -> str | None:
+    """The words somebody is brought up with, if they are."""
+    found = re.search(
+        r"\b(?:(?i:my|our|your|his|her|their|another|other|different|new|an?)|[A-Z]\w*['’]s)"
+        rf"((?: [a-z][\w-]*){{0,3}}),? {re.escape(name)}\b|\b{re.escape(name)} from ([A-Za-z]\w+)",
+        text,
     )
+    return None if found is None else found.group(1) or found.group(2) or ""
 
 
 def _scores(

@@ -1,0 +1,110 @@
+"""From what people decide about reviews to what holds.
+
+A decision is an event. What holds of a review follows from all decisions about it, the last one
+first, so that deriving any of them again, in any order, ends in the same place. Taking a decision
+back removes what was derived from it, and leaves nothing else behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from typing import Any
+
+from ..core.access import Grant, administrator_grant
+from ..core.filters import Condition, Every, Op
+from ..core.protocols import Store
+from ..core.records import Draft, Event, EventKind, Memory, MemoryKind, Trust
+from .entities import same_as
+
+REVIEW = "review"  # metadata of a decision: the id of what it is about,
+DECISION = "decision"  # what was decided,
+NUMBER = "number"  # and how many decisions there were before
+
+
+class Decision(StrEnum):
+    ACCEPT = "accept"
+    REJECT = "reject"
+    UNDO = "undo"
+
+
+def decided(store: Store, event: Event) -> list[Draft]:
+    """What a decision makes hold, to be kept; what holds no longer is removed at once."""
+    everything = administrator_grant(event.workspace)
+    found = store.memories.get(everything, [str(event.metadata.get(REVIEW))])
+    if not found or found[0].kind is not MemoryKind.REVIEW or found[0].scope != event.scope:
+        return []
+    review = found[0]
+    decisions = decisions_about(store, everything.within([event.scope]), review.id)
+    if not decisions:
+        return []
+    holding = list(_holding(decisions[-1], review))
+    kept = {draft.id for draft in holding}
+    possible = [draft for each in decisions for draft in _derived(each, review)]
+    gone = {draft.id for draft in (*possible, *_automatic(review))} - kept
+    store.memories.delete(event.workspace, sorted(gone))
+    return holding
+
+
+def decisions_about(store: Store, grant: Grant, review: str) -> list[Event]:
+    """Every decision about a review, oldest first. One from a file nobody vouches for is none."""
+    about = (
+        Condition("kind", Op.EQ, EventKind.REVIEW),
+        Condition(f"metadata.{REVIEW}", Op.EQ, review),
+    )
+    found = store.ledger.find(grant, where=Every(about))
+    trusted = [event for event in found if event.trust > Trust.EXTERNAL]
+    return sorted(trusted, key=lambda event: (int(event.metadata[NUMBER]), event.id))
+
+
+def _holding(last: Event, review: Memory) -> Iterator[Draft]:
+    """After this decision. With the last one taken back, only what had held by itself."""
+    if last.metadata[DECISION] == Decision.UNDO:
+        yield from _automatic(review)
+    else:
+        yield from _derived(last, review)
+
+
+def _derived(decision: Event, review: Memory) -> Iterator[Draft]:
+    """What a decision alone makes hold. It rests on the review, too: its readers are the same."""
+    what = decision.metadata[DECISION]
+    if what == Decision.UNDO:
+        return
+    sources = (decision.id, review.id)
+    yield _closing(decision, review, sources)
+    if what == Decision.ACCEPT and review.body["what"] == "merge":
+        yield same_as(decision, _pair(review), sources)
+
+
+def _automatic(review: Memory) -> Iterator[Draft]:
+    """What a proven address made hold before anybody was asked."""
+    if review.body.get("automatic"):
+        yield same_as(review, _pair(review), review.sources)
+
+
+def _pair(review: Memory) -> tuple[str, str]:
+    kept, other = review.body["names"]
+    return kept, other
+
+
+def _closing(decision: Event, review: Memory, sources: Sequence[str]) -> Draft:
+    what = decision.metadata[DECISION]
+    body: dict[str, Any] = {
+        **review.body,
+        "decides": review.id,
+        "decision": what,
+        "by": decision.speaker,
+    }
+    return Draft(
+        scope=review.scope,
+        kind=MemoryKind.REVIEW,
+        text=f"{decision.speaker} said {what} to: {review.text}",
+        sources=tuple(sources),
+        slot="decision",
+        indexed_text="",
+        speaker=decision.speaker,
+        role=decision.role,
+        source="review",
+        learned=True,
+        body=body,
+    )
