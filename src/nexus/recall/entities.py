@@ -1,0 +1,222 @@
+"""Entities as one viewer sees them: the union of the records that viewer may read.
+
+Records are joined by name. An alias leads to who has it, unless it is somebody's own name or two
+people's: nobody becomes another one by saying so. Only a merge, accepted by a person or proven by
+a channel, makes two names one.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from ..core.access import Grant
+from ..core.derive import known_as, names_in
+from ..core.filters import Condition, Op
+from ..core.identifiers import possible_identifiers, spelt_identifier
+from ..core.protocols import Store
+from ..core.records import Memory, MemoryKind
+
+ROUNDS = 4  # from name to alias to merge to alias
+MOST_NAMES = 100  # of one entity
+MOST_RECORDS = 2_000  # read a round
+MOST_FACTS = 100
+UNTYPED = "thing"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identifier:
+    """An address: proven by the channel it was used on, or merely said."""
+
+    kind: str  # email, phone, handle or username
+    value: str  # normalised
+    proven: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntityView:
+    """Somebody or something, as far as the viewer may know."""
+
+    name: str
+    types: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    identifiers: tuple[Identifier, ...] = ()
+    same_as: tuple[str, ...] = ()  # other names a merge made its own
+    could_be: tuple[str, ...] = ()  # who has this for an alias, where several have
+    facts: tuple[Memory, ...] = ()  # newest first
+    records: tuple[Memory, ...] = ()  # what all this was read from, newest first
+
+
+def entity(store: Store, grant: Grant, name: str, *, limit: int = MOST_FACTS) -> EntityView | None:
+    """Everything this viewer may know under a name, or nothing."""
+    with store.moment():
+        cards = _gather(store, grant, name)
+        member = cards.start(_key(name))
+        spellings = cards.spellings(member)
+        about = store.memories.named(grant, sorted(spellings), limit=MOST_RECORDS)
+    facts = [memory for memory in about if memory.kind is MemoryKind.FACT][:limit]
+    if not facts and not cards.records:
+        return None
+    return replace(cards.view(member, name), facts=tuple(facts))
+
+
+def entities(
+    store: Store, grant: Grant, *, type: str | None = None, limit: int = MOST_FACTS
+) -> list[EntityView]:
+    """Who and what this viewer may know of, by name; without the facts about them."""
+    cards = _Cards()
+    cards.add(entity_records(store, grant))
+    views: dict[str, EntityView] = {}
+    seen: set[str] = set()
+    for key in sorted(cards.own):
+        if key not in seen:
+            seen |= cards.merged(key)
+            view = cards.view(key, cards.called(key))
+            if type is None or type in view.types:
+                views[view.name] = view
+    return [views[name] for name in sorted(views)][:limit]
+
+
+def names_of(store: Store, grant: Grant, name: str) -> frozenset[str]:
+    """Every spelling this viewer knows for whom the name means, as `known_as` writes them."""
+    cards = _gather(store, grant, name)
+    return frozenset(cards.spellings(cards.start(_key(name))))
+
+
+def entity_records(store: Store, grant: Grant) -> list[Memory]:
+    """Every entity record this viewer may read, newest first."""
+    return store.memories.find(grant, where=Condition("kind", Op.EQ, MemoryKind.ENTITY))
+
+
+def _key(name: str) -> str:
+    """How a name or an address is looked up."""
+    spelt = [spelt_identifier(kind, value) for kind, value in possible_identifiers(name)]
+    return known_as(spelt[0] if spelt else name)
+
+
+def _gather(store: Store, grant: Grant, name: str) -> _Cards:
+    """The records a name leads to, a few rounds outwards."""
+    cards = _Cards()
+    looked: set[str] = set()
+    names = {_key(name)}
+    for _ in range(ROUNDS):
+        fresh = sorted(names - looked)[:MOST_NAMES]
+        if not fresh:
+            break
+        looked.update(fresh)
+        found = store.memories.named(grant, fresh, limit=MOST_RECORDS)
+        cards.add(memory for memory in found if memory.kind is MemoryKind.ENTITY)
+        names = {each for memory in cards.records.values() for each in names_in(memory)}
+    return cards
+
+
+class _Cards:
+    """Entity records, by whom they are about. Names are keys, as `known_as` writes them."""
+
+    def __init__(self) -> None:
+        self.records: dict[str, Memory] = {}
+        self.own: defaultdict[str, list[Memory]] = defaultdict(list)  # name → records
+        self.owners: defaultdict[str, set[str]] = defaultdict(set)  # alias → names
+        self.same: defaultdict[str, set[str]] = defaultdict(set)  # merged, both ways
+        self.kept: dict[str, str] = {}  # of a merge: the name to be known by, as it is written
+
+    def add(self, memories: Iterable[Memory]) -> None:
+        for memory in memories:
+            if memory.id in self.records:
+                continue
+            self.records[memory.id] = memory
+            key = known_as(memory.body["name"])
+            aliases = names_in(memory) - {key}
+            if memory.body.get("same_as"):
+                self.kept[key] = memory.body["name"]
+                for alias in aliases:
+                    self.same[key].add(alias)
+                    self.same[alias].add(key)
+            else:
+                self.own[key].append(memory)
+                for alias in aliases:
+                    self.owners[alias].add(key)
+
+    def start(self, key: str) -> str:
+        """Whom a spelling means: its own bearer, or else the only one who is also called so."""
+        if key in self.own or key in self.same or len(self.owners[key]) != 1:
+            return key
+        return next(iter(self.owners[key]))
+
+    def merged(self, key: str) -> set[str]:
+        """The names that merges made one with this one, itself among them."""
+        found, fresh = {key}, {key}
+        while fresh and len(found) <= MOST_NAMES:
+            fresh = {other for each in fresh for other in self.same.get(each, ())} - found
+            found |= fresh
+        return found
+
+    def spellings(self, key: str) -> set[str]:
+        """All names and aliases of one; an alias only if it is nobody else's."""
+        members = self.merged(key)
+        records = (memory for member in members for memory in self.own.get(member, ()))
+        aliases = {
+            alias
+            for memory in records
+            for alias in names_in(memory)
+            if self.owners[alias] <= members and (alias not in self.own or alias in members)
+        }
+        return members | aliases
+
+    def called(self, key: str) -> str:
+        """The name as it was first written; of merged ones, the one a merge keeps."""
+        members = self.merged(key)
+        kept = sorted(each for each in members if each in self.kept)
+        if kept:
+            return self.kept[kept[0]]
+        own = [memory for each in sorted(members) for memory in self.own.get(each, ())]
+        oldest = min(own, key=lambda memory: (memory.at, memory.id), default=None)
+        return oldest.body["name"] if oldest else key
+
+    def view(self, key: str, asked: str) -> EntityView:
+        members = self.merged(key)
+        spellings = self.spellings(key)
+        records = [memory for each in members for memory in self.own.get(each, ())]
+        records.sort(key=lambda memory: (memory.at, memory.id), reverse=True)
+        named = self.called(key) if records or members != {key} else asked
+        merged = {memory.body["name"] for memory in records} - {named}
+        return EntityView(
+            name=named,
+            types=_types(records),
+            aliases=_aliases(records, spellings),
+            identifiers=_identifiers(records),
+            same_as=tuple(sorted(merged)) if len(members) > 1 else (),
+            could_be=tuple(map(self.called, sorted(self.owners[key]))) if not records else (),
+            records=tuple(records),
+        )
+
+
+def _types(records: Sequence[Memory]) -> tuple[str, ...]:
+    """What it was said to be; a mere thing only if nothing better was."""
+    types = {str(memory.body["type"]) for memory in records if memory.body.get("type")}
+    return tuple(sorted(types - {UNTYPED} or types))
+
+
+def _aliases(records: Sequence[Memory], spellings: set[str]) -> tuple[str, ...]:
+    """Other names, without the addresses, which stand on their own."""
+    spelt = {
+        alias
+        for memory in records
+        if "identifier" not in memory.body
+        for alias in memory.body.get("aliases", ())
+    }
+    return tuple(sorted(alias for alias in spelt if known_as(alias) in spellings))
+
+
+def _identifiers(records: Sequence[Memory]) -> tuple[Identifier, ...]:
+    """Each address once; proven, if any record proves it."""
+    found: dict[tuple[str, str], bool] = {}
+    for memory in records:
+        if told := memory.body.get("identifier"):
+            address = told["kind"], told["value"]
+            found[address] = found.get(address, False) or bool(told["proven"])
+    return tuple(
+        Identifier(kind=kind, value=value, proven=proven)
+        for (kind, value), proven in sorted(found.items())
+    )
