@@ -12,12 +12,12 @@ from datetime import datetime
 from enum import StrEnum
 
 from .core.access import Grant
+from .core.decisions import DECISION, NUMBER, REVIEW, Decision, decisions_about
 from .core.errors import Conflict, InvalidInput, NotFound
 from .core.filters import Condition, Op
 from .core.ids import check_name, str_only
 from .core.records import Event, EventKind, Memory, MemoryKind, NewEvent, Trust
 from .core.scope import Scope
-from .learn.decisions import DECISION, NUMBER, REVIEW, Decision, decisions_about
 from .recall.query import check_limit
 from .wiring import Parts
 

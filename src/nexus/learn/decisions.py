@@ -8,24 +8,13 @@ back removes what was derived from it, and leaves nothing else behind.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from enum import StrEnum
 from typing import Any
 
-from ..core.access import Grant, administrator_grant
-from ..core.filters import Condition, Every, Op
+from ..core.access import administrator_grant
+from ..core.decisions import DECISION, REVIEW, Decision, decisions_about
 from ..core.protocols import Store
-from ..core.records import Draft, Event, EventKind, Memory, MemoryKind, Trust
+from ..core.records import Draft, Event, Memory, MemoryKind
 from .entities import same_as
-
-REVIEW = "review"  # metadata of a decision: the id of what it is about,
-DECISION = "decision"  # what was decided,
-NUMBER = "number"  # and how many decisions there were before
-
-
-class Decision(StrEnum):
-    ACCEPT = "accept"
-    REJECT = "reject"
-    UNDO = "undo"
 
 
 def decided(store: Store, event: Event) -> list[Draft]:
@@ -44,17 +33,6 @@ def decided(store: Store, event: Event) -> list[Draft]:
     gone = {draft.id for draft in (*possible, *_automatic(review))} - kept
     store.memories.delete(event.workspace, sorted(gone))
     return holding
-
-
-def decisions_about(store: Store, grant: Grant, review: str) -> list[Event]:
-    """Every decision about a review, oldest first. One from a file nobody vouches for is none."""
-    about = (
-        Condition("kind", Op.EQ, EventKind.REVIEW),
-        Condition(f"metadata.{REVIEW}", Op.EQ, review),
-    )
-    found = store.ledger.find(grant, where=Every(about))
-    trusted = [event for event in found if event.trust > Trust.EXTERNAL]
-    return sorted(trusted, key=lambda event: (int(event.metadata[NUMBER]), event.id))
 
 
 def _holding(last: Event, review: Memory) -> Iterator[Draft]:
