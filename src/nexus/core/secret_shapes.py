@@ -10,15 +10,15 @@ from typing import NamedTuple
 
 
 class Shape(NamedTuple):
-    """One way to write a secret, and what must stand in a (small) text for it to be there."""
+    """How one kind is written, and what must stand in a (small) text for it to be there."""
 
     kind: str
-    pattern: re.Pattern[str]
+    patterns: tuple[re.Pattern[str], ...]
     hints: tuple[str, ...]
     called: bool = False  # known by its name only: its value is looked at, too
 
 
-LONG_WORD = re.compile(r"\S{16}")
+LONG_WORD = 16  # letters: of every secret that is no password, number or phrase
 
 
 PREFIXED = re.compile(
@@ -134,37 +134,35 @@ PASSPHRASE = re.compile(
         (?P<secret>[a-z]{3,12}(?:[ -][a-z]{3,12}){3,7})(?=["'”`.]?\s{0,3}(?:\n|$))"""
 )
 
-IS_PASSWORD = (
-    "pass", "pwd", "pw", "kennwort", "contrase", "senha", "wachtwoord", "haslo", "lozinka",
-    "salasana", "hasło", "парол", "密", "パスワード", "비밀번호", "lösenord", "şifre",
-)  # fmt: skip
+IS_PASSWORD = ("pass", "pwd", "pw", "kennwort", "contrase", "senha", "wachtwoord", "haslo",
+    "lozinka", "salasana")  # fmt: skip
+IS_PASSWORD_ABROAD = ("hasło", "парол", "密", "パスワード", "비밀번호", "lösenord", "şifre")
 IS_KEY = ("token", "secret", "key", "api")
 IS_CODE = ("pin", "otp", "cvv", "cvc", "code")
+IS_PARAMETER = ("token=", "secret=", "passw", "sig", "key=", "pwd=")
+PASSWORD = (ASSIGNED_PASSWORD, SPOKEN_PASSWORD)
 
-# What is a long word, or stands in one; most messages have none
 IN_LONG_WORDS = (
-    Shape("api key", PREFIXED, PREFIXES),
-    Shape("token", JWT, ("eyj",)),
-    Shape("token", BEARER, ("bearer", "basic", "token ")),
-    Shape("token", HEADER, ("cookie:",)),
-    Shape("token", WEBHOOK, ("hooks.slack", "webhook")),
-    Shape("token", TOKEN_IN_URL, ("://",)),
-    Shape("token", PARAMETER, ("token=", "secret=", "passw", "sig", "key=", "pwd="), called=True),
+    Shape("api key", (PREFIXED,), PREFIXES),
+    Shape("token", (JWT,), ("eyj",)),
+    Shape("token", (BEARER,), ("bearer", "basic", "token ")),
+    Shape("token", (HEADER,), ("cookie:",)),
+    Shape("token", (WEBHOOK,), ("hooks.slack", "webhook")),
+    Shape("token", (TOKEN_IN_URL,), ("://",)),
+    Shape("token", (PARAMETER,), IS_PARAMETER, called=True),
 )
 WITH_DIGITS = (
-    Shape("key", ASSIGNED_KEY, IS_KEY, called=True),
-    Shape("key", SPOKEN_KEY, IS_KEY, called=True),
-    Shape("code", PIN, IS_CODE),
-    Shape("social security number", SOCIAL, ("ssn", "social sec")),
+    Shape("key", (ASSIGNED_KEY, SPOKEN_KEY), IS_KEY, called=True),
+    Shape("code", (PIN,), IS_CODE),
+    Shape("social security number", (SOCIAL,), ("ssn", "social sec")),
 )
 IN_ANY_TEXT = (
-    Shape("password", CONNECTION, ("://",), called=True),
-    Shape("pass phrase", SEED_PHRASE, ("phrase", "mnemonic", " words")),
-    Shape("pass phrase", PASSPHRASE, ("passphrase",)),
-    Shape("password", ASSIGNED_PASSWORD, IS_PASSWORD, called=True),
-    Shape("password", SPOKEN_PASSWORD, IS_PASSWORD, called=True),
-    Shape("password", OPTION, ("--", "sshpass", "curl"), called=True),
+    Shape("password", (CONNECTION,), ("://",), called=True),
+    Shape("pass phrase", (SEED_PHRASE, PASSPHRASE), ("phrase", "mnemonic", " words")),
+    Shape("password", PASSWORD, IS_PASSWORD, called=True),
+    Shape("password", (OPTION,), ("--", "sshpass", "curl"), called=True),
 )
+ABROAD = (Shape("password", PASSWORD, IS_PASSWORD_ABROAD, called=True),)
 
 PEM = re.compile(
     r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|PuTTY-User-Key-File-\d", re.IGNORECASE

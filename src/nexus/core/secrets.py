@@ -52,16 +52,19 @@ def secrets(text: str) -> list[Secret]:
 
 
 def _found(text: str) -> Iterator[Secret]:
+    """Looks for each kind where a glance says it may be: most messages hold nothing like it."""
     small = text.lower()
     yield from _hinted(text, small, shapes.IN_ANY_TEXT)
-    if shapes.LONG_WORD.search(text):
+    yield from _blocks(text, small)
+    if not small.isascii():
+        yield from _hinted(text, small, shapes.ABROAD)
+    if max(map(len, text.split()), default=0) >= shapes.LONG_WORD:
         yield from _hinted(text, small, shapes.IN_LONG_WORDS)
         yield from _unprefixed(text)
-    yield from _blocks(text, small)
     if shapes.DIGIT.search(text):
         yield from _hinted(text, small, shapes.WITH_DIGITS)
-    if shapes.MANY_DIGITS.search(text):
-        yield from _numbers(text)
+        if shapes.MANY_DIGITS.search(text):
+            yield from _numbers(text)
 
 
 def _hinted(text: str, small: str, among: tuple[shapes.Shape, ...]) -> Iterator[Secret]:
@@ -73,12 +76,16 @@ def _hinted(text: str, small: str, among: tuple[shapes.Shape, ...]) -> Iterator[
 
 
 def _shaped(text: str, shape: shapes.Shape) -> Iterator[Secret]:
-    group = "secret" if "secret" in shape.pattern.groupindex else 0
-    for match in shape.pattern.finditer(text):
-        start, end = match.span(group)
-        value = text[start:end].rstrip(".)]}*:" if shape.called else "")
-        if not shape.called or _is_value(value, text, match, shape.kind):
-            yield Secret(start, start + len(value) if shape.called else end, shape.kind)
+    for pattern in shape.patterns:
+        group = "secret" if pattern.groups else 0
+        for match in pattern.finditer(text):
+            start, end = match.span(group)
+            if not shape.called:
+                yield Secret(start, end, shape.kind)
+                continue
+            value = text[start:end].rstrip(".)]}*:")
+            if _is_value(value, text, start, shape.kind):
+                yield Secret(start, start + len(value), shape.kind)
 
 
 # What a thing that is called a secret may be
@@ -116,7 +123,7 @@ NO_PASSWORD = frozenset(
 INFLECTED = ("ed", "ing", "ly", "able", "ible", "ive", "less", "ful", "ous", "ation")
 
 
-def _is_value(value: str, text: str, match: re.Match[str], kind: str) -> bool:
+def _is_value(value: str, text: str, start: int, kind: str) -> bool:
     """Whether what follows "password is" or "token:" is one, rather than talk about it."""
     if len(value) < 4 or PLACEHOLDER.fullmatch(value) or value.startswith(REDACTED):
         return False
@@ -130,7 +137,7 @@ def _is_value(value: str, text: str, match: re.Match[str], kind: str) -> bool:
     cased = value != value.lower() and value != value.upper() and value != value.capitalize()
     if digits or cased or INNER_SYMBOL.search(value):
         return True
-    ended = _ends_there(text, match.start("secret") + len(value))
+    ended = _ends_there(text, start + len(value))
     plain = value.lower().strip("!?")
     return ended and plain not in NO_PASSWORD and not plain.endswith(INFLECTED)
 
