@@ -18,6 +18,7 @@ from .core.ids import WorkspaceId
 from .core.scope import Scope
 from .nexus import Nexus
 from .place import Place
+from .reviews import Reviews
 from .workspace import Workspace
 
 THREADS = 64  # how many calls may be under way; more wait their turn
@@ -74,6 +75,17 @@ class _Known(Generic[R]):
         return self._read(face._inner)  # noqa: SLF001
 
 
+class AsyncReviews(_Face):
+    """Reviews, awaited."""
+
+    list = _Awaited(Reviews.list)
+    get = _Awaited(Reviews.get)
+    evidence = _Awaited(Reviews.evidence)
+    accept = _Awaited(Reviews.accept)
+    reject = _Awaited(Reviews.reject)
+    undo = _Awaited(Reviews.undo)
+
+
 class AsyncPlace(_Face):
     """A place, awaited."""
 
@@ -91,6 +103,9 @@ class AsyncPlace(_Face):
     fact = _Awaited(Place.fact)
     facts = _Awaited(Place.facts)
     interpret = _Awaited(Place.interpret)
+    entity = _Awaited(Place.entity)
+    entities = _Awaited(Place.entities)
+    reviews = _Entered(Place.reviews, AsyncReviews)
     get = _Awaited(Place.get)
     sources = _Awaited(Place.sources)
     flush = _Awaited(Place.flush)
@@ -107,6 +122,7 @@ class AsyncWorkspace(_Face):
     session = _Entered(Workspace.session, AsyncPlace)
     place = _Entered(Workspace.place, AsyncPlace)
     forget = _Awaited(Workspace.forget)
+    reviews = _Entered(Workspace.reviews, AsyncReviews)
     verify = _Awaited(Workspace.verify)
     stats = _Awaited(Workspace.stats)
     flush = _Awaited(Workspace.flush)

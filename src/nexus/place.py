@@ -14,7 +14,7 @@ from .core.access import Grant, Viewer
 from .core.canonical import clean_list, clean_time
 from .core.errors import InvalidInput, NotFound
 from .core.filters import Condition, Every, Filter, Op, parse_filter
-from .core.ids import str_only
+from .core.ids import check_name, str_only
 from .core.records import (
     Attachment,
     Event,
@@ -31,7 +31,9 @@ from .core.scope import Scope
 from .observe import Told
 from .recall.answer import answer
 from .recall.interpret import Interpretation, about, interpret
+from .recall.entities import EntityView, entities, entity
 from .recall.query import check_limit, make_query
+from .reviews import Reviews
 from .wiring import Parts
 
 BATCH = 500  # messages in one commit
@@ -248,6 +250,27 @@ class Place:
         at = self._parts.now() if as_of is None else clean_time(as_of, "as_of")
         named = self._parts.store.memories.named(self.grant, [subject], limit=MOST_LISTED)
         return interpret(about(named, subject, predicate), at)
+
+    def entity(self, name: str) -> EntityView:
+        """Somebody or something by name, alias or address, with the facts about them."""
+        check_name(name, "the name")
+        self._parts.learner.catch_up(self.grant)
+        found = entity(self._parts.store, self.grant, name)
+        if found is None:
+            raise NotFound(f"nobody and nothing called {name!r} here")
+        return found
+
+    def entities(self, type: str | None = None, *, limit: int = 100) -> list[EntityView]:
+        """Who and what is known here, by name; `type` is person, company, project, …"""
+        most = check_limit(limit, MOST_LISTED)
+        self._parts.learner.catch_up(self.grant)
+        return entities(self._parts.store, self.grant, type=type, limit=most)
+
+    def reviews(self) -> Reviews:
+        """Changes proposed to whoever is here: merges and contradictions."""
+        user = self.viewer.user
+        by, role = (user.value, "user") if user else (self.viewer.agent.value, "system")
+        return Reviews(self._parts, self.grant, by, role=role)
 
     def get(self, id: str) -> Memory:
         """One memory by its id."""

@@ -14,10 +14,12 @@ from .core.records import LedgerReport, Receipt
 from .core.scope import Scope
 from .maintain.forget import ForgetReport, choose_target, forget
 from .place import Place
+from .reviews import Reviews
 from .transfer.archive import Exported, Imported, export_archive, import_archive
 from .wiring import Parts
 
 AGENT = "assistant"
+ADMINISTRATOR = "administrator"
 Report = Callable[[int, int], None]
 
 
@@ -88,6 +90,10 @@ class Workspace:
         self._parts.embedder.forget(self.id)
         self.flush()
         return report
+
+    def reviews(self) -> Reviews:
+        """Everything that is proposed to a person inside this wall."""
+        return Reviews(self._parts, self.administrator, ADMINISTRATOR, role="system")
 
     def verify(self) -> LedgerReport:
         """Walk the hash chain of the ledger."""

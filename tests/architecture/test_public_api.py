@@ -8,6 +8,8 @@ import pytest
 
 import nexus
 from nexus import AsyncNexus, AsyncPlace, AsyncWorkspace, Nexus, Place, Workspace
+from nexus.aio import AsyncReviews
+from nexus.reviews import Reviews
 
 SNAPSHOT = """
     AgentId AsyncNexus AsyncPlace AsyncWorkspace Attachment ConfigError Conflict Corrupt
@@ -18,11 +20,14 @@ SNAPSHOT = """
 
 METHODS = {
     Nexus: "close open optimize progress reembed wait workspace workspaces",
-    Workspace: "administrator dm export flush forget import_ place room session stats verify",
-    Place: (
-        "add_fact fact facts flush get index interpret observe observe_many progress recall recent"
-        " remember scope set_fact sources"
+    Workspace: (
+        "administrator dm export flush forget import_ place reviews room session stats verify"
     ),
+    Place: (
+        "add_fact entities entity fact facts flush get index interpret observe observe_many"
+        " progress recall recent remember reviews scope set_fact sources"
+    ),
+    Reviews: "accept evidence get list reject undo",
 }
 
 
@@ -75,8 +80,13 @@ def test_every_method_says_what_it_does(face: type) -> None:
 @pytest.mark.requirement("D20")
 @pytest.mark.parametrize(
     ("awaited", "plain"),
-    [(AsyncNexus, Nexus), (AsyncWorkspace, Workspace), (AsyncPlace, Place)],
-    ids=["nexus", "workspace", "place"],
+    [
+        (AsyncNexus, Nexus),
+        (AsyncWorkspace, Workspace),
+        (AsyncPlace, Place),
+        (AsyncReviews, Reviews),
+    ],
+    ids=["nexus", "workspace", "place", "reviews"],
 )
 def test_the_awaited_face_has_every_method_of_the_plain_one(awaited: type, plain: type) -> None:
     def public(face: type) -> set[str]:
