@@ -107,7 +107,7 @@ class Items:
         if external and fact.subject in {turn.event.speaker for turn in turns}:
             raise Unfit("a document about itself")
         names = " ".join(filter(None, (fact.subject, fact.object, _said(fact.value))))
-        time = _validity(when(item["when"], turns), fact)
+        time = _validity(when(item["when"], turns, ahead=fact.tense == "future"), fact)
         certainty = Certainty(item["certainty"])
         if not self._grounded(turns, names, time):
             certainty = _at_most(Certainty.INFERRED, certainty)
@@ -131,7 +131,7 @@ class Items:
             raise Unfit("a landmark from outside")
         text = _text(item["text"])
         owner = _name(item["owner"]) if item["owner"] else None
-        due = when(item["due"], turns)
+        due = when(item["due"], turns, ahead=True)
         body = {
             "kind": item["kind"],
             "owner": owner,

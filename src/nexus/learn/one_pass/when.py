@@ -26,17 +26,26 @@ class When:
     until: datetime | None
 
 
-def when(told: Mapping[str, Any] | None, turns: Sequence[Turn]) -> When:
-    """What the words mean, if we can read them; otherwise what the model makes of them."""
+def when(told: Mapping[str, Any] | None, turns: Sequence[Turn], *, ahead: bool = False) -> When:
+    """What the words mean, if we can read them; otherwise what the model makes of them.
+
+    `ahead`: it is yet to come. Of "on Friday" without a verb we would not know.
+    """
     if told is None:
         return When(None, None)
     given = _given(told)  # checked in any case: who gets a date wrong may have read wrong
     span = next(_spans(told["words"], turns), None)
-    if span is None:
+    said_at = turns[-1].event.at
+    if span is None or (ahead and span.until <= said_at and _later(given, said_at)):
         return given
     since = None if span.relation in OPEN_START else _within(span.since)
     until = None if span.relation in OPEN_END else _within(span.until)
     return When(since, until)
+
+
+def _later(given: When, at: datetime) -> bool:
+    end = given.until or given.since
+    return end is not None and end > at
 
 
 def _spans(words: str, turns: Sequence[Turn]) -> Iterator[DateSpan]:
