@@ -30,8 +30,8 @@ from .core.records import (
 from .core.scope import Scope
 from .observe import Told
 from .recall.answer import answer
+from .recall.entities import EntityView, entities, entity, names_of
 from .recall.interpret import Interpretation, about, interpret
-from .recall.entities import EntityView, entities, entity
 from .recall.query import check_limit, make_query
 from .reviews import Reviews
 from .wiring import Parts
@@ -248,8 +248,11 @@ class Place:
         """
         self._parts.learner.catch_up(self.grant)
         at = self._parts.now() if as_of is None else clean_time(as_of, "as_of")
-        named = self._parts.store.memories.named(self.grant, [subject], limit=MOST_LISTED)
-        return interpret(about(named, subject, predicate), at)
+        store = self._parts.store
+        with store.moment():
+            names = names_of(store, self.grant, subject)
+            named = store.memories.named(self.grant, sorted(names), limit=MOST_LISTED)
+        return interpret(about(named, names, predicate), at, predicate)
 
     def entity(self, name: str) -> EntityView:
         """Somebody or something by name, alias or address, with the facts about them."""

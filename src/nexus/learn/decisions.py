@@ -15,6 +15,7 @@ from ..core.decisions import DECISION, REVIEW, Decision, decisions_about
 from ..core.protocols import Store
 from ..core.records import Draft, Event, Memory, MemoryKind
 from .entities import same_as
+from .reconcile import settled
 
 
 def decided(store: Store, event: Event) -> list[Draft]:
@@ -52,6 +53,8 @@ def _derived(decision: Event, review: Memory) -> Iterator[Draft]:
     yield _closing(decision, review, sources)
     if what == Decision.ACCEPT and review.body["what"] == "merge":
         yield same_as(decision, _pair(review), sources)
+    elif what == Decision.ACCEPT:
+        yield settled(review, decision, sources)
 
 
 def _automatic(review: Memory) -> Iterator[Draft]:

@@ -29,7 +29,7 @@ class Known:
     speaker: str | None
     sources: tuple[str, ...]
     confidence: float
-    metadata: Metadata
+    marks: Metadata  # what reconciling found; nobody else's metadata says what holds
     valid_from: datetime | None = None
     valid_to: datetime | None = None
 
@@ -44,7 +44,7 @@ class Known:
             speaker=memory.speaker,
             sources=memory.sources,
             confidence=memory.confidence,
-            metadata=memory.metadata,
+            marks=memory.metadata if memory.learned else {},
             valid_from=memory.valid_from,
             valid_to=memory.valid_to,
         )
@@ -60,7 +60,7 @@ class Known:
             speaker=draft.speaker,
             sources=draft.sources,
             confidence=draft.confidence,
-            metadata=draft.metadata,
+            marks=draft.metadata if draft.learned else {},
             valid_from=draft.valid_from,
             valid_to=draft.valid_to,
         )

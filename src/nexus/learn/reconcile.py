@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 
 from ..core.canonical import canonical_json
@@ -49,8 +49,6 @@ INSTEAD = re.compile(
     r"|\bfrom\s+(?P<left>[^,.;!?]+?)\s+to\s",
     re.IGNORECASE,
 )
-
-DRAFTED = [f.name for f in fields(Draft) if f.name not in ("sources", "metadata", "at")]
 
 
 def reconcile(
@@ -145,13 +143,13 @@ class _Reading:
         if fact.tense != "current" or draft.valid_from is not None:
             return []  # who says since when says that it changed
         earlier = self._earlier(fact.subject)
-        gone = {id for each in earlier for id in each.metadata.get("supersedes", ())}
+        gone = {id for each in earlier for id in each.marks.get("supersedes", ())}
         standing = [
             each
             for each in earlier
             if each.id not in gone
             and each.fact.tense == "current"
-            and not each.metadata.get("held_back")
+            and not each.marks.get("held_back")
             and known_as(each.fact.subject) == known_as(fact.subject)
             and aspect_of(each.fact) == aspect_of(fact)
         ]
@@ -203,8 +201,11 @@ class _Reading:
             metadata={"made_by": draft.metadata.get("made_by", [])},
             body={
                 "what": "contradiction",
-                "old": [each.id for each in old],
+                "old": first.id,
                 "new": draft.id,
+                "supersedes": [each.id for each in old],
+                "fact": dict(draft.body),
+                "said": draft.text,
                 "names": list(dict.fromkeys(names)),
                 "predicate": fact.predicate,
                 "confidence": draft.confidence,
@@ -258,17 +259,31 @@ class _Reading:
         return self.event.id not in known.sources and known.at <= self.event.at
 
 
-def settled(new: Memory, old: Sequence[str], decision: Event) -> Draft:
-    """The fact a person accepted in a review: said again, and now it takes the old ones' place.
+def settled(review: Memory, decision: Event, sources: Sequence[str]) -> Draft:
+    """The fact of a contradiction that a person accepted: said again, in the old ones' place.
 
-    It rests on the decision too, so that it goes when the decision is undone.
+    It is as old as what was said, and as trusted as who decided.
     """
-    kept = {name: value for name, value in new.metadata.items() if name != "held_back"}
-    same = {name: getattr(new, name) for name in DRAFTED}
+    body = review.body
     return Draft(
-        **same,
-        sources=(*new.sources, decision.id),
-        metadata={**kept, "supersedes": list(old)},
+        scope=review.scope,
+        kind=MemoryKind.FACT,
+        text=body["said"],
+        sources=tuple(sources),
+        slot=digest("fact", canonical_json(body["fact"])),
+        at=review.at,
+        confidence=body["confidence"],
+        speaker=review.speaker,
+        role=review.role,
+        source=review.source,
+        thread=review.thread,
+        learned=True,
+        metadata={
+            **review.metadata,
+            "supersedes": list(body["supersedes"]),
+            "accepted": int(decision.trust),
+        },
+        body=dict(body["fact"]),
     )
 
 

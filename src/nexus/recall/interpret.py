@@ -1,21 +1,23 @@
 """What is true now, and what was before: read from the log of observations.
 
-Nothing is ever overwritten, so what holds is decided when somebody asks. The newest observation
-holds, unless its time has passed; one that is trusted less never takes the place of one that is
+Nothing is ever overwritten, so what holds is decided when somebody asks. Of a relation that
+holds one value at a time (`core.predicates`) the newest observation holds; of any other, every
+value that was not taken back. One that is trusted less never takes the place of one that is
 trusted more.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from ..core.canonical import canonical_json
 from ..core.derive import known_as
+from ..core.predicates import bearing_on
 from ..core.records import Memory, MemoryKind
+from .observed import Course, Ended, Observed
 
 
 class Tense(StrEnum):
@@ -31,37 +33,53 @@ BOOST = {Tense.CURRENT: 1.2, Tense.PAST: 0.7, Tense.FUTURE: 1.0}  # seed 004's
 class Interpretation:
     """One thing about somebody, at a moment."""
 
-    now: Memory | None  # the observation that holds
+    now: Memory | None  # the observation that holds; of several the newest
     since: datetime | None  # when what holds was first said to hold
     before: tuple[Memory, ...]  # what held earlier, newest first, each value once
     coming: tuple[Memory, ...]  # what is to hold later
     observations: tuple[Memory, ...]  # all it rests on, newest first
+    holding: tuple[Memory, ...] = ()  # all that hold, newest first, each value once
+    ended: tuple[Ended, ...] = ()  # for each of `before`: until when, and who says so
 
 
-def interpret(facts: Iterable[Memory], at: datetime) -> Interpretation:
-    """Read observations about one subject and predicate as of a moment."""
-    known = sorted((fact for fact in facts if fact.recorded_at <= at), key=_order)
-    begun = [fact for fact in known if _begins(fact) <= at]
-    holding = _holding(begun, at)
-    held = [fact for fact in begun if not holding or _value(fact) != _value(holding)]
-    values = {_value(fact): fact for fact in held}  # of equal ones the newest
+def interpret(
+    facts: Iterable[Memory], at: datetime, predicate: str | None = None
+) -> Interpretation:
+    """Read observations about one subject and relation as of a moment.
+
+    `predicate` is the relation asked for, where some of the facts tell of it by another one.
+    """
+    asked = predicate.upper() if predicate else None
+    known = [Observed.of(memory, asked) for memory in facts if memory.recorded_at <= at]
+    courses = _courses(known, at).values()
+    standing = [held for course in courses for held in course.holding.values()]
+    standing.sort(key=lambda held: held.newest.order, reverse=True)
+    gone = [each for course in courses for each in course.gone()]
+    gone.sort(key=lambda pair: pair[0].order, reverse=True)
+    coming = [each for course in courses for each in course.coming.values()]
     return Interpretation(
-        now=holding,
-        since=_since(begun, holding),
-        before=tuple(sorted(values.values(), key=_order, reverse=True)),
-        coming=tuple(fact for fact in known if _begins(fact) > at),
-        observations=tuple(reversed(known)),
+        now=standing[0].newest.memory if standing else None,
+        since=standing[0].since if standing else None,
+        before=tuple(each.memory for each, _ in gone),
+        coming=tuple(each.memory for each in sorted(coming, key=lambda each: each.order)),
+        observations=tuple(
+            each.memory for each in sorted(known, key=lambda each: each.order, reverse=True)
+        ),
+        holding=tuple(held.newest.memory for held in standing),
+        ended=tuple(end for _, end in gone),
     )
 
 
-def about(facts: Iterable[Memory], subject: str, predicate: str) -> list[Memory]:
-    """Those that say this of this subject; capitals do not matter."""
-    wanted = (known_as(subject), predicate.casefold())
+def about(facts: Iterable[Memory], names: str | Iterable[str], predicate: str) -> list[Memory]:
+    """Those that tell this of somebody, by a name or any of several; capitals do not matter."""
+    wanted = {known_as(name) for name in ([names] if isinstance(names, str) else names)}
+    relations = set(bearing_on(predicate))
     return [
         memory
         for memory in facts
         if memory.kind is MemoryKind.FACT
-        and (known_as(memory.fact.subject), memory.fact.predicate.casefold()) == wanted
+        and memory.body["predicate"].upper() in relations
+        and known_as(memory.body["subject"]) in wanted
     ]
 
 
@@ -70,50 +88,31 @@ def tenses(facts: Sequence[Memory], at: datetime) -> dict[str, Tense]:
     groups: defaultdict[tuple[str, str], list[Memory]] = defaultdict(list)
     for memory in facts:
         if memory.kind is MemoryKind.FACT:
-            fact = memory.fact
-            groups[known_as(fact.subject), fact.predicate.casefold()].append(memory)
-    found = {}
-    for group in groups.values():
-        reading = interpret(group, at)
-        holding = reading.now and _value(reading.now)
-        for memory in group:
-            past = Tense.CURRENT if _value(memory) == holding else Tense.PAST
-            found[memory.id] = Tense.FUTURE if _begins(memory) > at else past
+            subject, predicate = memory.body["subject"], memory.body["predicate"]
+            groups[known_as(subject), predicate.upper()].append(memory)
+    found: dict[str, Tense] = {}
+    for (subject, predicate), own in groups.items():
+        others = [groups.get((subject, other), ()) for other in bearing_on(predicate)[1:]]
+        beside = [memory for other in others for memory in other]
+        row = {memory.id: Observed.of(memory, predicate) for memory in (*own, *beside)}
+        courses = _courses(row.values(), at)
+        found |= {memory.id: _tense(row[memory.id], courses, at) for memory in own}
     return found
 
 
-def _begins(fact: Memory) -> datetime:
-    return fact.valid_from or fact.at
+def _courses(known: Iterable[Observed], at: datetime) -> dict[str, Course]:
+    """By aspect: a favourite color and a favourite food do not take each other's place."""
+    rows: defaultdict[str, list[Observed]] = defaultdict(list)
+    for each in known:
+        rows[each.aspect].append(each)
+    return {aspect: Course(at).run(row) for aspect, row in rows.items()}
 
 
-def _order(fact: Memory) -> tuple[datetime, datetime, str]:
-    return _begins(fact), fact.recorded_at, fact.id
-
-
-def _value(fact: Memory) -> str:
-    return canonical_json([fact.fact.object, fact.fact.value])
-
-
-def _over(fact: Memory, at: datetime) -> bool:
-    return fact.valid_to is not None and fact.valid_to <= at
-
-
-def _holding(begun: Sequence[Memory], at: datetime) -> Memory | None:
-    holding: Memory | None = None
-    for fact in begun:
-        if not _over(fact, at) and (holding is None or fact.trust >= holding.trust):
-            holding = fact
-    return holding
-
-
-def _since(begun: Sequence[Memory], holding: Memory | None) -> datetime | None:
-    """The beginning of the last stretch in which nothing else was said."""
-    if holding is None:
-        return None
-    since = _begins(holding)
-    for fact in reversed(begun[: begun.index(holding)]):
-        if _value(fact) == _value(holding):
-            since = _begins(fact)
-        elif fact.trust >= holding.trust:
-            break
-    return since
+def _tense(each: Observed, courses: Mapping[str, Course], at: datetime) -> Tense:
+    course = courses[each.aspect]
+    if each.past:
+        return Tense.PAST
+    if each.value in course.coming and (each.planned or each.begins > at):
+        return Tense.FUTURE
+    holds = each.value in course.holding
+    return Tense.CURRENT if holds != each.denial else Tense.PAST

@@ -133,7 +133,7 @@ def test_a_review_is_asked_for_with_its_evidence() -> None:
     assert berlin.metadata["held_back"] == review.id
     assert review.kind is MemoryKind.REVIEW
     assert review.body["what"] == "contradiction"
-    assert (review.body["old"], review.body["new"]) == ([munich.id], berlin.id)
+    assert (review.body["old"], review.body["new"]) == (munich.id, berlin.id)
     assert review.body["names"] == ["alice", "Berlin", "Munich"]
     assert set(review.sources) == {event.id, *munich.sources}
     assert "Munich" in review.text
@@ -144,15 +144,20 @@ def test_a_review_is_asked_for_with_its_evidence() -> None:
 def test_an_accepted_fact_is_said_again_resting_on_the_decision() -> None:
     room = Conversation(Policy.REVIEW)
     munich = room.says("alice", "LIVES_IN", "Munich")
-    berlin = room.says("alice", "LIVES_IN", "Berlin")
+    berlin = room.says("alice", "LIVES_IN", "Berlin", trust=Trust.EXTERNAL)
+    review = room.store.memories.get(ADMIN, [berlin.metadata["held_back"]])[0]
     decision = room.event("accepted")
 
-    draft = settled(room.store.memories.get(ADMIN, [berlin.id])[0], [munich.id], decision)
+    draft = settled(review, decision, (decision.id, review.id))
     kept = room.store.memories.put(ACME, [draft])[0]
 
     assert kept.id != berlin.id
-    assert kept.metadata == {"made_by": ["rules"], "supersedes": [munich.id]}
-    assert (kept.body, kept.sources) == (berlin.body, (*berlin.sources, decision.id))
+    assert kept.metadata == {
+        "made_by": ["rules"],
+        "supersedes": [munich.id],
+        "accepted": Trust.DIRECT,
+    }
+    assert (kept.body, kept.text, kept.at) == (berlin.body, berlin.text, review.at)
 
 
 @pytest.mark.parametrize("policy", [Policy.PREFER_NEW, Policy.PREFER_OLD, Policy.REVIEW])
@@ -301,7 +306,7 @@ def test_a_less_trusted_correction_is_left_to_a_person() -> None:
     berlin, review = of_kind(made, MemoryKind.FACT)[0], of_kind(made, MemoryKind.REVIEW)[0]
     assert "supersedes" not in berlin.metadata
     assert berlin.metadata["held_back"] == review.id
-    assert review.body["old"] == [munich.id]
+    assert review.body["old"] == munich.id
 
 
 @pytest.mark.requirement("E22")
