@@ -11,6 +11,7 @@ from nexus.testing.suites.labels import LabelSuite
 from nexus.testing.suites.ledger import LedgerSuite
 from nexus.testing.suites.memories import MemoriesSuite
 from nexus.testing.suites.queue import QueueSuite
+from nexus.testing.suites.shelves import ShelvesSuite
 from nexus.testing.suites.vectors import VectorsSuite
 from nexus.testing.suites.whole import WholeSuite
 
@@ -32,6 +33,11 @@ class TestMemories(MemoriesSuite):
 
 @pytest.mark.requirement("C4", "X10")
 class TestVectors(VectorsSuite):
+    pass
+
+
+@pytest.mark.requirement("C4", "X10")
+class TestShelves(ShelvesSuite):
     pass
 
 

@@ -170,7 +170,12 @@ class Queue(Protocol):
 
 
 class Memories(Protocol):
-    """The derived records and their keywords."""
+    """The derived records and their keywords.
+
+    What was learned says again what was told, and stands on a shelf of its own: conversations
+    and the statistics of what was told know nothing of it. Searches look among what was told,
+    with `learned` also among what was learned; whoever names ids or names gets either.
+    """
 
     def put(self, workspace: WorkspaceId, drafts: Sequence[Draft]) -> list[Memory]:
         """Keep these, replacing any with the same id; all or none.
@@ -192,15 +197,22 @@ class Memories(Protocol):
         ...
 
     def matching(
-        self, grant: Grant, terms: Sequence[str], *, where: Filter | None = None, limit: int
+        self,
+        grant: Grant,
+        terms: Sequence[str],
+        *,
+        where: Filter | None = None,
+        limit: int,
+        learned: bool = False,
     ) -> list[Scored]:
         """BM25, best first and ties by id, as a share of the best score these terms could reach.
 
-        Term and document counts come from what the grant lets through and from nothing else.
+        Term and document counts come from what the grant lets through on the shelves that are
+        searched, and from nothing else.
         """
         ...
 
-    def holding(self, grant: Grant, terms: Sequence[str]) -> int:
+    def holding(self, grant: Grant, terms: Sequence[str], *, learned: bool = False) -> int:
         """How many hold at least one of the terms: what `matching` would find without a limit."""
         ...
 
@@ -209,8 +221,8 @@ class Memories(Protocol):
     ) -> dict[str, Candidate]:
         """What ranking wants to know of those that may be seen.
 
-        `keyword` is the score `matching` would give; `thread_keyword` is the same for the whole
-        conversation, as if each were one text.
+        `keyword` is the score `matching` would give, for what was learned with `learned`;
+        `thread_keyword` is the same for the whole conversation, as if each were one text.
         """
         ...
 
@@ -218,7 +230,9 @@ class Memories(Protocol):
         """Only the texts of those that may be seen."""
         ...
 
-    def between(self, grant: Grant, since: datetime, until: datetime, *, limit: int) -> list[str]:
+    def between(
+        self, grant: Grant, since: datetime, until: datetime, *, limit: int, learned: bool = False
+    ) -> list[str]:
         """The ids of those from a stretch of time, newest first; `until` is not included."""
         ...
 
@@ -234,7 +248,7 @@ class Memories(Protocol):
     ) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
         """What stands before and after each, nearest first, in the same conversation.
 
-        A conversation is a thread of a label, or a day where no thread was named.
+        A conversation is a thread of a label, or a day where no thread was named, of one shelf.
         """
         ...
 
@@ -267,6 +281,7 @@ class Vectors(Protocol):
         *,
         where: Filter | None = None,
         limit: int,
+        learned: bool = False,
     ) -> list[Scored]:
         """The closest by cosine, best first and ties by id; negative cosines count as 0."""
         ...

@@ -10,8 +10,10 @@ from .asked import Asked, Strategy
 
 def keyword(store: Store) -> Strategy:
     def search(grant: Grant, asked: Asked) -> list[Scored]:
-        terms, where = asked.understood.terms, asked.query.where
-        found = store.memories.matching(grant, terms, where=where, limit=asked.depth)
+        terms, query = asked.understood.terms, asked.query
+        found = store.memories.matching(
+            grant, terms, where=query.where, limit=asked.depth, learned=query.learned
+        )
         return [Scored(id=hit.id, score=worded(hit.score)) for hit in found]
 
     return search

@@ -11,9 +11,14 @@ def meaning(store: Store, embedder: Embedder) -> Strategy:
     def search(grant: Grant, asked: Asked) -> list[Scored]:
         if asked.vector is None or not asked.vector.any():
             return []
-        where, limit = asked.query.where, asked.depth
+        query = asked.query
         return store.vectors.nearest(
-            grant, embedder.profile, asked.vector, where=where, limit=limit
+            grant,
+            embedder.profile,
+            asked.vector,
+            where=query.where,
+            limit=asked.depth,
+            learned=query.learned,
         )
 
     return search

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..core.canonical import clean_list, clean_text, clean_time
 from ..core.errors import InvalidInput
-from ..core.filters import Condition, Filter, Op, every, parse_filter
+from ..core.filters import Condition, Either, Every, Filter, Not, Op, every, parse_filter
 from ..core.records import MemoryKind
 
 MOST_HITS = 1_000
@@ -48,6 +48,23 @@ class Query:
     people: tuple[str, ...] = ()  # who is here: names that may stand in the question
     now: datetime = EPOCH  # what "yesterday" is counted from
     explain: bool = False
+
+    @property
+    def learned(self) -> bool:
+        """Whether what was learned is searched beside what was told: when kinds are asked for."""
+        return _speaks_of("kind", self.where)
+
+
+def _speaks_of(field: str, filter: Filter | None) -> bool:
+    match filter:
+        case None:
+            return False
+        case Condition(name, _, _):
+            return name == field
+        case Not(part):
+            return _speaks_of(field, part)
+        case Every(parts) | Either(parts):
+            return any(_speaks_of(field, part) for part in parts)
 
 
 def make_query(

@@ -19,7 +19,9 @@ def timeline(store: Store) -> Strategy:
         window, where = asked.understood.window, asked.query.where
         if window is None:
             return []
-        ids = store.memories.between(grant, window.since, window.until, limit=asked.depth)
+        ids = store.memories.between(
+            grant, window.since, window.until, limit=asked.depth, learned=asked.query.learned
+        )
         if where is not None:
             ids = [each.id for each in store.memories.get(grant, ids) if matches(where, each)]
         return [Scored(id=id, score=1.0) for id in ids]

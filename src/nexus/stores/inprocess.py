@@ -137,11 +137,12 @@ class _State:
             if grant.allows(frozenset({event.scope})):
                 yield event
 
-    def visible_memories(self, grant: Grant) -> Iterator[Memory]:
+    def visible_memories(self, grant: Grant, *, learned: bool = True) -> Iterator[Memory]:
+        """What may be seen; without `learned`, only what was told."""
         check_grant(grant)
         known = self.workspaces.get(grant.workspace)
         for memory in known.memories.values() if known else ():
-            if grant.allows(memory.label):
+            if grant.allows(memory.label) and (learned or not memory.learned):
                 yield memory
 
 
@@ -365,57 +366,60 @@ class InProcessMemories(_Part):
 
     @_locked
     def matching(
-        self, grant: Grant, terms: Sequence[str], *, where: Filter | None = None, limit: int
+        self,
+        grant: Grant,
+        terms: Sequence[str],
+        *,
+        where: Filter | None = None,
+        limit: int,
+        learned: bool = False,
     ) -> list[Scored]:
         home = self._state.of(check_grant(grant).workspace)
-        visible = {memory.id: memory for memory in self._state.visible_memories(grant)}
+        visible = {m.id: m for m in self._state.visible_memories(grant, learned=learned)}
         scores = bm25_shares({id: home.words[id] for id in visible}, terms)
         return ranked(
             (id, score) for id, score in scores.items() if score > 0 and matches(where, visible[id])
         )[:limit]
 
     @_locked
-    def holding(self, grant: Grant, terms: Sequence[str]) -> int:
+    def holding(self, grant: Grant, terms: Sequence[str], *, learned: bool = False) -> int:
         words = self._state.of(check_grant(grant).workspace).words
-        visible = self._state.visible_memories(grant)
+        visible = self._state.visible_memories(grant, learned=learned)
         return sum(not set(terms).isdisjoint(words[memory.id]) for memory in visible)
 
     @_locked
     def describe(
         self, grant: Grant, ids: Sequence[str], terms: Sequence[str]
     ) -> dict[str, Candidate]:
-        home = self._state.of(check_grant(grant).workspace)
-        visible = {memory.id: memory for memory in self._state.visible_memories(grant)}
-        talks: dict[object, list[str]] = defaultdict(list)
-        for memory in visible.values():
-            talks[_conversation(memory)] += home.words[memory.id]
-        keyword = bm25_shares({id: home.words[id] for id in visible}, terms)
-        thread_keyword = bm25_shares(talks, terms)
+        everything = list(self._state.visible_memories(grant))
+        told = [memory for memory in everything if not memory.learned]
+        told_scores, all_scores = self._scored(told, terms), self._scored(everything, terms)
+        words = self._state.granted(grant).words
         return {
-            id: Candidate(
-                id=id,
-                kind=visible[id].kind,
-                thread=repr(_conversation(visible[id])),
-                at=visible[id].at,
-                speaker=visible[id].speaker,
-                role=visible[id].role,
-                length=len(home.words[id]),
-                asks=asks(visible[id].text),
-                directs=directs(visible[id]),
-                keyword=min(1.0, round(keyword[id], DIGITS)),
-                thread_keyword=min(1.0, round(thread_keyword[_conversation(visible[id])], DIGITS)),
+            memory.id: _candidate(
+                memory, len(words[memory.id]), all_scores if memory.learned else told_scores
             )
-            for id in ids
-            if id in visible
+            for memory in self.get(grant, ids)
         }
+
+    def _scored(self, memories: Sequence[Memory], terms: Sequence[str]) -> _Scores:
+        """How well each of these and each of their conversations holds the terms."""
+        words: dict[object, Sequence[str]] = {}
+        talks: dict[object, list[str]] = defaultdict(list)
+        for memory in memories:
+            words[memory.id] = self._state.of(memory.workspace).words[memory.id]
+            talks[_conversation(memory)] += words[memory.id]
+        return bm25_shares(words, terms), bm25_shares(talks, terms)
 
     @_locked
     def texts(self, grant: Grant, ids: Sequence[str]) -> dict[str, str]:
         return {memory.id: memory.text for memory in self.get(grant, ids)}
 
     @_locked
-    def between(self, grant: Grant, since: datetime, until: datetime, *, limit: int) -> list[str]:
-        visible = self._state.visible_memories(grant)
+    def between(
+        self, grant: Grant, since: datetime, until: datetime, *, limit: int, learned: bool = False
+    ) -> list[str]:
+        visible = self._state.visible_memories(grant, learned=learned)
         inside = newest_first(memory for memory in visible if since <= memory.at < until)
         return [memory.id for memory in inside[:limit]]
 
@@ -454,8 +458,29 @@ class InProcessMemories(_Part):
         return len(gone)
 
 
-def _conversation(memory: Memory) -> tuple[Label, str]:
-    return memory.label, thread_name(memory)
+def _conversation(memory: Memory) -> tuple[Label, bool, str]:
+    return memory.label, memory.learned, thread_name(memory)
+
+
+_Scores = tuple[Mapping[object, float], Mapping[object, float]]  # of memories, of conversations
+
+
+def _candidate(memory: Memory, length: int, scores: _Scores) -> Candidate:
+    keyword, thread_keyword = scores
+    talk = _conversation(memory)
+    return Candidate(
+        id=memory.id,
+        kind=memory.kind,
+        thread=repr(talk),
+        at=memory.at,
+        speaker=memory.speaker,
+        role=memory.role,
+        length=length,
+        asks=asks(memory.text),
+        directs=directs(memory),
+        keyword=min(1.0, round(keyword[memory.id], DIGITS)),
+        thread_keyword=min(1.0, round(thread_keyword[talk], DIGITS)),
+    )
 
 
 K = TypeVar("K")
@@ -505,11 +530,13 @@ class InProcessVectors(_Part):
         *,
         where: Filter | None = None,
         limit: int,
+        learned: bool = False,
     ) -> list[Scored]:
         asked = check_vector(profile, vector).astype(np.float64)
         known = self._state.granted(grant).vectors[profile.name]
-        visible = (m for m in self._state.visible_memories(grant) if matches(where, m))
-        scores = ((m.id, max(0.0, float(known[m.id] @ asked))) for m in visible if m.id in known)
+        visible = self._state.visible_memories(grant, learned=learned)
+        passed = (m.id for m in visible if m.id in known and matches(where, m))
+        scores = ((id, max(0.0, float(known[id] @ asked))) for id in passed)
         return ranked(scores)[:limit]
 
     @_locked

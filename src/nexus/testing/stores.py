@@ -21,6 +21,7 @@ from .suites.labels import LabelSuite
 from .suites.ledger import LedgerSuite
 from .suites.memories import MemoriesSuite
 from .suites.queue import QueueSuite
+from .suites.shelves import ShelvesSuite
 from .suites.vectors import VectorsSuite
 from .suites.whole import WholeSuite
 
@@ -30,6 +31,7 @@ class StoreSuite(
     QueueSuite,
     MemoriesSuite,
     VectorsSuite,
+    ShelvesSuite,
     EraserSuite,
     LabelSuite,
     AccessSuite,

@@ -103,3 +103,19 @@ def test_the_seeds_defaults() -> None:
     assert Search().default_limit == 10
     assert 0 <= Search().default_threshold <= 1
     assert query(until=datetime(2026, 1, 1, tzinfo=UTC)).limit == 10
+
+
+@pytest.mark.parametrize(
+    ("asked", "learned"),
+    [
+        ({}, False),
+        ({"where": {"role": "user"}}, False),
+        ({"where": {"metadata.kind": "fact"}}, False),
+        ({"kinds": ["fact"]}, True),
+        ({"where": {"kind": "fact"}}, True),
+        ({"where": {"OR": [{"role": "user"}, {"NOT": {"kind": "passage"}}]}}, True),
+        ({"where": {"role": "user"}, "kinds": ["passage"]}, True),
+    ],
+)
+def test_what_was_learned_is_searched_when_kinds_are_asked_for(asked, learned) -> None:
+    assert make_query("tea", limit=1, threshold=0, **asked).learned is learned

@@ -17,9 +17,9 @@ from ...core.protocols import Candidate, Scored
 from ..checks import DIGITS
 from .best import best_first
 from .cache import LabelCache
-from .cards import CardBox, pick
+from .cards import Card, CardBox, Cards, pick
 from .connections import Connection
-from .labels import NOTHING, SQL, Readable, readable
+from .labels import SQL, Readable
 
 Ints = NDArray[np.int64]
 Scores = NDArray[np.float64]
@@ -106,35 +106,53 @@ class Keywords:
         self._cache: LabelCache[Postings] = LabelCache(cache_bytes)
         self._lengths: LabelCache[ThreadLengths] = LabelCache(cache_bytes)
         self.cards = CardBox(cache_bytes)
-        self._last = _Asked(NOTHING, (), [], NO_THREADS)  # one question asks several times
+        self._last: dict[bool, _Asked] = {}  # one question asks several times: of told, of all
 
     def search(
         self,
         connection: Connection,
+        view: Readable,
         grant: Grant,
         terms: Sequence[str],
         *,
         where: Filter | None,
         limit: int,
     ) -> list[Scored]:
-        asked = self._asked(connection, grant, terms)
+        asked = self._asked(connection, view, terms)
         if not asked.documents or not asked.terms:
             return []
         numbers, scores = asked.scores
-        return best_first(connection, asked.view, grant, numbers, scores, where=where, limit=limit)
+        return best_first(connection, view, grant, numbers, scores, where=where, limit=limit)
 
-    def count(self, connection: Connection, grant: Grant, terms: Sequence[str]) -> int:
+    def count(self, connection: Connection, view: Readable, terms: Sequence[str]) -> int:
         """How many memories hold one of the terms."""
-        asked = self._asked(connection, grant, terms)
+        asked = self._asked(connection, view, terms)
         return len(asked.scores[0]) if asked.documents and asked.terms else 0
 
     def describe(
-        self, connection: Connection, grant: Grant, ids: Sequence[str], terms: Sequence[str]
+        self, connection: Connection, view: Readable, ids: Sequence[str], terms: Sequence[str]
     ) -> dict[str, Candidate]:
-        asked = self._asked(connection, grant, terms)
-        cards = list(pick(self.cards.readable(connection, asked.view), ids))
+        """What was told is scored among its own; what was learned is scored among everything."""
+        cards = list(pick(self.cards.readable(connection, view.told), ids))
+        described = self._scored(connection, view.told, cards, terms)
+        rest = [id for id in ids if id not in described]
+        if rest and view.learned.labels:
+            cards = list(pick(self.cards.readable(connection, view.learned), rest))
+            described |= self._scored(connection, view, cards, terms)
+        return described
+
+    def _scored(
+        self,
+        connection: Connection,
+        view: Readable,
+        cards: Sequence[tuple[str, Card]],
+        terms: Sequence[str],
+    ) -> dict[str, Candidate]:
+        if not cards:
+            return {}
+        asked = self._asked(connection, view, terms)
         keyword = thread_keyword = np.zeros(len(cards))
-        if asked.terms and cards:
+        if asked.terms:
             places = np.array([card.memory for _, card in cards], dtype=np.int64)
             threads = np.array([card.place for _, card in cards], dtype=np.int64)
             keyword = _looked_up(*asked.scores, places)
@@ -146,21 +164,24 @@ class Keywords:
         }
 
     def neighbours(
-        self, connection: Connection, grant: Grant, ids: Sequence[str], reach: int
+        self, connection: Connection, view: Readable, ids: Sequence[str], reach: int
     ) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
-        boxes = self.cards.readable(connection, readable(connection, grant))
-        return {id: box.around(id, reach) for box in boxes for id in ids if id in box.by_id}
+        found = _around(self.cards.readable(connection, view.told), ids, reach)
+        rest = [id for id in ids if id not in found]
+        if rest and view.learned.labels:
+            found |= _around(self.cards.readable(connection, view.learned), rest, reach)
+        return found
 
-    def _asked(self, connection: Connection, grant: Grant, terms: Sequence[str]) -> _Asked:
-        view = readable(connection, grant)
+    def _asked(self, connection: Connection, view: Readable, terms: Sequence[str]) -> _Asked:
         wanted = tuple(dict.fromkeys(terms))
         if not wanted:
             return _Asked(view, (), [], NO_THREADS)
-        last = self._last
-        if last.terms != wanted or last.view != view:
+        learned = any(state.learned for state in view.labels)
+        last = self._last.get(learned)
+        if last is None or last.terms != wanted or last.view != view:
             lists = [self._postings(connection, view, term) for term in wanted]
             last = _Asked(view, wanted, lists, self._thread_lengths(connection, view))
-            self._last = last
+            self._last[learned] = last
         return last
 
     def _postings(self, connection: Connection, view: Readable, term: str) -> Postings:
@@ -183,6 +204,12 @@ class Keywords:
             np.concatenate([NO_THREADS.threads, *(part.threads for part in parts)]),
             np.concatenate([NO_THREADS.lengths, *(part.lengths for part in parts)]),
         )
+
+
+def _around(
+    boxes: Sequence[Cards], ids: Sequence[str], reach: int
+) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
+    return {id: box.around(id, reach) for box in boxes for id in ids if id in box.by_id}
 
 
 def _share(scores: Scores) -> list[float]:

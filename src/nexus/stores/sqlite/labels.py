@@ -28,6 +28,7 @@ class LabelState:
     documents: int
     terms: int
     threads: int
+    learned: int  # 1: it holds what was learned; 0: what was told
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,20 @@ class Readable:
     @property
     def parameters(self) -> dict[str, object]:
         return {"workspace": self.workspace, "labels": self._labels}
+
+    @cached_property
+    def told(self) -> Readable:
+        """The shelf of what was told."""
+        return Readable(self.workspace, tuple(s for s in self.labels if not s.learned))
+
+    @cached_property
+    def learned(self) -> Readable:
+        """The shelf of what was learned."""
+        return Readable(self.workspace, tuple(s for s in self.labels if s.learned))
+
+    def searched(self, *, learned: bool) -> Readable:
+        """What a search looks at: what was told, or both shelves."""
+        return self if learned else self.told
 
     @cached_property
     def _labels(self) -> str:
@@ -108,19 +123,16 @@ def known_workspace(connection: Connection, workspace: WorkspaceId) -> int:
     return int(row[0]) if row else NOTHING.workspace
 
 
-def label_number(connection: Connection, workspace: int, label: Label) -> int:
+def label_number(
+    connection: Connection, workspace: int, label: Label, *, learned: bool = False
+) -> int:
+    """The number of a label on one of its two shelves."""
     scopes = _digests(label)
-    named = {"workspace": workspace, "scopes": canonical_json(scopes)}
+    named = {"workspace": workspace, "scopes": canonical_json(scopes), "learned": learned}
     row = connection.execute(SQL["label"], named).fetchone()
     if row:
         return int(row[0])
-    return _add_label(connection, workspace, scopes)
-
-
-def _add_label(connection: Connection, workspace: int, scopes: Iterable[str]) -> int:
-    scopes = list(scopes)
-    named = {"workspace": workspace, "scopes": canonical_json(scopes), "size": len(scopes)}
-    (number,) = connection.execute(SQL["add_label"], named).fetchone()
+    (number,) = connection.execute(SQL["add_label"], {**named, "size": len(scopes)}).fetchone()
     connection.executemany(
         SQL["add_label_scope"],
         [{"workspace": workspace, "scope": scope, "label": number} for scope in scopes],

@@ -57,31 +57,41 @@ class SqliteMemories:
             return list(islice((memory for memory in found if matches(where, memory)), limit))
 
     def matching(
-        self, grant: Grant, terms: Sequence[str], *, where: Filter | None = None, limit: int
+        self,
+        grant: Grant,
+        terms: Sequence[str],
+        *,
+        where: Filter | None = None,
+        limit: int,
+        learned: bool = False,
     ) -> list[Scored]:
         with self._connections.reading() as connection:
-            return self._keywords.search(connection, grant, terms, where=where, limit=limit)
+            view = readable(connection, grant).searched(learned=learned)
+            return self._keywords.search(connection, view, grant, terms, where=where, limit=limit)
 
-    def holding(self, grant: Grant, terms: Sequence[str]) -> int:
+    def holding(self, grant: Grant, terms: Sequence[str], *, learned: bool = False) -> int:
         with self._connections.reading() as connection:
-            return self._keywords.count(connection, grant, terms)
+            view = readable(connection, grant).searched(learned=learned)
+            return self._keywords.count(connection, view, terms)
 
     def describe(
         self, grant: Grant, ids: Sequence[str], terms: Sequence[str]
     ) -> dict[str, Candidate]:
         with self._connections.reading() as connection:
-            return self._keywords.describe(connection, grant, ids, terms)
+            return self._keywords.describe(connection, readable(connection, grant), ids, terms)
 
     def texts(self, grant: Grant, ids: Sequence[str]) -> dict[str, str]:
         with self._connections.reading() as connection:
             bound = {**readable(connection, grant).parameters, "ids": json.dumps(ids)}
             return dict(connection.execute(SQL["texts"], bound).fetchall())
 
-    def between(self, grant: Grant, since: datetime, until: datetime, *, limit: int) -> list[str]:
+    def between(
+        self, grant: Grant, since: datetime, until: datetime, *, limit: int, learned: bool = False
+    ) -> list[str]:
         window = {"since": time_text(since), "until": time_text(until), "limit": limit}
         found: list[tuple[str, str]] = []
         with self._connections.reading() as connection:
-            view = readable(connection, grant)
+            view = readable(connection, grant).searched(learned=learned)
             for state in view.labels:
                 place = {"workspace": view.workspace, "label": state.label, **window}
                 found += connection.execute(SQL["between"], place).fetchall()
@@ -100,7 +110,7 @@ class SqliteMemories:
         self, grant: Grant, ids: Sequence[str], *, reach: int
     ) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
         with self._connections.reading() as connection:
-            return self._keywords.neighbours(connection, grant, ids, reach)
+            return self._keywords.neighbours(connection, readable(connection, grant), ids, reach)
 
     def delete(self, workspace: WorkspaceId, ids: Sequence[str]) -> int:
         return self._connections.write(
@@ -172,7 +182,7 @@ def _changed(connection: Connection, number: int, memory: Memory) -> bool:
 
 
 def _write(connection: Connection, number: int, place: int, memory: Memory) -> None:
-    label = label_number(connection, number, memory.label)
+    label = label_number(connection, number, memory.label, learned=memory.learned)
     words = terms(keyword_text(memory))
     thread = _thread_number(connection, number, label, thread_name(memory))
     row = {

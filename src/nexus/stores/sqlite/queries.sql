@@ -17,11 +17,12 @@ UPDATE workspaces SET length = :length, head = :head WHERE workspace = :workspac
 UPDATE workspaces SET counter = :counter WHERE workspace = :workspace;
 
 -- label --
-SELECT label FROM labels WHERE workspace = :workspace AND scopes = :scopes;
+SELECT label FROM labels
+ WHERE workspace = :workspace AND scopes = :scopes AND learned = :learned;
 
 -- add_label --
-INSERT INTO labels (workspace, label, scopes, size)
-SELECT :workspace, coalesce(max(label), 0) + 1, :scopes, :size
+INSERT INTO labels (workspace, label, scopes, size, learned)
+SELECT :workspace, coalesce(max(label), 0) + 1, :scopes, :size, :learned
   FROM labels WHERE workspace = :workspace
 RETURNING label;
 
@@ -30,7 +31,7 @@ INSERT INTO label_scopes (workspace, scope, label) VALUES (:workspace, :scope, :
 
 -- readable_labels --
 -- Those whose scopes are all in the grant.
-SELECT labels.label, latest, generation, documents, terms, threads
+SELECT labels.label, latest, generation, documents, terms, threads, learned
   FROM json_each(:scopes) AS scope
   JOIN label_scopes ON label_scopes.workspace = :workspace AND label_scopes.scope = scope.value
   JOIN labels ON labels.workspace = :workspace AND labels.label = label_scopes.label
@@ -38,7 +39,8 @@ SELECT labels.label, latest, generation, documents, terms, threads
 HAVING count(*) = size;
 
 -- all_labels --
-SELECT label, latest, generation, documents, terms, threads FROM labels WHERE workspace = :workspace;
+SELECT label, latest, generation, documents, terms, threads, learned
+  FROM labels WHERE workspace = :workspace;
 
 -- known_event --
 SELECT content FROM events WHERE workspace = :workspace AND id = :id;

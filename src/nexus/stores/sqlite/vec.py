@@ -95,12 +95,15 @@ class SqliteVecVectors:
         *,
         where: Filter | None = None,
         limit: int,
+        learned: bool = False,
     ) -> list[Scored]:
         if where is not None:  # vec0 filters after searching and would starve the answer
-            return self._plain.nearest(grant, profile, vector, where=where, limit=limit)
+            return self._plain.nearest(
+                grant, profile, vector, where=where, limit=limit, learned=learned
+            )
         asked = check_vector(profile, vector)
         with self._connections.reading() as connection:
-            view = readable(connection, grant)
+            view = readable(connection, grant).searched(learned=learned)
             number = profile_number(connection, profile)
             if number < 0:
                 return []
@@ -115,7 +118,7 @@ class SqliteVecVectors:
             self._connections.write(
                 lambda writer: _bring_up_to_date(writer, view.workspace, stale, profile, number)
             )
-        return self._plain.nearest(grant, profile, vector, limit=limit)
+        return self._plain.nearest(grant, profile, vector, limit=limit, learned=learned)
 
 
 def _partition(workspace: int, label: int) -> int:

@@ -58,10 +58,11 @@ class SqliteVectors:
         *,
         where: Filter | None = None,
         limit: int,
+        learned: bool = False,
     ) -> list[Scored]:
         asked = check_vector(profile, vector)
         with self._connections.reading() as connection:
-            view = readable(connection, grant)
+            view = readable(connection, grant).searched(learned=learned)
             number = profile_number(connection, profile)
             blocks = [block for block in self._blocks(connection, view, number) if len(block)]
             if not blocks:
