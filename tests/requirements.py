@@ -85,7 +85,7 @@ REQUIREMENTS: dict[str, Requirement] = {
     "B22": later("The same person across channels is one entity", ENTITIES),
     "B23": later("Import of other assistants' history", EXTRACTION),
     "B24": works("Turn labels: label, summary, topics, entities"),
-    "B25": later("Routing to the session that knows the entities mentioned", WINDOW),
+    "B25": works("Routing to the session that knows the entities mentioned"),
     "B26": later("Skills for agents as files and commands", SERVER),
     "B27": works("One SQLite file holds all of it"),
     # C: vector memory

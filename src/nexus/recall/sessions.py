@@ -1,0 +1,268 @@
+"""Which conversation knows somebody best, and which one remembers what is no longer so.
+
+A session is a `session:` scope, or a thread of another scope; where nobody named a thread, it is
+a day. What it talked about stands in the labels of its turns. Everything is read inside the
+grant: conversations that may not be seen are not counted, and change no score.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+
+from ..core.access import Grant
+from ..core.derive import known_as, names_in
+from ..core.filters import Condition, Every, Filter, Op
+from ..core.predicates import aspect_of, holds_one, value_of
+from ..core.protocols import Store
+from ..core.records import Event, Memory, MemoryKind
+from ..core.scope import Kind, Scope
+from .entities import names_of
+from .graph import possible_names
+from .interpret import Tense, about, interpret, tenses
+from .observed import Ended
+
+MOST_LABELS = 5_000
+MOST_FACTS = 5_000
+MOST_SHOWN = 3  # labels given as evidence
+HALF_LIFE = timedelta(days=30)  # a mention counts half after so long
+OUTDATED = 0.4  # what knowledge that is no longer true is worth
+
+ENTITY = MemoryKind.ENTITY
+
+Names = frozenset[str]  # the spellings one name is known by
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """A conversation: a whole scope, one thread of it, or a day on which no thread was named."""
+
+    scope: Scope
+    thread: str | None = None
+    day: date | None = None
+
+    def __str__(self) -> str:
+        if self.thread is not None:
+            return f"{self.scope}, thread {self.thread}"
+        return str(self.scope) if self.day is None else f"{self.scope}, {self.day.isoformat()}"
+
+    def holds(self, record: Memory | Event) -> bool:
+        """Whether this was said in it."""
+        if record.scope != self.scope:
+            return False
+        if self.thread is not None:
+            return record.thread == self.thread
+        return self.day is None or (record.thread is None and record.at.date() == self.day)
+
+    @classmethod
+    def of(cls, record: Memory | Event) -> Session:
+        """The conversation something was said in."""
+        if record.scope.kind is Kind.SESSION:
+            return cls(scope=record.scope)
+        if record.thread:
+            return cls(scope=record.scope, thread=record.thread)
+        return cls(scope=record.scope, day=record.at.date())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionScore:
+    """How well a conversation knows what was asked for."""
+
+    session: Session
+    score: float  # 0…1: how much of it, how often, how recently, and whether it is still true
+    mentions: Mapping[str, int]  # name → in how many of its turns
+    last_at: datetime  # when it last spoke of any of them
+    stale: tuple[str, ...]  # those of which it knows something that is no longer so
+    labels: tuple[Memory, ...]  # the newest turns about them
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stale:
+    """Something a conversation knew that is no longer so."""
+
+    entity: str
+    predicate: str
+    knew: Memory  # the fact as the conversation knew it
+    now: Memory | None  # the fact that holds instead, if one does
+    by: Memory  # the observation that says so
+    since: datetime  # when it ceased to be so
+    learned_at: datetime  # when that was written down
+
+
+def route(
+    store: Store, grant: Grant, asked: str | Sequence[str], *, now: datetime, limit: int = 5
+) -> list[SessionScore]:
+    """The conversations that know these names best, best first.
+
+    A question is searched for every name that may be in it.
+    """
+    spoken = possible_names(asked) if isinstance(asked, str) else map(known_as, asked)
+    with store.moment():
+        spellings = _spellings(store, grant, list(dict.fromkeys(spoken)))
+        labels = _labels(store, grant, frozenset[str]().union(*spellings.values()))
+        facts = _facts(store, grant, frozenset[str]().union(*spellings.values()))
+    turns: defaultdict[Session, list[Memory]] = defaultdict(list)
+    for label in labels:
+        turns[Session.of(label)].append(label)
+    known = {
+        name: names
+        for name, names in spellings.items()
+        if any(names & _entities(label) for label in labels)
+    }
+    scores = [_scored(session, said, known, facts, now) for session, said in turns.items()]
+    scores.sort(key=lambda each: (-each.score, -each.last_at.timestamp(), str(each.session)))
+    return scores[:limit]
+
+
+def stale(store: Store, grant: Grant, session: Session, *, now: datetime) -> list[Stale]:
+    """What this conversation knew, at its last event, that is no longer so; newest change first.
+
+    It knew what was said in it. Of what else it talked about it knew what could be seen then.
+    """
+    with store.moment():
+        last = _last_event(store, grant, session)
+        if last is None:
+            return []
+        names = frozenset[str]().union(*map(_entities, _said_in(store, grant, session)))
+        facts = _facts(store, grant, names)
+    found = _outdated(facts, session, last.recorded_at, now)
+    return sorted(found, key=lambda each: (each.learned_at, each.knew.id), reverse=True)
+
+
+def _scored(
+    session: Session,
+    labels: Sequence[Memory],
+    known: Mapping[str, Names],
+    facts: Sequence[Memory],
+    now: datetime,
+) -> SessionScore:
+    last = max(label.recorded_at for label in labels)
+    outdated = {known_as(each.entity) for each in _outdated(facts, session, last, now)}
+    mentions, depths, stale_names = {}, [], []
+    for name, spelt in known.items():
+        ages = [now - label.at for label in labels if spelt & _entities(label)]
+        depth = sum(0.5 ** (max(age, timedelta()) / HALF_LIFE) for age in ages)
+        depths.append(depth / (depth + 1) * (OUTDATED if spelt & outdated else 1))
+        if ages:
+            mentions[name] = len(ages)
+        if ages and spelt & outdated:
+            stale_names.append(name)
+    return SessionScore(
+        session=session,
+        score=round(sum(depths) / len(depths), 6),
+        mentions=mentions,
+        last_at=max(label.at for label in labels),
+        stale=tuple(stale_names),
+        labels=tuple(sorted(labels, key=_newest)[:MOST_SHOWN]),
+    )
+
+
+def _outdated(
+    facts: Sequence[Memory], session: Session, last: datetime, now: datetime
+) -> list[Stale]:
+    own = [fact for fact in facts if session.holds(fact)]
+    told = {_about(fact) for fact in own}
+    seen = [fact for fact in facts if fact.recorded_at <= last and _about(fact) not in told]
+    then, today = tenses([*own, *seen], last), tenses(facts, now)
+    found: dict[str, Stale] = {}
+    for fact in sorted([*own, *seen], key=_newest):
+        if then[fact.id] is Tense.CURRENT and today[fact.id] is Tense.PAST:
+            change = _change(fact, facts, now)
+            found.setdefault(f"{_about(fact)} {value_of(fact.fact)}", change)
+    return list(found.values())
+
+
+def _change(fact: Memory, facts: Sequence[Memory], now: datetime) -> Stale:
+    said = fact.fact
+    relevant = about(facts, [said.subject], said.predicate)
+    reading = interpret(relevant, now, said.predicate)
+    ends = (end for end in reading.ended if value_of(end.memory.fact) == value_of(said))
+    end = next(ends, Ended(memory=fact, at=None, by=fact))
+    alike = (each for each in reading.holding if aspect_of(each.fact) == aspect_of(said))
+    since = end.at or fact.valid_to or end.by.at
+    return Stale(
+        entity=said.subject,
+        predicate=said.predicate,
+        knew=fact,
+        now=next(alike, None) if holds_one(said) else None,
+        by=end.by,
+        since=since,
+        learned_at=end.by.recorded_at if end.by.id != fact.id else since,
+    )
+
+
+def _about(fact: Memory) -> tuple[str, str, str]:
+    return known_as(fact.fact.subject), fact.fact.predicate.upper(), aspect_of(fact.fact)
+
+
+def _newest(memory: Memory) -> tuple[float, str]:
+    return -memory.at.timestamp(), memory.id
+
+
+def _entities(label: Memory) -> Names:
+    names = label.body.get("entities", ())
+    return frozenset(known_as(name) for name in names if isinstance(name, str))
+
+
+# -- reading
+
+
+def _spellings(store: Store, grant: Grant, names: Sequence[str]) -> dict[str, Names]:
+    """Each name with those it is also known by."""
+    found = store.memories.named(grant, names, limit=MOST_FACTS) if names else []
+    introduced = {each for memory in found if memory.kind is ENTITY for each in names_in(memory)}
+    return {
+        name: frozenset({name}) | (names_of(store, grant, name) if name in introduced else set())
+        for name in names
+    }
+
+
+def _labels(store: Store, grant: Grant, names: Names) -> list[Memory]:
+    """The turns that speak of any of these."""
+    if not names:
+        return []
+    where = Condition("kind", Op.EQ, MemoryKind.EPISODE)
+    found = store.memories.find(grant, where=where, limit=MOST_LABELS)
+    return [label for label in found if _is_turn(label) and names & _entities(label)]
+
+
+def _facts(store: Store, grant: Grant, names: Names) -> list[Memory]:
+    """The facts that say something of any of these."""
+    found = store.memories.named(grant, sorted(names), limit=MOST_FACTS) if names else []
+    return [
+        fact
+        for fact in found
+        if fact.kind is MemoryKind.FACT and known_as(fact.fact.subject) in names
+    ]
+
+
+def _said_in(store: Store, grant: Grant, session: Session) -> Iterable[Memory]:
+    kind = Condition("kind", Op.EQ, MemoryKind.EPISODE)
+    where = Every((kind, *_where(session)))
+    here = grant.within([session.scope])
+    found = store.memories.find(here, where=where, limit=MOST_LABELS)
+    return [label for label in found if _is_turn(label) and session.holds(label)]
+
+
+def _last_event(store: Store, grant: Grant, session: Session) -> Event | None:
+    since = until = None
+    if session.day is not None:
+        since = datetime.combine(session.day, time.min, UTC)
+        until = since + timedelta(days=1)
+    conditions = _where(session)
+    where = Every(conditions) if conditions else None
+    here = grant.within([session.scope])
+    newest = store.ledger.find(here, where=where, since=since, until=until, limit=1)
+    return newest[0] if newest else None
+
+
+def _where(session: Session) -> tuple[Filter, ...]:
+    if session.thread is None and session.day is None:
+        return ()
+    return (Condition("thread", Op.EQ, session.thread),)
+
+
+def _is_turn(memory: Memory) -> bool:
+    return memory.body.get("span") == "turn"
