@@ -66,7 +66,7 @@ REQUIREMENTS: dict[str, Requirement] = {
     "B3": partial("Directed relations, entity to entity and entity to literal"),
     "B4": partial("An append-only log of observations: nothing merged or overwritten"),
     "B5": works("What is true now and what was, interpreted when asked"),
-    "B6": later("Validity in time beside the time of recording, asked by either", RETRIEVAL),
+    "B6": partial("Validity in time beside the time of recording, asked by either"),
     "B7": works("Free relation names in SCREAMING_SNAKE_CASE"),
     "B8": partial("Confidence, and stated or inferred, on every fact"),
     "B9": later("Aliases: names, addresses, phones, handles, normalised", ENTITIES),
