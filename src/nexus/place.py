@@ -6,6 +6,7 @@ A place is bound to its viewer, so nobody can forget to say who asks.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Unpack, cast
 
@@ -32,7 +33,9 @@ from .observe import Told
 from .recall.answer import answer
 from .recall.entities import EntityView, entities, entity, names_of
 from .recall.interpret import Interpretation, about, interpret
+from .recall.profile import Profile, profile
 from .recall.query import check_limit, make_query
+from .recall.sessions import Session, SessionScore, Stale, route, stale
 from .reviews import Reviews
 from .wiring import Parts
 
@@ -274,6 +277,28 @@ class Place:
         user = self.viewer.user
         by, role = (user.value, "user") if user else (self.viewer.agent.value, "system")
         return Reviews(self._parts, self.grant, by, role=role)
+
+    def profile(self, person: str) -> Profile:
+        """Who somebody is, as far as one may know here: a view over facts, and nothing stored."""
+        check_name(person, "the person")
+        self._parts.learner.catch_up(self.grant)
+        return profile(self._parts.store, self.grant, person, now=self._parts.now())
+
+    def sessions_knowing(self, names: str | Iterable[str], *, limit: int = 5) -> list[SessionScore]:
+        """The sessions and threads that know somebody best: a question, or a list of names."""
+        asked = names if isinstance(names, str) else clean_list(names, "names")
+        check_limit(limit, MOST_LISTED)
+        self._parts.learner.catch_up(self.grant)
+        return route(self._parts.store, self.grant, asked, now=self._parts.now(), limit=limit)
+
+    def stale(self, session: Session | str | None = None, thread: str | None = None) -> list[Stale]:
+        """What a session or thread knew that is no longer so; this place, if none is named."""
+        if isinstance(session, Session):
+            where = replace(session, scope=self.scope(str(session.scope)))
+        else:
+            where = Session(scope=self.scope(session), thread=thread)
+        self._parts.learner.catch_up(self.grant)
+        return stale(self._parts.store, self.grant, where, now=self._parts.now())
 
     def get(self, id: str) -> Memory:
         """One memory by its id."""

@@ -12,8 +12,11 @@ from .core.errors import InvalidInput
 from .core.ids import AgentId, UserId, WorkspaceId
 from .core.records import LedgerReport, Receipt
 from .core.scope import Scope
+from .learn.patterns import learn_patterns
 from .maintain.forget import ForgetReport, choose_target, forget
-from .place import Place
+from .place import MOST_LISTED, Place
+from .recall.query import check_limit
+from .recall.sessions import SessionScore, own_conversations, route
 from .reviews import Reviews
 from .transfer.archive import Exported, Imported, export_archive, import_archive
 from .wiring import Parts
@@ -94,6 +97,21 @@ class Workspace:
     def reviews(self) -> Reviews:
         """Everything that is proposed to a person inside this wall."""
         return Reviews(self._parts, self.administrator, ADMINISTRATOR, role="system")
+
+    def learn_patterns(self) -> int:
+        """Work out people's habits again, scope by scope; returns how many are new or different."""
+        return learn_patterns(self._parts.store, self.id, self._parts.now())
+
+    def sessions_knowing(
+        self, names: str | Iterable[str], *, user: str, limit: int = 5
+    ) -> list[SessionScore]:
+        """The sessions and DMs of one user that know somebody best: where to send a message."""
+        asked = names if isinstance(names, str) else clean_list(names, "names")
+        self.flush()
+        store, everything = self._parts.store, self.administrator
+        now, most = self._parts.now(), check_limit(limit, MOST_LISTED)
+        theirs = own_conversations(store, everything, asked, UserId(user).value)
+        return route(store, everything.within(theirs), asked, now=now, limit=most)
 
     def verify(self) -> LedgerReport:
         """Walk the hash chain of the ledger."""

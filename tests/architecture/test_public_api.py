@@ -21,11 +21,13 @@ SNAPSHOT = """
 METHODS = {
     Nexus: "close open optimize progress reembed wait workspace workspaces",
     Workspace: (
-        "administrator dm export flush forget import_ place reviews room session stats verify"
+        "administrator dm export flush forget import_ learn_patterns place reviews room session"
+        " sessions_knowing stats verify"
     ),
     Place: (
         "add_fact entities entity fact facts flush get index interpret observe observe_many"
-        " progress recall recent remember reviews scope set_fact sources"
+        " profile progress recall recent remember reviews scope sessions_knowing set_fact sources"
+        " stale"
     ),
     Reviews: "accept evidence get list reject undo",
 }

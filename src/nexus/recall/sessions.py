@@ -98,9 +98,8 @@ def route(
 
     A question is searched for every name that may be in it.
     """
-    spoken = possible_names(asked) if isinstance(asked, str) else map(known_as, asked)
     with store.moment():
-        spellings = _spellings(store, grant, list(dict.fromkeys(spoken)))
+        spellings = _spellings(store, grant, list(_spoken(asked)))
         labels = _labels(store, grant, frozenset[str]().union(*spellings.values()))
         facts = _facts(store, grant, frozenset[str]().union(*spellings.values()))
     turns: defaultdict[Session, list[Memory]] = defaultdict(list)
@@ -114,6 +113,16 @@ def route(
     scores = [_scored(session, said, known, facts, now) for session, said in turns.items()]
     scores.sort(key=lambda each: (-each.score, -each.last_at.timestamp(), str(each.session)))
     return scores[:limit]
+
+
+def own_conversations(
+    store: Store, everything: Grant, asked: str | Sequence[str], user: str
+) -> frozenset[Scope]:
+    """A user's own sessions and DMs that speak of these names, and their profile."""
+    spoken = list(_spoken(asked))
+    spelt = frozenset[str]().union(*_spellings(store, everything, spoken).values())
+    found = {label.scope for label in _labels(store, everything, spelt)}
+    return frozenset({Scope.user(user), *(scope for scope in found if scope.owner == user)})
 
 
 def stale(store: Store, grant: Grant, session: Session, *, now: datetime) -> list[Stale]:
@@ -207,6 +216,12 @@ def _entities(label: Memory) -> Names:
 
 
 # -- reading
+
+
+def _spoken(asked: str | Sequence[str]) -> Iterable[str]:
+    """The names asked for; of a question, whatever may be one."""
+    found = possible_names(asked) if isinstance(asked, str) else map(known_as, asked)
+    return dict.fromkeys(found)
 
 
 def _spellings(store: Store, grant: Grant, names: Sequence[str]) -> dict[str, Names]:

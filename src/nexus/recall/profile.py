@@ -1,0 +1,274 @@
+"""A person, as far as the viewer may know: a view over facts, and never stored.
+
+What holds now is read from the observations; each entry keeps the memory it comes from, so that
+one can ask how we know. How somebody writes is counted in their own messages.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from statistics import median
+
+from ..core.access import Grant
+from ..core.derive import directs, known_as
+from ..core.filters import Condition, Every, Op
+from ..core.predicates import aspect_of, value_of
+from ..core.protocols import Store
+from ..core.records import Event, EventKind, Memory, MemoryKind, Trust
+from .entities import entity, names_of
+from .interpret import Tense, about, interpret, tenses
+
+MOST_FACTS = 5_000
+MOST_LANDMARKS = 1_000
+MOST_MESSAGES = 200  # the newest, to count in
+MOST_ENTRIES = 20  # of a kind, the newest
+FEWEST_MESSAGES = 5  # fewer say nothing about how somebody writes
+SHORT, LONG = 12, 40  # words of a message
+OFTEN = 0.3  # a share of messages
+
+PREFERENCES = frozenset("LIKES DISLIKES PREFERS LOVES HATES INTERESTED_IN".split())
+EXPERTISE = frozenset(
+    """WORKS_AS WORKS_IN STUDIES SPEAKS TEACHES GRADUATED_FROM LEARNING USES EXPERT_IN SKILLED_IN
+    KNOWS_HOW_TO EXPERIENCED_IN SPECIALIZES_IN PROFICIENT_IN MANAGES FOUNDED CREATED BUILDING
+    CONTRIBUTED_TO WORKING_ON""".split()
+)
+PATTERNS = frozenset("TYPICALLY_CONTACTS_AT PREFERS_CHANNEL COMMUNICATION_FREQUENCY".split())
+ABOUT = frozenset(
+    """WORKS_AT REPORTS_TO COLLEAGUE_OF LIVES_IN MOVED_TO MOVING_TO FROM BORN_IN BORN_ON GREW_UP_IN
+    AGE NAMED SPOUSE_OF DATING FRIEND_OF SIBLING_OF PARENT_OF CHILD_OF RELATIVE_OF NEIGHBOR_OF KNOWS
+    HAS_PET HAS_CONDITION ALLERGIC_TO OWNS HAS_EMAIL HAS_PHONE HAS_HANDLE""".split()
+)
+PREFERRED_KEY = re.compile(r"prefer|favou?rite|theme|style|tone|language|format", re.IGNORECASE)
+COMMUNICATING = re.compile(
+    r"\b(?:answers?|repl(?:y|ies)|respon\w+|explain\w*|explanations?|messages?|emails?|calls?"
+    r"|tone|formal|informal|concise|brief|short|detail(?:s|ed)?|bullet|summar\w+|examples?)\b",
+    re.IGNORECASE,
+)
+INFORMAL = re.compile(
+    r"\b(?:lol|haha+|gonna|wanna|gotta|btw|omg|yeah|yep|nope|hey|thx)\b|!!", re.IGNORECASE
+)
+POLITE = re.compile(
+    r"\b(?:please|thank(?:s| you)|would you|could you|kindly|sorry)\b", re.IGNORECASE
+)
+EMOJI = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf]|[:;]-?[)(DP]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One thing that holds of a person, and how we know."""
+
+    text: str
+    memory: Memory
+    since: datetime
+
+    @property
+    def confidence(self) -> float:
+        return self.memory.confidence
+
+    @property
+    def trust(self) -> Trust:
+        return self.memory.trust
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The ids of the events it rests on."""
+        return self.memory.sources
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Style:
+    """How somebody writes, and how they said they want to be written to.
+
+    Shares are of messages. Nothing is claimed from fewer than five.
+    """
+
+    messages: int = 0
+    words: float = 0.0  # of a message, the median
+    questions: float = 0.0
+    emoji: float = 0.0
+    polite: float = 0.0
+    informal: float = 0.0
+    traits: tuple[str, ...] = ()  # in words: short messages, asks often, …
+    stated: tuple[Entry, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """What is known of a person, newest first in each part."""
+
+    person: str
+    aliases: tuple[str, ...]
+    about: tuple[Entry, ...]
+    preferences: tuple[Entry, ...]
+    expertise: tuple[Entry, ...]
+    patterns: tuple[Entry, ...]
+    style: Style
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing at all is known here."""
+        told = (self.about, self.preferences, self.expertise, self.patterns, self.style.stated)
+        return not any(told) and not self.style.messages
+
+
+def profile(store: Store, grant: Grant, person: str, *, now: datetime) -> Profile:
+    """Everything that holds of a person, as far as this grant lets one know."""
+    with store.moment():
+        names = names_of(store, grant, person) | {known_as(person)}
+        known = entity(store, grant, person, limit=1)
+        named = store.memories.named(grant, sorted(names), limit=MOST_FACTS)
+        landmarks = _landmarks(store, grant, names)
+        messages = _messages(store, grant, person, known.aliases if known else ())
+    parts = _sorted_out(_holding(named, names, now))
+    stated = [*parts["preferences"], *_wishes(landmarks, parts["preferences"])]
+    return Profile(
+        person=known.name if known else person,
+        aliases=known.aliases if known else (),
+        about=_newest(parts["about"]),
+        preferences=_newest(stated),
+        expertise=_newest(parts["expertise"]),
+        patterns=_newest(parts["patterns"]),
+        style=_style(messages, _newest(filter(_says_how_to_write, stated))),
+    )
+
+
+# -- what holds
+
+
+def _holding(named: Sequence[Memory], names: frozenset[str], now: datetime) -> list[Entry]:
+    """Every value that holds, once; and what is said not to be so."""
+    facts = [
+        each
+        for each in named
+        if each.kind is MemoryKind.FACT and known_as(each.fact.subject) in names
+    ]
+    found: dict[tuple[str, str, str, bool], Entry] = {}
+    for predicate in dict.fromkeys(fact.fact.predicate for fact in facts):
+        reading = interpret(about(facts, names, predicate), now, predicate)
+        for memory in reading.holding:
+            since = reading.since if memory is reading.now else None
+            found.setdefault(_said(memory), _entry(memory, since))
+    held = tenses(facts, now)
+    for fact in facts:
+        if fact.fact.negated and held[fact.id] is Tense.CURRENT:
+            found.setdefault(_said(fact), _entry(fact))
+    return list(found.values())
+
+
+def _said(memory: Memory) -> tuple[str, str, str, bool]:
+    fact = memory.fact
+    return fact.predicate.upper(), aspect_of(fact), value_of(fact), fact.negated
+
+
+def _entry(memory: Memory, since: datetime | None = None) -> Entry:
+    return Entry(text=memory.text, memory=memory, since=since or memory.valid_from or memory.at)
+
+
+def _sorted_out(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
+    parts: dict[str, list[Entry]] = {
+        name: [] for name in ("about", "preferences", "expertise", "patterns")
+    }
+    for entry in entries:
+        if part := _part(entry.memory):
+            parts[part].append(entry)
+    return parts
+
+
+def _part(memory: Memory) -> str | None:
+    """Where a fact belongs. What was told always does; of what was learned, some relations."""
+    fact = memory.fact
+    predicate = fact.predicate.upper()
+    if fact.category == "behavioural" or predicate in PATTERNS:
+        return "patterns"
+    if predicate in PREFERENCES or (fact.exact and PREFERRED_KEY.search(fact.predicate)):
+        return "preferences"
+    if predicate in EXPERTISE:
+        return "expertise"
+    return "about" if predicate in ABOUT or not memory.learned else None
+
+
+def _newest(entries: Iterable[Entry]) -> tuple[Entry, ...]:
+    ranked = sorted(entries, key=lambda entry: (entry.memory.at, entry.memory.id), reverse=True)
+    return tuple(ranked[:MOST_ENTRIES])
+
+
+# -- how somebody writes, and wants to be written to
+
+
+def _landmarks(store: Store, grant: Grant, names: frozenset[str]) -> list[Memory]:
+    """The preferences this person stated."""
+    kind = Condition("kind", Op.EQ, MemoryKind.LANDMARK)
+    found = store.memories.find(grant, where=kind, limit=MOST_LANDMARKS)
+    return [
+        landmark
+        for landmark in found
+        if landmark.body.get("kind") == "preference_stated"
+        and known_as(str(landmark.body.get("owner") or landmark.speaker or "")) in names
+    ]
+
+
+def _wishes(landmarks: Sequence[Memory], known: Sequence[Entry]) -> Iterator[Entry]:
+    """What was stated and did not become a fact already; each text once."""
+    rests = {source for entry in known for source in entry.sources}
+    texts: set[str] = set()
+    for landmark in landmarks:
+        if not rests & set(landmark.sources) and landmark.text not in texts:
+            texts.add(landmark.text)
+            yield _entry(landmark)
+
+
+def _says_how_to_write(entry: Entry) -> bool:
+    return bool(COMMUNICATING.search(entry.text)) or directs(entry.memory)
+
+
+def _messages(store: Store, grant: Grant, person: str, aliases: Sequence[str]) -> list[Event]:
+    spelt = sorted({person, person.lower(), person.title(), *aliases})
+    where = Every(
+        (
+            Condition("speaker", Op.IN, tuple(spelt)),
+            Condition("kind", Op.EQ, EventKind.MESSAGE),
+            Condition("role", Op.EQ, "user"),
+        )
+    )
+    return store.ledger.find(grant, where=where, limit=MOST_MESSAGES)
+
+
+def _style(messages: Sequence[Event], stated: tuple[Entry, ...]) -> Style:
+    if len(messages) < FEWEST_MESSAGES:
+        return Style(messages=len(messages), stated=stated)
+    texts = [message.text for message in messages]
+    measured = {
+        "questions": _share("?" in text for text in texts),
+        "emoji": _share(bool(EMOJI.search(text)) for text in texts),
+        "polite": _share(bool(POLITE.search(text)) for text in texts),
+        "informal": _share(bool(INFORMAL.search(text) or EMOJI.search(text)) for text in texts),
+    }
+    words = float(median(len(text.split()) for text in texts))
+    return Style(
+        messages=len(texts),
+        words=words,
+        traits=tuple(_traits(words, measured)),
+        stated=stated,
+        **measured,
+    )
+
+
+def _traits(words: float, shares: dict[str, float]) -> Iterator[str]:
+    length = "short" if words < SHORT else "long" if words > LONG else "medium-length"
+    yield f"writes {length} messages"
+    if shares["questions"] >= OFTEN:
+        yield "asks often"
+    if shares["emoji"] >= OFTEN:
+        yield "uses emoji"
+    if shares["polite"] >= OFTEN:
+        yield "is polite"
+    if shares["informal"] >= OFTEN:
+        yield "writes informally"
+
+
+def _share(those: Iterable[bool]) -> float:
+    every = list(those)
+    return round(sum(every) / len(every), 3)
