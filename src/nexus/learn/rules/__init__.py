@@ -8,17 +8,16 @@ alone: the message itself stays findable as a passage.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from ...core.dates import DateSpan, dates_in
-from ...core.records import Trust
 from .cast import Cast
 from .clauses import Clause, clauses
 from .entities import entities
-from .extracted import Certainty, Context, Extracted, Identity, Landmark, Message, Span, Statement
+from .extracted import Context, Extracted, Identity, Landmark, Message, Span, Statement
 from .facts import FactReader
 from .identities import identities, kin, may_name
-from .instructions import instructions
+from .instructions import Voice
 from .junk import is_english, is_repetition, told
 from .landmarks import Sentence, is_pledge, landmarks, may_hold_landmarks
 from .mood import is_question
@@ -37,9 +36,11 @@ def extract(message: Message, context: Context) -> Extracted:
     hidden = tuple(secrets(message.text))
     text = told(blanked(message.text, hidden)[:LONGEST_READ])
     words = tokens(text)
-    if is_repetition(words) or not is_english(words):
+    voice = Voice.of(message, context)
+    if is_repetition(words) or not is_english(words) or voice.hostile(text):
         return Extracted(secrets=hidden)
-    reading = _Reading(message, Cast.of(message, context), text, dates_in(text, message.at))
+    cast = Cast.of(message, context)
+    reading = _Reading(message, voice, cast, text, dates_in(text, message.at))
     for sentence in sentences(words):
         reading.read(sentence)
     return Extracted(
@@ -56,6 +57,7 @@ class _Reading:
     """One message, sentence after sentence."""
 
     message: Message
+    voice: Voice
     cast: Cast
     text: str
     dates: Sequence[DateSpan]
@@ -67,7 +69,7 @@ class _Reading:
     reader: FactReader = field(init=False)
 
     def __post_init__(self) -> None:
-        self.orders = instructions(self.text)
+        self.orders = self.voice.orders(self.text)
         self.naming = may_name(self.text)
         self.reader = FactReader(self.cast, self.dates, self.message.at)
 
@@ -79,22 +81,20 @@ class _Reading:
             return  # what talks to the model is never a fact, whoever wrote it
         found = clauses(sentence)
         question = is_question(sentence)
-        own = self.message.trust > Trust.EXTERNAL
-        aliases = list(self._aliases(start, end)) if own and self.naming else []
+        person = self.voice.person
+        aliases = list(self._aliases(start, end)) if person and self.naming else []
         facts = [] if aliases or question else self.reader.read(sentence, found)
-        if not own:
-            facts = [_distant(fact) for fact in facts if fact.subject != self.cast.speaker]
         low = frozenset([word.low for word in sentence])
-        if own and may_hold_landmarks(low, found, facts):
+        if not self.voice.distant and may_hold_landmarks(low, found, facts):
             said = self._said(sentence, low, found, facts, question=question)
-            self.landmarks += landmarks(said)
+            self.landmarks += self.voice.landmarks(landmarks(said))
             facts = [] if is_pledge(said) else facts  # a promise is no fact yet
-        silent = own and not facts and not aliases and not question
+        silent = person and not facts and not aliases and not question
         if silent and not self.reader.continued(self.facts, sentence):
             facts = list(self.reader.opinions(sentence, found))
-        self.facts += facts
+        self.facts += self.voice.facts(facts)
         self.identities += aliases
-        self.identities += kin(facts) if own else ()
+        self.identities += kin(facts) if person else ()
 
     def _aliases(self, start: int, end: int) -> Iterator[Identity]:
         return identities(self.text[start : min(end, start + LONGEST_SEARCHED)], start, self.cast)
@@ -120,8 +120,3 @@ class _Reading:
             cast=self.cast,
             dates=[span for span in self.dates if start <= span.start < end],
         )
-
-
-def _distant(fact: Statement) -> Statement:
-    """What a document or an import says was not said by anybody here."""
-    return replace(fact, certainty=Certainty.UNCERTAIN)
