@@ -39,7 +39,7 @@ def extract(message: Message, context: Context) -> Extracted:
     voice = Voice.of(message, context)
     if is_repetition(words) or not is_english(words) or voice.hostile(text):
         return Extracted(secrets=hidden)
-    cast = Cast.of(message, context)
+    cast = Cast.of(message, voice.context(context))
     reading = _Reading(message, voice, cast, text, dates_in(text, message.at))
     for sentence in sentences(words):
         reading.read(sentence)

@@ -77,9 +77,9 @@ MEDDLING = re.compile(
 )
 ABROAD = re.compile(
     r"""(?ix)
-    \b(?:ignor|vergiss|missachte|oubli|olvid|esquec|esqueç|dimentic|negeer|vergeet|zignoruj|zapomnij
+    \b(?:ignor(?!ed|ing|es\b|an)|vergiss|missachte|oubli|olvid|esquec|esqueç|dimentic|negeer|vergeet|zignoruj|zapomnij
         |bortse|glöm|unohda|yoksay|yok\ say|игнорир|забудь) [^.!?\n]{0,60}?
-        (?:anweisung|instru|istruz|instruks|polece|talimat|ohje|инструкци|указани|regel|règle|regla)
+        (?:anweisung|instru(?:c[ct]|ç|k)|istruz|polece|talimat|ohje|инструкци|указани|regel|règle|regla)
     | (?:忽略|无视|無視|忘记|忘掉) [^。！？\n]{0,20} (?:指令|指示|提示|说明|規則|规则)
     | (?:指示|命令|プロンプト) [^。！？\n]{0,10} (?:無視|忘れ)
     | (?:지시|명령|프롬프트) [^.!?\n]{0,12} (?:무시|잊)
@@ -147,6 +147,10 @@ class Voice:
             distant=message.trust <= Trust.EXTERNAL,
             readers=READERS | frozenset(re.findall(r"[^\W_]+", names)),
         )
+
+    def context(self, context: Context) -> Context:
+        """What the rules may know: of a machine, "we" is not the project."""
+        return context if self.person else replace(context, project=None)
 
     def orders(self, text: str) -> list[Span]:
         """What of a text talks to its reader: nothing is learned from those sentences."""
