@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from .core.errors import ConfigError
+from .learn.limits import CHARACTERS, TURNS
 from .learn.passages import Indexing
+from .learn.spending import Budget, Price
 from .recall.query import Search
 
 DEFAULT_FILE = "nexus.yaml"
@@ -56,6 +58,11 @@ class LlmSettings:
     base_url: str | None = None
     timeout_seconds: float = 60.0
     max_output_tokens: int = 4096
+    learn: bool = True  # it reads what is said, beside the rules
+    turns_per_call: int = TURNS
+    characters_per_call: int = CHARACTERS
+    prices: Mapping[str, Price] = field(default_factory=dict)  # by the name of a model
+    budget: Budget = field(default_factory=Budget)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +126,7 @@ def load_settings(
         enabled=given.get("enabled", True),
         store=StoreSettings(**given.get("store", {})),
         embeddings=EmbeddingSettings(**given.get("embeddings", {})),
-        llm=LlmSettings(**given.get("llm", {})),
+        llm=_llm(given.get("llm", {})),
         indexing=Indexing(**given.get("indexing", {})),
         search=Search(**given.get("search", {})),
         agents=AgentSettings(
@@ -128,6 +135,12 @@ def load_settings(
             labeling=Switch(**agents.get("labeling", {})),
         ),
     )
+
+
+def _llm(given: Mapping[str, Any]) -> LlmSettings:
+    prices = {name: Price(**price) for name, price in given.get("prices", {}).items()}
+    budget = Budget(**given.get("budget", {}))
+    return LlmSettings(**{**given, "prices": prices, "budget": budget})
 
 
 def in_use(value: str, setting: str) -> str:

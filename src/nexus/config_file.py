@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, is_dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 import yaml
 
@@ -43,6 +43,12 @@ RANGES = {
     "memory.embeddings.cached_questions": (1, 10_000_000),
     "memory.llm.timeout_seconds": (1, 3_600),
     "memory.llm.max_output_tokens": (1, 1_000_000),
+    "memory.llm.turns_per_call": (1, 200),
+    "memory.llm.characters_per_call": (500, 1_000_000),
+    "memory.llm.prices.input": (0, 1_000_000),
+    "memory.llm.prices.output": (0, 1_000_000),
+    "memory.llm.budget.per_day": (0, 1_000_000_000),
+    "memory.llm.budget.tokens_per_day": (0, 1_000_000_000_000),
     "memory.indexing.min_content_length": (0, 10_000_000),
     "memory.indexing.max_content_length": (0, 10_000_000),
     "memory.indexing.batch_size": (1, 10_000),
@@ -54,6 +60,7 @@ CHOICES = {
     "memory.backend": tuple(BACKENDS),
     "memory.indexing.allowed_roles": ROLES,
 }
+PRICED = re.compile(r"(memory\.llm\.prices)\..*(\.(?:input|output))")  # between: any model
 ONE_OR_MORE = {"memory.search.rewrite"}  # a text there is a list of one
 
 
@@ -135,6 +142,8 @@ class _Reader:
     def _value(self, kind: Any, data: Any, key: str) -> Any:
         if (inner := _inner(kind)) is not None:
             return self.group(inner, data, key)
+        if get_origin(kind) is Mapping:
+            return self._by_name(get_args(kind)[1], data, key)
         if data is None:
             return None
         optional = type(None) in get_args(kind)
@@ -147,6 +156,16 @@ class _Reader:
         self._check_type(wanted, value, data, key)
         self._check_value(value, key)
         return None if optional and value == "" else tuple(value) if wanted is tuple else value
+
+    def _by_name(self, kind: Any, data: Any, key: str) -> dict[str, Any]:
+        """Groups under names that the writer chooses."""
+        if not isinstance(data, dict | None):
+            raise self._wrong(key, data, "a group of settings")
+        given = {str(name): value for name, value in (data or {}).items()}
+        return {
+            name: self.group(_inner(kind) or {}, value, f"{key}.{name:.80}")
+            for name, value in given.items()
+        }
 
     def _expanded(self, data: Any, key: str) -> Any:
         """With the environment's values; a variable that is not set stays, until it is used."""
@@ -182,7 +201,7 @@ class _Reader:
             raise self._wrong(key, data, EXPECTED[wanted])
 
     def _check_value(self, value: Any, key: str) -> None:
-        low, high = RANGES.get(key, (None, None))
+        low, high = RANGES.get(PRICED.sub(r"\1\2", key), (None, None))
         if low is not None and high is not None and not low <= value <= high:
             raise self._refused(key, f"lies between {low} and {high}, not at {value}")
         known = CHOICES.get(key)

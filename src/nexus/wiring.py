@@ -10,20 +10,25 @@ from typing import TYPE_CHECKING, Any
 
 from .config import EmbeddingSettings, LlmSettings, Settings, StoreSettings, in_use
 from .core.errors import ConfigError
+from .core.ids import WorkspaceId
 from .core.models import LanguageModel, Reranker
 from .core.protocols import Embedder, Store
 from .embedders.cached import CachedEmbedder
 from .embedders.checked import CheckedEmbedder
 from .learn.learner import Learner
+from .learn.limits import Limits
+from .learn.spending import RECALL, AccountedModel, Spending
 from .maintain.worker import Worker
 from .recall.answer import Ranking
 from .recall.query import Search
 
 if TYPE_CHECKING:
+    from .learn.one_pass import OnePass
     from .recall.asked import Asker, Strategy
     from .recall.rewrite import Rewrite
 
 Clock = Callable[[], datetime]
+ModelFor = Callable[[WorkspaceId], LanguageModel]  # the same model, paid by this workspace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +42,7 @@ class Parts:
     learner: Learner
     worker: Worker
     ranking: Ranking
+    spending: Spending
     now: Clock
     background: bool
 
@@ -61,6 +67,9 @@ def assemble(
     now = RisingClock(clock or _utc_now)
     checked = CheckedEmbedder(chosen, kept.vectors)
     cached = CachedEmbedder(checked, size=settings.embeddings.cached_questions)
+    model = make_llm(settings.llm)
+    spending = make_spending(settings.llm, kept, now)
+    asked = paid_by(model, settings.llm, spending) if model else None
     learner = Learner(kept, cached, settings.indexing, now)
     return Parts(
         settings=settings,
@@ -69,14 +78,40 @@ def assemble(
         unchecked_embedder=chosen,
         learner=learner,
         worker=Worker(learner),
-        ranking=make_ranking(settings.search, kept, cached, make_llm(settings.llm)),
+        ranking=make_ranking(settings.search, kept, cached, asked),
+        spending=spending,
         now=now,
         background=background,
     )
 
 
+def make_spending(settings: LlmSettings, store: Store, now: Clock) -> Spending:
+    """What models cost, and how much they may."""
+    prices, budget = settings.prices, settings.budget
+    return Spending(accounts=store.accounts, clock=now, prices=prices, budget=budget)
+
+
+def paid_by(model: LanguageModel, settings: LlmSettings, spending: Spending) -> ModelFor:
+    """The model, asked by questions of a workspace and on its account."""
+    name = settings.model or ""
+    return lambda workspace: AccountedModel(model, name, spending, workspace, RECALL)
+
+
+def make_one_pass(
+    settings: LlmSettings, model: LanguageModel | None, spending: Spending
+) -> OnePass | None:
+    """The reader of turns, where a model is configured and may read them."""
+    if model is None or not settings.learn:
+        return None
+    from .learn.one_pass import OnePass  # noqa: PLC0415
+    from .prompts import load_prompt  # noqa: PLC0415
+
+    limits = Limits(turns=settings.turns_per_call, characters=settings.characters_per_call)
+    return OnePass(model, settings.model or "", load_prompt("one_pass"), limits, spending)
+
+
 def make_ranking(
-    settings: Search, store: Store, embedder: CachedEmbedder, model: LanguageModel | None
+    settings: Search, store: Store, embedder: CachedEmbedder, model: ModelFor | None
 ) -> Ranking:
     """`contextual` finds more, `fused` is faster; both see only what a grant lets through."""
     from .recall.asked import Asker  # noqa: PLC0415  # numpy loads with it
@@ -292,7 +327,9 @@ def _ollama_model(given: dict[str, Any]) -> LanguageModel:
     return OllamaModel(**given)
 
 
-def make_rewriters(settings: Search, model: LanguageModel | None) -> Rewrite | None:
+def make_rewriters(
+    settings: Search, model: ModelFor | None
+) -> Callable[[WorkspaceId], Rewrite] | None:
     """The ways to put a question in other words that are switched on; none by default."""
     names = [name for name in settings.rewrite if name != "none"]
     if not names:
@@ -307,7 +344,8 @@ def make_rewriters(settings: Search, model: LanguageModel | None) -> Rewrite | N
     if model is None:
         raise ConfigError("memory.search.rewrite needs a model: configure memory.llm")
     chosen = {name: known[name] for name in names}
-    return rewriting(model, chosen, wait_seconds=settings.model_wait_seconds)
+    wait_seconds = settings.model_wait_seconds
+    return lambda workspace: rewriting(model(workspace), chosen, wait_seconds=wait_seconds)
 
 
 def make_reranker(settings: Search) -> Reranker | None:

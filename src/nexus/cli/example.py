@@ -47,6 +47,15 @@ ABOUT = {
     "memory.llm.base_url": "Another server that speaks the provider's language.",
     "memory.llm.timeout_seconds": "For one answer, with all attempts.",
     "memory.llm.max_output_tokens": "No answer may be longer.",
+    "memory.llm.learn": "It reads what is said, beside the rules; false: only questions use it.",
+    "memory.llm.turns_per_call": "Messages of a conversation that it reads at once,",
+    "memory.llm.characters_per_call": "and how long they may be together.",
+    "memory.llm.prices": "What a million tokens cost, by the name of a model. None are built in: a"
+    " model without a price costs nothing in `nexus usage`.",
+    "memory.llm.budget": "For each workspace and day (UTC). When it is spent, the model is asked"
+    " again tomorrow; until then the rules learn alone.",
+    "memory.llm.budget.per_day": "Money, as in the prices.",
+    "memory.llm.budget.tokens_per_day": "Input and output together.",
     "memory.indexing": "Which messages become passages by themselves. The ledger keeps all.",
     "memory.indexing.auto_index_messages": "false: only documents and notes are found.",
     "memory.indexing.min_content_length": "Shorter messages are not indexed (characters).",
@@ -91,6 +100,9 @@ SAMPLES = {
     "memory.llm.model": "name-of-the-model",
     "memory.llm.api_key": "${OPENAI_API_KEY}",
     "memory.llm.base_url": "https://api.example.com/v1",
+    "memory.llm.prices": {"name-of-the-model": {"input": 0.25, "output": 2.0}},
+    "memory.llm.budget.per_day": 1.5,
+    "memory.llm.budget.tokens_per_day": 2_000_000,
     "memory.search.reranker_url": "https://api.cohere.com/v2/rerank",
     "memory.search.reranker_model": "rerank-v5.0-fast",
     "memory.search.reranker_api_key": "${COHERE_API_KEY}",
@@ -109,7 +121,8 @@ def _lines(group: Any, at: str, depth: int) -> Iterator[str]:
     for name, value in _members(group):
         key = f"{at}.{name}" if at else name
         indent = "  " * depth
-        nested = isinstance(value, dict) or is_dataclass(value)
+        absent = value is None or value == {}
+        nested = not absent and (isinstance(value, dict) or is_dataclass(value))
         if nested and (depth == 0 or (depth == 1 and ABOUT[key])):
             yield ""
         yield from wrap(
@@ -118,7 +131,7 @@ def _lines(group: Any, at: str, depth: int) -> Iterator[str]:
         if nested:
             yield f"{indent}{name}:"
             yield from _lines(value, key, depth + 1)
-        elif value is None:
+        elif absent:
             yield f"{indent}# {name}: {json.dumps(SAMPLES[key])}"
         else:
             yield f"{indent}{name}: {json.dumps(value, ensure_ascii=False)}"

@@ -38,7 +38,7 @@ class Asker:
     """Turns what was understood of a question into what strategies search by."""
 
     embed: Callable[[WorkspaceId, str], Floats]
-    rewrite: Rewrite | None = None  # by a model, where one is configured
+    rewrite: Callable[[WorkspaceId], Rewrite] | None = None  # by a model that the workspace pays
 
     def ask(
         self, grant: Grant, query: Query, understood: Understood, depth: int, results: Results
@@ -48,7 +48,7 @@ class Asker:
         if self.rewrite:
             question = Question(text=query.question, now=query.now, people=query.people)
             with results.measured("rewrite"):
-                said = self.rewrite(question)
+                said = self.rewrite(grant.workspace)(question)
             results.degraded += said.degraded
         vector = None
         with results.measured("meaning"):

@@ -16,12 +16,13 @@ from ...core.errors import BadOutput, BudgetSpent, NexusError
 from ...core.models import LanguageModel
 from ...core.records import Draft, Event
 from ...prompts import Template
+from ..limits import Limits
 from ..rules.extracted import Extracted
 from ..spending import LEARN, AccountedModel, Spending
 from .items import Items
 from .merge import made_by, makers_of, merged
 from .shape import ANSWER
-from .turns import Excerpt, Limits, batches, words_of
+from .turns import Excerpt, batches, words_of
 
 __all__ = ["Limits", "OnePass", "Reading", "made_by", "makers_of", "merged", "next_try"]
 

@@ -17,6 +17,7 @@ from ...core.secrets import redacted
 from ...core.text import STOP_WORDS
 from ...core.visible import visible
 from ..immune import new_words, own_words
+from ..limits import Limits
 from ..rules.junk import is_repetition
 from ..rules.tokens import tokens
 
@@ -25,16 +26,6 @@ FEWEST_WORDS = 3  # of a whole batch: less teaches nothing
 LONGEST_NAME = 200  # of a speaker, as far as a model sees it
 WORD = re.compile(r"\w+")
 SMALL = STOP_WORDS | {"s"}  # "alice's"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """How much a model reads, and may say, at once."""
-
-    turns: int = 10
-    characters: int = 12_000
-    before: int = 4  # turns that were read already, to tell who "she" is
-    items_per_turn: int = 20  # of each kind
 
 
 class Turn(NamedTuple):
