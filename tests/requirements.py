@@ -183,7 +183,7 @@ REQUIREMENTS: dict[str, Requirement] = {
     "E27": later("An audit log in four levels", OPERATIONS),
     "E28": later("Audit partitions, retention and thresholds kept with each entry", OPERATIONS),
     "E29": later("Neo4j as a graph store", SERVER),
-    "E30": later("A user profile: preferences, expertise, style", EXTRACTION),
+    "E30": works("A user profile: preferences, expertise, style"),
     "E31": partial("Schema versions and migrations"),
     "E32": later("Job locks and job tracking", MAINTENANCE),
     "E33": later("Sensitive data encrypted at rest", OPERATIONS),

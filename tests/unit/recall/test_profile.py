@@ -1,0 +1,234 @@
+"""Who somebody is, as far as the viewer may know."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from nexus.core.access import Grant
+from nexus.core.records import Draft, EventKind, Memory, MemoryKind
+from nexus.core.scope import Scope
+from nexus.recall.profile import Entry, Profile, profile
+from nexus.stores.inprocess import InProcessStore
+from nexus.testing.samples import (
+    ACME,
+    ADMIN,
+    ALICE,
+    ALICE_DM,
+    ALICE_PROFILE,
+    BOB,
+    IN_ROOM,
+    ROOM,
+    event,
+)
+
+MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)
+
+
+class People:
+    """What was said and learned about people, an hour after each other."""
+
+    def __init__(self) -> None:
+        self.store = InProcessStore()
+        self.now = MONDAY
+        self.told = 0
+
+    def say(self, text: str, scope: Scope = ROOM, **more: Any) -> str:
+        self.now += timedelta(hours=1)
+        self.told += 1
+        told = event(f"{self.told}", text, scope=scope, at=self.now, **more)
+        return self.store.ledger.append(ACME, [told], recorded_at=self.now)[0].event_id
+
+    def fact(self, subject: str, predicate: str, said: str, **more: Any) -> Memory:
+        """Learned from a statement; `body` has what else the fact says."""
+        body = {"subject": subject, "predicate": predicate, "value": said, **more.pop("body", {})}
+        return self.keep(MemoryKind.FACT, f"{subject} {predicate} {said}", body, **more)
+
+    def keep(
+        self, kind: MemoryKind, text: str, body: dict[str, Any], scope: Scope = ROOM, **more: Any
+    ) -> Memory:
+        source = more.pop("rests_on", None) or self.say(text, scope, kind=EventKind.FACT)
+        draft = Draft(
+            scope=scope,
+            kind=kind,
+            text=text,
+            sources=(source,),
+            body=body,
+            **{"learned": True, **more},
+        )
+        return self.store.memories.put(ACME, [draft])[0]
+
+    def profile(self, person: str = "alice", grant: Grant = ADMIN) -> Profile:
+        return profile(self.store, grant, person, now=self.now)
+
+
+def texts(entries: tuple[Entry, ...]) -> list[str]:
+    return [entry.text for entry in entries]
+
+
+@pytest.fixture
+def people() -> People:
+    return People()
+
+
+@pytest.mark.requirement("E30")
+def test_a_profile_holds_preferences_expertise_habits_and_the_person(people: People) -> None:
+    people.fact("Alice", "LIKES", "pottery", confidence=0.95)
+    people.fact("alice", "SPEAKS", "Italian")
+    people.fact("alice", "LIVES_IN", "Oslo")
+    people.fact("alice", "READ", "a book")
+    behaviour = {"category": "behavioural", "stated": False}
+    people.fact("alice", "TYPICALLY_CONTACTS_AT", "09:00-11:00 UTC", body=behaviour)
+    people.fact("Bob", "LIKES", "chess")
+
+    found = people.profile()
+    assert texts(found.preferences) == ["Alice LIKES pottery"]
+    assert texts(found.expertise) == ["alice SPEAKS Italian"]
+    assert texts(found.about) == ["alice LIVES_IN Oslo"]
+    assert texts(found.patterns) == ["alice TYPICALLY_CONTACTS_AT 09:00-11:00 UTC"]
+    (likes,) = found.preferences
+    assert likes.confidence == 0.95
+    assert people.store.ledger.get(ADMIN, likes.sources)[0].text == "Alice LIKES pottery"
+    assert not found.empty
+
+
+@pytest.mark.requirement("E30")
+def test_a_profile_shows_what_holds_now(people: People) -> None:
+    people.fact("alice", "LIVES_IN", "Oslo")
+    people.fact("alice", "LIVES_IN", "Rome")
+    people.fact("alice", "LIKES", "coffee")
+    people.fact("alice", "LIKES", "tea")
+    people.fact("alice", "DISLIKES", "coffee")
+
+    found = people.profile()
+    assert texts(found.about) == ["alice LIVES_IN Rome"]
+    assert texts(found.preferences) == ["alice DISLIKES coffee", "alice LIKES tea"]
+
+
+def test_the_same_said_twice_is_one_entry_that_holds_since_the_first(people: People) -> None:
+    first = people.fact("alice", "LIVES_IN", "Oslo")
+    people.fact("Alice", "LIVES_IN", "oslo")
+
+    (entry,) = people.profile().about
+    assert entry.since == first.at
+
+
+def test_what_is_said_not_to_be_so_is_worth_knowing(people: People) -> None:
+    people.fact("alice", "LIKES", "meat", body={"negated": True})
+
+    assert texts(people.profile().preferences) == ["alice LIKES meat"]
+    assert people.profile().preferences[0].memory.fact.negated
+
+
+def test_what_was_told_belongs_to_a_profile_whatever_its_relation(people: People) -> None:
+    people.fact("alice", "GUARDS", "the lighthouse", learned=False)
+    exact = {"exact": True}
+    people.fact("user:alice", "favourite_editor", "vim", body=exact, learned=False)
+
+    found = people.profile()
+    assert texts(found.about) == ["alice GUARDS the lighthouse"]
+    assert texts(found.preferences) == ["user:alice favourite_editor vim"]
+
+
+def test_names_lead_through_aliases(people: People) -> None:
+    body = {"name": "Alice", "aliases": ["Ally"], "type": "person"}
+    people.keep(MemoryKind.ENTITY, "Alice is also called Ally.", body)
+    people.fact("Ally", "LIKES", "pottery")
+
+    found = people.profile("alice")
+    assert (found.person, found.aliases) == ("Alice", ("Ally",))
+    assert texts(found.preferences) == ["Ally LIKES pottery"]
+
+
+def preference(people: People, text: str, **more: Any) -> Memory:
+    body = {"kind": "preference_stated", "owner": "Alice", **more.pop("body", {})}
+    return people.keep(MemoryKind.LANDMARK, text, body, **more)
+
+
+@pytest.mark.requirement("E30")
+def test_how_somebody_wants_to_be_written_to_is_part_of_their_style(people: People) -> None:
+    preference(people, "Alice prefers short answers without small talk.")
+    preference(people, "Alice loves the sea.")
+    preference(people, "Bob prefers long answers.", body={"owner": "Bob"})
+    preference(people, "Alice will call.", body={"kind": "commitment"})
+
+    found = people.profile()
+    assert texts(found.style.stated) == ["Alice prefers short answers without small talk."]
+    assert set(texts(found.preferences)) == {
+        "Alice loves the sea.",
+        "Alice prefers short answers without small talk.",
+    }
+
+
+def test_a_preference_that_is_a_fact_already_stands_once(people: People) -> None:
+    fact = people.fact("Alice", "LIKES", "pottery")
+    preference(people, "Alice likes pottery.", rests_on=fact.sources[0])
+
+    assert texts(people.profile().preferences) == ["Alice LIKES pottery"]
+
+
+@pytest.mark.requirement("E30")
+def test_style_is_counted_in_the_persons_own_messages(people: People) -> None:
+    for _ in range(4):
+        people.say("hey, could you look at this? 😀")
+        people.say("I think " + "very " * 90 + "much of it.", speaker="bob")
+        people.say("yeah, thanks!!", speaker="Alice")
+    people.say("An answer.", role="assistant", speaker="alice")
+
+    style = people.profile().style
+    assert style.messages == 8
+    assert style.words < 10
+    assert style.questions == style.emoji == 0.5
+    assert style.polite == style.informal == 1.0
+    assert style.traits == (
+        "writes short messages",
+        "asks often",
+        "uses emoji",
+        "is polite",
+        "writes informally",
+    )
+    assert people.profile("bob").style.messages == 4
+    assert people.profile("bob").style.traits == ()
+
+
+def test_a_few_messages_say_nothing_about_style(people: People) -> None:
+    for _ in range(4):
+        people.say("ok?")
+
+    assert people.profile().style.messages == 4
+    assert people.profile().style.traits == ()
+
+
+@pytest.mark.requirement("E30", "X1")
+def test_a_profile_holds_only_what_the_viewer_may_read(people: People) -> None:
+    people.fact("alice", "LIKES", "chess", scope=ALICE_PROFILE)
+    people.fact("alice", "LIKES", "jazz", scope=ALICE_DM)
+    preference(people, "Alice prefers short answers.", scope=ALICE_DM)
+    for _ in range(6):
+        people.say("A private word, please.", scope=ALICE_DM)
+
+    inside = people.profile(grant=ALICE.grant())
+    room = people.profile(grant=IN_ROOM.grant())
+    bob = people.profile(grant=BOB.grant())
+    assert len(inside.preferences) == 3
+    assert texts(room.preferences) == ["alice LIKES chess"]
+    assert room.style.messages == 0
+    assert room.style.stated == ()
+    assert bob.empty
+
+
+def test_nobody_has_an_empty_profile(people: People) -> None:
+    found = people.profile("nobody")
+    assert found.empty
+    assert found.person == "nobody"
+
+
+def test_a_profile_shows_the_newest(people: People) -> None:
+    for number in range(30):
+        people.fact("alice", "LIKES", f"song {number}")
+
+    found = people.profile()
+    assert len(found.preferences) == 20
+    assert found.preferences[0].text == "alice LIKES song 29"
