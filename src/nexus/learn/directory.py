@@ -7,20 +7,26 @@ question it answers is a look-up: nothing here walks over all that is known.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..core.derive import known_as
 from ..core.records import Draft, Memory, MemoryKind
+from ..core.text import terms
 
 Record = Draft | Memory
 Pair = frozenset[str]
 Address = tuple[str, str]  # kind and value
+Remembered = Callable[[str], Iterable[str]]
 
 UNTYPED = "thing"  # what the rules call something whose type nothing tells
 MOST_TEXTS = 30  # of facts about one name: what a context is compared with
 SHORTEST_SIMILAR, LONGEST_SIMILAR = 6, 60  # letters; among shorter ones a letter makes another name
+ALIKE = (  # types one sentence tells from another too seldom to keep names apart by
+    frozenset({"product", "company"}),
+    frozenset({"product", "project", "document", "event"}),
+)
 TITLES = frozenset("mr mrs ms miss dr prof professor sir".split())
 LEGAL = frozenset("inc ltd gmbh corp llc co ag plc corporation limited incorporated".split())
 
@@ -36,7 +42,9 @@ class Entry:
 
     def may_be(self, type: str) -> bool:
         """Whether a mention of this type can mean it. What has no type yet can be anything."""
-        return type == UNTYPED or not self.types or type in self.types
+        if type == UNTYPED or not self.types or type in self.types:
+            return True
+        return any(type in alike and not alike.isdisjoint(self.types) for alike in ALIKE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +58,10 @@ class Claim:
 class Directory:
     """Entities by name, alias, part of a name, address and likeness; all keys are `known_as`."""
 
-    def __init__(self) -> None:
+    def __init__(self, remembered: Remembered | None = None) -> None:
+        self._remembered = remembered
+        self._recalled: dict[str, list[str]] = {}
+        self._terms: dict[str, frozenset[str]] = {}
         self.entries: dict[str, Entry] = {}
         self.owners: defaultdict[str, set[str]] = defaultdict(set)  # alias → entities
         self.parts: defaultdict[str, set[str]] = defaultdict(set)  # first or last word → entities
@@ -63,9 +74,13 @@ class Directory:
         self._near: defaultdict[str, set[str]] = defaultdict(set)
 
     @classmethod
-    def of(cls, memories: Iterable[Memory]) -> Directory:
-        """From entities, facts and reviews in any order; other kinds are left out."""
-        return cls().with_(sorted(memories, key=lambda memory: (memory.at, memory.id)))
+    def of(cls, memories: Iterable[Memory], remembered: Remembered | None = None) -> Directory:
+        """From entities, facts and reviews in any order; other kinds are left out.
+
+        `remembered` gives the texts of facts about a name that are not among these. It is asked
+        only where several are called alike.
+        """
+        return cls(remembered).with_(sorted(memories, key=lambda memory: (memory.at, memory.id)))
 
     def with_(self, records: Iterable[Record]) -> Directory:
         """Itself, grown by what was just learned."""
@@ -82,6 +97,19 @@ class Directory:
     def names(self) -> tuple[str, ...]:
         """Every name, as it was first spelt."""
         return tuple(entry.name for entry in self.entries.values())
+
+    def said_about(self, key: str) -> list[str]:
+        """The texts of facts about a name."""
+        if self._remembered and key not in self._recalled:
+            self._recalled[key] = list(self._remembered(key))[:MOST_TEXTS]
+        return [*self._recalled.get(key, ()), *self.texts.get(key, ())]
+
+    def terms_about(self, key: str) -> frozenset[str]:
+        """What facts about a name speak of, as terms; kept, because a few names are often asked."""
+        found = self._terms.get(key)
+        if found is None:
+            found = self._terms[key] = frozenset(terms(" ".join(self.said_about(key))))
+        return found
 
     def near(self, key: str) -> set[str]:
         """Names one slip away: a letter more, less, changed, or two that changed places."""
@@ -127,7 +155,9 @@ class Directory:
     def _add_fact(self, body: Any, text: str) -> None:
         for name in (body.get("subject"), body.get("object")):
             if isinstance(name, str):
-                self.texts[known_as(name)].append(text)
+                key = known_as(name)
+                self.texts[key].append(text)
+                self._terms.pop(key, None)
 
     def _add_review(self, body: Any) -> None:
         if body.get("what") != "merge":

@@ -9,7 +9,7 @@ is known at the same place.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ..core.derive import known_as
@@ -23,9 +23,10 @@ RECENT = 6  # messages before this one that count as its context
 ENOUGH = 2.0  # what a candidate must have in common with the context
 CLEARER = 2.0  # how many times as much as the next one
 MOST_PROPOSED = 3
+MOST_WEIGHED = 8  # candidates; of more, those who were named in full a moment ago
 SURE = {"speaker": 1.0, "exact": 0.97, "alias": 0.95, "identifier": 0.95, "form": 0.93}
 PART, CONTEXT = 0.9, 0.85
-NOW, LATELY, FULL_NAME, CLOSENESS = 2.0, 1.0, 3.0, 4.0  # weights of what a context shares
+NOW, LATELY, FULL_NAME, CLOSENESS = 2.0, 0.25, 3.0, 2.0  # weights of what a context shares
 
 Similar = Callable[[str, Sequence[str]], Sequence[float]]  # a text and others → cosines
 
@@ -72,8 +73,10 @@ def resolve(
     if present or len(found) == 1 or known.united(found):
         only = key if key in found else min(found)
         return _only(name, type, (only, found[only]), around, known)
-    scores = _scores(sorted(found), around, known, similar)
-    return _chosen(name, key, scores, known)
+    weighed = _named_lately(found, around) if len(found) > MOST_WEIGHED else sorted(found)
+    if len(weighed) < 2:
+        return Resolution(name=name, confidence=1.0, how="new")  # too many are called so
+    return _chosen(name, key, _scores(weighed, around, known, similar), known)
 
 
 def _fitting(key: str, type: str, known: Directory) -> dict[str, str]:
@@ -189,6 +192,9 @@ def _is_meant(name: str, type: str, other: str, around: Around, known: Directory
     A person, yes, unless somebody is brought up by that name: "my cousin Sarah", "another Sarah".
     Then only one who is known to be a cousin. Of what type nothing tells has to be talked about.
     """
+    alone = " " not in known_as(name)  # without a title
+    if type == UNTYPED and alone and other.rsplit(maxsplit=1)[-1] == known_as(name):
+        return False  # a company may be called like somebody's family
     brought_up = _introduction(name, around.event.text)
     if brought_up is not None:
         return bool(_meant(brought_up) & _about(other, known))
@@ -212,24 +218,36 @@ def _scores(
     event, recent = around.event, around.recent[-RECENT:]
     now = _meant(f"{event.speaker} {event.text}")
     lately = _meant(" ".join(f"{each.speaker} {each.text}" for each in recent)) - now
-    told = known_as(" ".join(each.text for each in (*recent, event)).replace(":", " "))
+    told = _told(around)
     about = {key: _about(key, known) for key in keys}
+    named = [key for key in keys if " " in key and key in told]
     scores = {}
     for key in keys:
         others = set().union(*(about[other] for other in keys if other != key))
         own = about[key] - others
         scores[key] = NOW * len(own & now) + LATELY * len(own & lately)
-        scores[key] += FULL_NAME * (" " in key and key in told)
+        scores[key] += FULL_NAME * (named == [key])
     if similar is not None:
-        near = similar(event.text, [" ".join(known.texts.get(key, (key,))) for key in keys])
+        near = similar(event.text, [" ".join(known.said_about(key)) or key for key in keys])
         scores = {key: scores[key] + CLOSENESS * one for key, one in zip(keys, near, strict=True)}
     return scores
 
 
+def _named_lately(keys: Iterable[str], around: Around) -> list[str]:
+    told = _told(around)
+    return sorted(key for key in keys if key in told)[:MOST_WEIGHED]
+
+
+def _told(around: Around) -> str:
+    """What was said here lately, as names are spelt."""
+    texts = (each.text for each in (*around.recent[-RECENT:], around.event))
+    return known_as(" ".join(texts).replace(":", " "))
+
+
 def _about(key: str, known: Directory) -> set[str]:
     names = {key, *known.entries[key].aliases}
-    texts = [text for name in names for text in known.texts.get(name, ())]
-    return _meant(" ".join(texts)) - {word for name in names for word in terms(name)}
+    about = set().union(*(known.terms_about(name) for name in names))
+    return about - {word for name in names for word in terms(name)}
 
 
 def _meant(text: str) -> set[str]:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ..core.access import Grant
-from ..core.derive import known_as, names_in
+from ..core.derive import known_as
 from ..core.filters import Condition, Op
 from ..core.identifiers import possible_identifiers, spelt_identifier
 from ..core.protocols import Store
@@ -107,7 +107,7 @@ def _gather(store: Store, grant: Grant, name: str) -> _Cards:
         looked.update(fresh)
         found = store.memories.named(grant, fresh, limit=MOST_RECORDS)
         cards.add(memory for memory in found if memory.kind is MemoryKind.ENTITY)
-        names = {each for memory in cards.records.values() for each in names_in(memory)}
+        names = {each for memory in cards.records.values() for each in _names(memory)}
     return cards
 
 
@@ -127,7 +127,7 @@ class _Cards:
                 continue
             self.records[memory.id] = memory
             key = known_as(memory.body["name"])
-            aliases = names_in(memory) - {key}
+            aliases = _names(memory) - {key}
             if memory.body.get("same_as"):
                 self.kept[key] = memory.body["name"]
                 for alias in aliases:
@@ -159,7 +159,7 @@ class _Cards:
         aliases = {
             alias
             for memory in records
-            for alias in names_in(memory)
+            for alias in _names(memory)
             if self.owners[alias] <= members and (alias not in self.own or alias in members)
         }
         return members | aliases
@@ -190,6 +190,11 @@ class _Cards:
             could_be=tuple(map(self.called, sorted(self.owners[key]))) if not records else (),
             records=tuple(records),
         )
+
+
+def _names(memory: Memory) -> set[str]:
+    """The name and the aliases of an entity record."""
+    return {known_as(name) for name in (memory.body["name"], *memory.body.get("aliases", ()))}
 
 
 def _types(records: Sequence[Memory]) -> tuple[str, ...]:
