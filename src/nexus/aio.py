@@ -130,6 +130,7 @@ class AsyncWorkspace(_Face):
     learn_patterns = _Awaited(Workspace.learn_patterns)
     sessions_knowing = _Awaited(Workspace.sessions_knowing)
     stats = _Awaited(Workspace.stats)
+    usage = _Awaited(Workspace.usage)
     flush = _Awaited(Workspace.flush)
     export = _Awaited(Workspace.export)
     import_ = _Awaited(Workspace.import_)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from datetime import datetime
 from pathlib import Path
 from typing import TextIO
 
@@ -13,6 +14,7 @@ from .core.ids import AgentId, UserId, WorkspaceId
 from .core.records import LedgerReport, Receipt
 from .core.scope import Scope
 from .learn.patterns import learn_patterns
+from .learn.spending import Usage
 from .maintain.forget import ForgetReport, choose_target, forget
 from .place import MOST_LISTED, Place
 from .recall.query import check_limit
@@ -120,6 +122,10 @@ class Workspace:
     def stats(self, *, grant: Grant | None = None) -> dict[str, int]:
         """How much a grant (the administrator's, if not said otherwise) may see."""
         return self._parts.store.count(grant or self.administrator)
+
+    def usage(self, *, since: datetime | None = None) -> Usage:
+        """What language models cost from a day on, and what is left of today's budget."""
+        return self._parts.spending.usage(self.id, since=since)
 
     def flush(self) -> int:
         """Index and learn everything; returns how much is still stuck."""

@@ -16,6 +16,7 @@ COMMANDS = {
     "observe": ("telling", "Write down what somebody said."),
     "remember": ("telling", "Keep exactly this."),
     "memory": ("memory", "Search, index, count, compact, export and import."),
+    "usage": ("usage", "What language models cost, and what is left of today's budget."),
     "forget": ("forgetting", "Erase, with everything derived from it, and prove it."),
     "verify": ("checks", "Walk the hash chain of the ledger."),
     "doctor": ("doctor", "Look for what could go wrong on this machine."),
