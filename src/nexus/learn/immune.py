@@ -23,7 +23,10 @@ from ..core.fence import unfenced
 from ..core.ids import digest
 from ..core.records import Event, EventKind
 
-FEWEST_WORDS = 4  # "Yes, of course." is nobody's in particular
+FEWEST_WORDS = 4  # "Yes, of course." is nobody's in particular,
+FEWEST_LETTERS = 16  # also where words have no spaces between them
+SHORTEST = 2 * FEWEST_WORDS - 1  # characters of the shortest words, with spaces
+LONGEST_COMPARED = 20_000  # characters of an earlier message
 MOST_CONTEXTS = 64
 MOST_DIGESTS = 20_000
 PARAGRAPH = re.compile(r"\n[ \t>]*\n")
@@ -31,6 +34,7 @@ SENTENCE = re.compile(r"(?<=[.!?…])[\"'”’)\]]{0,3}\s+|(?<=[。！？])")
 WORD = re.compile(r"[^\W_]+")
 LABEL = re.compile(r"^[^\n:]{1,60}:\s+")  # "Alice: …", "Memory: …"
 BRACKETS = re.compile(r"^\s*[\[(][^\])\n]{1,80}[\])]\s*|\s*[\[(][^\])\n]{1,80}[\])]\s*$")
+ELEMENT = re.compile(r"</?[a-zA-Z][^<>]{0,80}>")
 QUOTING = re.compile(r"^[ \t>*•#|-]+|^[ \t]*\d{1,3}[.)][ \t]+", re.MULTILINE)
 
 
@@ -67,10 +71,8 @@ def digests_of(context: str) -> frozenset[str]:
 
     Words alone count: spaces, punctuation, capitals, quoting and escaping may change on the way.
     """
-    within = html.unescape(context)
-    return frozenset(
-        made for piece in _pieces(within) for made in _spellings(piece) if made is not None
-    )
+    pieces = dict.fromkeys(_pieces(context))
+    return frozenset(made for piece in pieces for made in _spellings(piece))
 
 
 def own_words(event: Event, injected: Injected = NOTHING_INJECTED) -> str:
@@ -100,7 +102,7 @@ def new_words(
         return ""
     if is_person(event):
         return text
-    earlier = "\n".join(_plain(each.text) for each in before)
+    earlier = "\n".join(_plain(each.text[:LONGEST_COMPARED]) for each in before)
     return without(text, lambda piece: _worth(piece) and _plain(piece) in earlier)
 
 
@@ -111,20 +113,18 @@ def is_person(event: Event) -> bool:
 
 def without(text: str, known: Callable[[str], bool]) -> str:
     """The text without its known paragraphs, lines and sentences; unchanged if there are none."""
-    kept: list[str] = []
-    for paragraph in PARAGRAPH.split(text):
-        left = "" if known(paragraph) else _unknown(paragraph, known)
-        kept.append(left)
-    joined = "\n\n".join(filter(None, kept))
-    return text if _plain(joined) == _plain(text) else joined
+    paragraphs = PARAGRAPH.split(text)
+    kept = ["" if known(each) else _unknown(each, known) for each in paragraphs]
+    return text if kept == paragraphs else "\n\n".join(filter(str.strip, kept))
 
 
 def _unknown(paragraph: str, known: Callable[[str], bool]) -> str:
-    lines = [line for line in paragraph.split("\n") if not known(line)]
-    flowing = "\n".join(lines)
+    if len(paragraph) < SHORTEST:
+        return paragraph
+    flowing = "\n".join(line for line in paragraph.split("\n") if not known(line))
     sentences = SENTENCE.split(flowing)
     left = [sentence for sentence in sentences if not known(sentence)]
-    return flowing if len(left) == len(sentences) else " ".join(left)
+    return flowing if left == sentences else " ".join(left)
 
 
 def _pieces(text: str) -> Iterator[str]:
@@ -136,11 +136,13 @@ def _pieces(text: str) -> Iterator[str]:
 
 def _spellings(piece: str) -> Iterator[str]:
     """Digests of a piece as it is, without its label, and without what stands in brackets."""
-    bare = QUOTING.sub("", piece)
+    if len(piece) < SHORTEST:
+        return
+    bare = QUOTING.sub("", html.unescape(ELEMENT.sub(" ", piece)))
     inner = BRACKETS.sub("", bare)
     for text in dict.fromkeys((bare, LABEL.sub("", bare), inner, LABEL.sub("", inner))):
         words = WORD.findall(unicodedata.normalize("NFKC", text).casefold())
-        if len(words) >= FEWEST_WORDS or sum(map(len, words)) >= 16:
+        if len(words) >= FEWEST_WORDS or sum(map(len, words)) >= FEWEST_LETTERS:
             yield digest("injected", " ".join(words))
 
 
@@ -153,4 +155,7 @@ def _alike(one: str, other: str) -> bool:
 
 
 def _worth(piece: str) -> bool:
-    return len(piece.split(None, FEWEST_WORDS)) >= FEWEST_WORDS
+    """Whether so many words in a row are nobody's by chance."""
+    return len(piece.split(None, FEWEST_WORDS)) >= FEWEST_WORDS or (
+        not piece.isascii() and len(piece) >= FEWEST_LETTERS
+    )
