@@ -12,6 +12,7 @@ from nexus import ConfigError, Nexus
 from nexus.cli.example import ABOUT, example_yaml
 from nexus.config import Settings, in_use, load_settings, settings_file
 from nexus.config_file import dotted_keys, file_shape
+from nexus.learn.spending import Budget, Price
 
 ROOT = Path(__file__).parents[2]
 SEED_SPELLINGS = ("backend", "dimension", "sqlite_vec", "lancedb", "pgvector")
@@ -154,6 +155,25 @@ def test_a_model_is_configured_with_a_few_lines() -> None:
 
     assert (llm.provider, llm.model) == ("ollama", "qwen3")
     assert (llm.timeout_seconds, llm.max_output_tokens) == (20, 500)
+
+
+def test_a_model_has_prices_and_a_budget() -> None:
+    written(
+        "memory:\n"
+        "  llm:\n"
+        "    learn: false\n"
+        "    turns_per_call: 5\n"
+        "    prices:\n"
+        '      small-4.1: {input: 0.25, output: "${OUTPUT}"}\n'
+        "      local:\n"
+        "    budget: {per_day: 2, tokens_per_day: 1000}\n"
+    )
+
+    llm = load_settings(None, {"OUTPUT": "2.5"}).llm
+
+    assert (llm.learn, llm.turns_per_call) == (False, 5)
+    assert llm.prices == {"small-4.1": Price(input=0.25, output=2.5), "local": Price()}
+    assert llm.budget == Budget(per_day=2, tokens_per_day=1000)
 
 
 def test_the_example_file_is_the_generated_one_and_holds_the_defaults() -> None:

@@ -51,6 +51,35 @@ REFUSED = {
     ),
     "no time for a model": ("memory:\n  llm: {timeout_seconds: 0}", "lies between 1 and 3600"),
     "no words for a model": ("memory:\n  llm: {max_output_tokens: 0}", "lies between 1 and"),
+    "no turns for a model": ("memory:\n  llm: {turns_per_call: 0}", "lies between 1 and 200"),
+    "prices that are a number": (
+        "memory:\n  llm: {prices: 5}",
+        "memory.llm.prices must be a group of settings, not a number",
+    ),
+    "a price without parts": (
+        "memory:\n  llm: {prices: {small: 5}}",
+        "memory.llm.prices.small must be a group of settings, not a number",
+    ),
+    "a price with other parts": (
+        "memory:\n  llm: {prices: {small: {inputs: 5}}}",
+        "unknown setting memory.llm.prices.small.inputs; did you mean",
+    ),
+    "a price below nothing": (
+        "memory:\n  llm: {prices: {gpt-4.1: {input: -1}}}",
+        "memory.llm.prices.gpt-4.1.input lies between 0 and",
+    ),
+    "a price that is no number": (
+        "memory:\n  llm: {prices: {small: {input: much}}}",
+        "memory.llm.prices.small.input must be a number, not text",
+    ),
+    "a budget below nothing": (
+        "memory:\n  llm: {budget: {per_day: -1}}",
+        "memory.llm.budget.per_day lies between 0 and",
+    ),
+    "a budget of half a token": (
+        "memory:\n  llm: {budget: {tokens_per_day: 0.5}}",
+        "memory.llm.budget.tokens_per_day must be a whole number",
+    ),
     "a search that waits for ever": (
         "memory:\n  search: {model_wait_seconds: 3600}",
         "lies between 0.1 and 60",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 from ...core.canonical import EARLIEST, LATEST, clean_time
@@ -54,7 +55,7 @@ def _spans(words: str, turns: Sequence[Turn]) -> Iterator[DateSpan]:
     if not small or len(small) > LONGEST_WORDS:
         return
     for turn in turns:
-        for span in dates_in(turn.text, turn.event.at):
+        for span in _dates(turn.text, turn.event.at):
             said = " ".join(span.text.casefold().split())
             if said in small or small in said:
                 yield span
@@ -62,6 +63,11 @@ def _spans(words: str, turns: Sequence[Turn]) -> Iterator[DateSpan]:
         found = dates_in(words, turn.event.at)
         if len(found) == 1:
             yield found[0]
+
+
+@lru_cache(maxsize=32)  # every dated item of a turn asks
+def _dates(text: str, at: datetime) -> list[DateSpan]:
+    return dates_in(text, at)
 
 
 def _given(told: Mapping[str, Any]) -> When:
