@@ -9,7 +9,7 @@ is known at the same place.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from ..core.derive import known_as
@@ -23,7 +23,7 @@ RECENT = 6  # messages before this one that count as its context
 ENOUGH = 2.0  # what a candidate must have in common with the context
 CLEARER = 2.0  # how many times as much as the next one
 MOST_PROPOSED = 3
-MOST_WEIGHED = 8  # candidates; of more, those who were named in full a moment ago
+MOST_WEIGHED = 8  # who share a name; of more, those who were named in full a moment ago
 SURE = {"speaker": 1.0, "exact": 0.97, "alias": 0.95, "identifier": 0.95, "form": 0.93}
 PART, CONTEXT = 0.9, 0.85
 NOW, LATELY, FULL_NAME, CLOSENESS = 2.0, 0.25, 3.0, 2.0  # weights of what a context shares
@@ -65,7 +65,7 @@ def resolve(
         return Resolution(name=around.event.speaker, confidence=1.0, how="speaker")
     if key in known.entries and not known.entries[key].may_be(type):
         return Resolution(name=name, confidence=1.0, how="new")  # another kind of thing
-    found = _fitting(key, type, known)
+    found = _fitting(key, type, around, known)
     if not found:
         likely = tuple(_alike(key, type, known))
         return Resolution(name=name, confidence=1.0, how="new", candidates=likely)
@@ -73,13 +73,10 @@ def resolve(
     if present or len(found) == 1 or known.united(found):
         only = key if key in found else min(found)
         return _only(name, type, (only, found[only]), around, known)
-    weighed = _named_lately(found, around) if len(found) > MOST_WEIGHED else sorted(found)
-    if len(weighed) < 2:
-        return Resolution(name=name, confidence=1.0, how="new")  # too many are called so
-    return _chosen(name, key, _scores(weighed, around, known, similar), known)
+    return _chosen(name, key, _scores(sorted(found), around, known, similar), known)
 
 
-def _fitting(key: str, type: str, known: Directory) -> dict[str, str]:
+def _fitting(key: str, type: str, around: Around, known: Directory) -> dict[str, str]:
     """Whom this spelling can mean, and why: the surest reasons alone, and parts of names."""
     found: dict[str, str] = {}
     if key in known.entries:
@@ -91,8 +88,12 @@ def _fitting(key: str, type: str, known: Directory) -> dict[str, str]:
     if not found:
         found |= dict.fromkeys(_same_form(key, words, known), "form")
     if len(words) == 1 and type in (PERSON, UNTYPED):
-        people = [each for each in known.parts.get(words[0], ()) if _person(each, type, known)]
-        found |= {each: "part" for each in people if each not in found}
+        people: Collection[str] = known.parts.get(words[0], ())
+        if len(people) > MOST_WEIGHED:
+            people = _named_lately(words[0], around, known)
+        found |= {
+            each: "part" for each in people if each not in found and _person(each, type, known)
+        }
     return {each: how for each, how in found.items() if known.entries[each].may_be(type)}
 
 
@@ -233,9 +234,16 @@ def _scores(
     return scores
 
 
-def _named_lately(keys: Iterable[str], around: Around) -> list[str]:
-    told = _told(around)
-    return sorted(key for key in keys if key in told)[:MOST_WEIGHED]
+def _named_lately(part: str, around: Around, known: Directory) -> set[str]:
+    """Of the many who have this name, those who were named in full a moment ago."""
+    words = re.findall(r"[\w'’-]+", _told(around))
+    places = [place for place, word in enumerate(words) if word == part]
+    runs = (" ".join(words[start:end]) for at in places for start, end in _around(at))
+    return {run for run in runs if run in known.parts[part]}
+
+
+def _around(place: int) -> list[tuple[int, int]]:
+    return [(place, place + 2), (place, place + 3), (max(0, place - 1), place + 1)]
 
 
 def _told(around: Around) -> str:
