@@ -124,6 +124,8 @@ def _names(extracted: Extracted, speaker: str) -> list[str]:
 def _every_name(extracted: Extracted) -> Iterator[str | None]:
     for fact in extracted.facts:
         yield fact.subject
+        if " and " in fact.subject:  # Tyler and Sarah: each of them, too
+            yield from fact.subject.split(" and ")
         yield fact.object
     for identity in extracted.identities:
         yield identity.owner

@@ -159,9 +159,10 @@ def topics(
 
 
 def content_words(text: str) -> list[str]:
-    """Every word that is neither small nor filler, in reading order and as it is spelt."""
-    found = [word for word in TOKEN.findall(text) if word[0].isalnum()]
-    return [word for word in found if word.lower() not in SMALL] or found
+    """Every word that is not small, once, in reading order and as it is spelt."""
+    found = {word.lower(): word for word in reversed(TOKEN.findall(text)) if word[0].isalnum()}
+    kept = [word for low, word in found.items() if low not in SMALL]
+    return list(reversed(kept or found.values()))
 
 
 def _runs(found: Sequence[str]) -> Iterator[list[str]]:

@@ -27,7 +27,8 @@ from .observed import Ended
 MOST_LABELS = 5_000
 MOST_FACTS = 5_000
 MOST_SHOWN = 3  # labels given as evidence
-HALF_LIFE = timedelta(days=30)  # a mention counts half after so long
+HALF_LIFE = timedelta(days=30)  # so much earlier than the newest, a mention counts half
+LEAST = 0.1  # what a mention counts, however old it is
 OUTDATED = 0.4  # what knowledge that is no longer true is worth
 
 ENTITY = MemoryKind.ENTITY
@@ -110,7 +111,11 @@ def route(
         for name, names in spellings.items()
         if any(names & _entities(label) for label in labels)
     }
-    scores = [_scored(session, said, known, facts, now) for session, said in turns.items()]
+    scores = []
+    for session, said in turns.items():
+        last = max(label.recorded_at for label in said)
+        outdated = {known_as(each.entity) for each in _outdated(facts, session, last, now)}
+        scores.append(_scored(session, said, known, labels[0].at, outdated))
     scores.sort(key=lambda each: (-each.score, -each.last_at.timestamp(), str(each.session)))
     return scores[:limit]
 
@@ -144,19 +149,17 @@ def _scored(
     session: Session,
     labels: Sequence[Memory],
     known: Mapping[str, Names],
-    facts: Sequence[Memory],
-    now: datetime,
+    newest: datetime,
+    outdated: set[str],
 ) -> SessionScore:
-    last = max(label.recorded_at for label in labels)
-    outdated = {known_as(each.entity) for each in _outdated(facts, session, last, now)}
     mentions, depths, stale_names = {}, [], []
     for name, spelt in known.items():
-        ages = [now - label.at for label in labels if spelt & _entities(label)]
-        depth = sum(0.5 ** (max(age, timedelta()) / HALF_LIFE) for age in ages)
+        times = [label.at for label in labels if spelt & _entities(label)]
+        depth = sum(_weight(newest - at) for at in times)
         depths.append(depth / (depth + 1) * (OUTDATED if spelt & outdated else 1))
-        if ages:
-            mentions[name] = len(ages)
-        if ages and spelt & outdated:
+        if times:
+            mentions[name] = len(times)
+        if times and spelt & outdated:
             stale_names.append(name)
     return SessionScore(
         session=session,
@@ -166,6 +169,10 @@ def _scored(
         stale=tuple(stale_names),
         labels=tuple(sorted(labels, key=_newest)[:MOST_SHOWN]),
     )
+
+
+def _weight(age: timedelta) -> float:
+    return max(LEAST, float(0.5 ** (age / HALF_LIFE)))
 
 
 def _outdated(

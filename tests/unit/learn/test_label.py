@@ -11,7 +11,8 @@ from tests.unit.making import event
 
 from nexus.core.records import Draft, EventKind, MemoryKind
 from nexus.learn.label import label_draft
-from nexus.learn.rules import Context, Message, extract
+from nexus.learn.rules import Context, Extracted, Message, extract
+from nexus.learn.rules.extracted import Category, Span, Statement
 
 TALK = Context(participants=("Alice", "Bob"), project="Apollo")
 
@@ -79,6 +80,24 @@ def test_names_are_spelt_as_the_facts_spell_them() -> None:
     assert found is not None
     subjects = {fact.subject for fact in extracted.facts}
     assert subjects <= set(found.body["entities"])
+
+
+def test_two_who_do_something_together_are_two() -> None:
+    extracted = Extracted(facts=(_moved("Tyler and Sarah"),))
+    found = label_draft(event("They moved."), extracted)
+    assert found is not None
+    assert {"Tyler", "Sarah"} <= set(found.body["entities"])
+
+
+def _moved(who: str) -> Statement:
+    return Statement(
+        subject=who,
+        predicate="MOVED_TO",
+        object="Rome",
+        sentence=f"{who} moved to Rome.",
+        source=Span(0, 5),
+        category=Category.PERSONAL,
+    )
 
 
 @pytest.mark.parametrize(
