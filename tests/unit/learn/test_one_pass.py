@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
 from tests.answers import Item, answer, entity, fact, label, landmark, when
 from tests.unit.making import ACME, NOON, event
 
@@ -165,6 +167,21 @@ def test_an_item_that_cannot_be_kept_is_left_out_alone_and_counted(more: Item, w
 
     assert [draft.text for draft in reading.drafts] == ["Alice chose PostgreSQL."]
     assert reading.dropped == {why: 1}
+
+
+@pytest.mark.parametrize(
+    ("said", "subject", "object"),
+    [
+        ("I tested two databases.", "alice", "database"),
+        ("私は東京に住んでいます。", "alice", "東京"),
+        ("Мы выбрали Москву для офиса.", "alice", "Москву"),
+    ],
+)
+def test_words_are_found_in_other_forms_and_scripts(said: str, subject: str, object: str) -> None:
+    draft = one(read(*turns(said), facts=[fact(object, subject=subject)]))
+
+    assert draft.confidence == 0.95
+    assert list(one_pass(Says()).batches(turns(said)))
 
 
 def test_the_same_twice_is_once() -> None:
@@ -368,6 +385,44 @@ def test_what_was_said_before_is_not_paid_for_again() -> None:
 
     assert one_pass(model).read([again], [first]) == Reading(())
     assert model.asked == []
+
+
+WORDS = some.text(max_size=40) | some.sampled_from(["alice", "PostgreSQL", "CHOSE", "2026-01-01"])
+NUMBERS = some.integers(-2, 5)
+
+
+def fitting(schema: Mapping[str, Any]) -> some.SearchStrategy[Any]:
+    """Anything that fits a schema."""
+    if "anyOf" in schema:
+        return some.one_of(*map(fitting, schema["anyOf"]))
+    if "enum" in schema:
+        return some.sampled_from(schema["enum"])
+    if schema["type"] == "object":
+        inner = {name: fitting(kind) for name, kind in schema["properties"].items()}
+        return some.fixed_dictionaries(inner)
+    if schema["type"] == "array":
+        return some.lists(fitting(schema["items"]), max_size=4)
+    plain = {"string": WORDS, "integer": NUMBERS, "boolean": some.booleans(), "null": some.none()}
+    return plain[schema["type"]]
+
+
+@given(fitting(ANSWER))
+@settings(max_examples=300, deadline=None)
+def test_whatever_fits_the_shape_is_kept_or_counted(said: Item) -> None:
+    first, second = turns(CHOICE, "She lives in Rome.")
+
+    try:
+        reading = one_pass(Says(said, said)).read([second], [first])
+    except BadOutput:
+        return
+
+    store = InProcessStore()
+    store.ledger.append(ACME, [first, second], recorded_at=NOON)
+    kept = store.memories.put(ACME, reading.drafts)
+    assert len(kept) == len(reading.drafts)
+    assert all(second.id in memory.sources for memory in kept)
+    named = [len(each.entities) for each in reading.named.values()]
+    assert sum(map(len, said.values())) >= len(kept) + sum(named) + sum(reading.dropped.values())
 
 
 # -- batches

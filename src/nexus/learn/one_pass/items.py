@@ -21,7 +21,7 @@ from ..passages import tags_of
 from ..rules.extracted import Category, Certainty, Entity, Extracted, Identity, Span
 from ..rules.instructions import instructions
 from ..rules.relations import BEGINS, STATES
-from .turns import SMALL, WORD, Excerpt, Turn, words_of
+from .turns import Excerpt, Turn, words_of
 from .unfit import Unfit
 from .when import When, when
 
@@ -37,6 +37,7 @@ PRONOUNS = frozenset(
     """i me my mine we us our you your he him his she her it its they them their this that these
     those who someone somebody everyone everybody nobody""".split()
 )
+WORD = re.compile(r"\w+")
 LIKING = frozenset("PREFERS LIKES DISLIKES LOVES HATES WANTS AVOIDS FAVORITE".split())
 
 
@@ -197,8 +198,8 @@ class Items:
 
     def _grounds(self, turns: Sequence[Turn], names: str, sentence: str) -> list[Turn]:
         """Turns the model did not name but took words from: what they gave is erased with them."""
-        used = WORD.findall(names) + [word for word in WORD.findall(sentence) if word[0].isupper()]
-        borrowed = {word.casefold() for word in used} - SMALL - _words(turns)
+        capitals = [word for word in WORD.findall(sentence) if word[0].isupper()]
+        borrowed = words_of(" ".join([names, *capitals])) - _words(turns)
         last = turns[-1].number
         nearest = sorted(self.excerpt.all, key=lambda turn: (turn.number > last, -turn.number))
         found: dict[int, Turn] = {}
@@ -211,11 +212,10 @@ class Items:
     def _grounded(self, turns: Sequence[Turn], names: str, time: When) -> bool:
         """Whether every word was said, is somebody's name, or tells the time that was said."""
         times = [time_text(at) for at in (time.since, time.until) if at]
-        allowed = _words(turns) | self.known | SMALL | words_of(" ".join(times))
-        return all(word in allowed or _bare(word) in allowed for word in words_of(names))
+        return words_of(names) <= _words(turns) | self.known | words_of(" ".join(times))
 
     def _stands_in(self, turns: Sequence[Turn], name: str) -> bool:
-        return words_of(name) - SMALL <= _words(turns) | self.known
+        return words_of(name) <= _words(turns) | self.known
 
 
 def _called(name: str, alias: str) -> Identity:
@@ -278,11 +278,6 @@ def _external(turns: Sequence[Turn]) -> bool:
 
 def _words(turns: Iterable[Turn]) -> frozenset[str]:
     return frozenset().union(*(turn.words for turn in turns))
-
-
-def _bare(word: str) -> str:
-    """Without an ending that comes and goes when a sentence is put in other words."""
-    return re.sub(r"(?:es|s|ing|ed)$", "", word)
 
 
 def _distinct(names: Iterable[str]) -> list[str]:

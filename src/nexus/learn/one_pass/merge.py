@@ -8,7 +8,7 @@ from dataclasses import replace
 from ...core.canonical import canonical_json
 from ...core.derive import known_as
 from ...core.records import Draft, MemoryKind
-from .turns import SMALL, words_of
+from .turns import words_of
 
 ALIKE = 0.6  # the share of words two landmarks of a kind have in common
 
@@ -93,7 +93,7 @@ def _triple(draft: Draft) -> tuple[object, ...]:
 def _same_landmark(one: Draft, other: Draft) -> bool:
     if one.body["kind"] != other.body["kind"]:
         return False
-    left, right = words_of(one.text) - SMALL, words_of(other.text) - SMALL
+    left, right = words_of(one.text), words_of(other.text)
     return len(left & right) >= ALIKE * min(len(left), len(right)) > 0
 
 

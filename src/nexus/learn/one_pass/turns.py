@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from ...core.ids import WorkspaceId, digest
 from ...core.records import Event, EventKind, Trust
 from ...core.scope import Scope
 from ...core.secrets import redacted
-from ...core.text import STOP_WORDS
+from ...core.text import query_terms, terms
 from ...core.visible import visible
 from ..immune import new_words, own_words
 from ..limits import Limits
@@ -24,8 +23,6 @@ from ..rules.tokens import tokens
 READ = (EventKind.MESSAGE, EventKind.NOTE)  # documents are as long as they like, and not turns
 FEWEST_WORDS = 3  # of a whole batch: less teaches nothing
 LONGEST_NAME = 200  # of a speaker, as far as a model sees it
-WORD = re.compile(r"\w+")
-SMALL = STOP_WORDS | {"s"}  # "alice's"
 
 
 class Turn(NamedTuple):
@@ -96,7 +93,8 @@ def _told(turn: Turn) -> dict[str, str | int]:
 
 
 def words_of(text: str) -> frozenset[str]:
-    return frozenset(WORD.findall(text.casefold()))
+    """The words that matter, as a search would compare them: in any form, in any script."""
+    return frozenset(query_terms(text))
 
 
 def batches(events: Iterable[Event], limits: Limits) -> Iterator[list[Event]]:
@@ -110,10 +108,7 @@ def batches(events: Iterable[Event], limits: Limits) -> Iterator[list[Event]]:
     for told in by_place.values():
         told.sort(key=lambda event: (event.at, event.id))
         for batch in _split(filter(_readable, told), limits):
-            if (
-                sum(len(WORD.findall(event.text[: limits.characters])) for event in batch)
-                >= FEWEST_WORDS
-            ):
+            if sum(len(terms(event.text[:LONGEST_NAME])) for event in batch) >= FEWEST_WORDS:
                 yield batch
 
 
