@@ -17,6 +17,8 @@ from ..core.records import Draft, Event, Memory, MemoryKind
 from .entities import same_as
 from .reconcile import settled
 
+COPIED = ("what", "names", "old", "new")  # of a review, so that a decision can be read alone
+
 
 def decided(store: Store, event: Event) -> list[Draft]:
     """What a decision makes hold, to be kept; what holds no longer is removed at once."""
@@ -53,7 +55,7 @@ def _derived(decision: Event, review: Memory) -> Iterator[Draft]:
     yield _closing(decision, review, sources)
     if what == Decision.ACCEPT and review.body["what"] == "merge":
         yield same_as(decision, _pair(review), sources)
-    elif what == Decision.ACCEPT:
+    elif what == Decision.ACCEPT or what == Decision.ACCEPT:
         yield settled(review, decision, sources)
 
 
@@ -70,8 +72,9 @@ def _pair(review: Memory) -> tuple[str, str]:
 
 def _closing(decision: Event, review: Memory, sources: Sequence[str]) -> Draft:
     what = decision.metadata[DECISION]
+    told = {name: review.body[name] for name in COPIED if name in review.body}
     body: dict[str, Any] = {
-        **review.body,
+        **told,
         "decides": review.id,
         "decision": what,
         "by": decision.speaker,
