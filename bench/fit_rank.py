@@ -19,7 +19,7 @@ import numpy as np
 from rich.progress import track
 
 from nexus.config import EmbeddingSettings, Settings
-from nexus.core.protocols import Candidate
+from nexus.core.candidate import Candidate
 from nexus.embedders.interaction import interaction
 from nexus.evaluation.dataset import Conversation
 from nexus.evaluation.evaluate import memory

@@ -46,6 +46,18 @@ def keyword_text(memory: Memory) -> str:
     return memory.text if memory.indexed_text is None else memory.indexed_text
 
 
+def searched_by_text(memory: Memory) -> bool:
+    """Whether words and meaning lead to it; what is indexed as nothing has names and a thread."""
+    return memory.indexed_text != ""
+
+
+def embedded_text(memory: Memory) -> str:
+    """What an embedder is shown of it: everything but secrets."""
+    from .secrets import redacted  # noqa: PLC0415  # its patterns load with the first text
+
+    return redacted(memory.text)
+
+
 def thread_name(memory: Memory) -> str:
     """The conversation a memory is part of: the thread its caller named, or else its day."""
     return f"={memory.thread}" if memory.thread else f"~{memory.at:%Y-%m-%d}"
@@ -72,16 +84,41 @@ def directs(memory: Memory) -> bool:
     return memory.role != "assistant" and bool(DIRECTION.search(memory.text))
 
 
+NAMED = (MemoryKind.FACT, MemoryKind.ENTITY)  # what is looked up by name, if nothing else is said
+NAMES = {  # where in a body the names are that a memory is known by: a text, or a list of them
+    MemoryKind.FACT: ("subject", "object"),
+    MemoryKind.ENTITY: ("name", "aliases"),
+    MemoryKind.EPISODE: ("entities",),
+    MemoryKind.LANDMARK: ("owner",),
+    MemoryKind.REVIEW: ("names",),
+}
+
+
 def names_in(memory: Memory) -> frozenset[str]:
-    """What a fact or an entity is about, as it is looked up."""
-    body = memory.body
-    if memory.kind is MemoryKind.FACT:
-        names = [body.get("subject"), body.get("object")]
-    elif memory.kind is MemoryKind.ENTITY:
-        names = [body.get("name"), *body.get("aliases", ())]
-    else:
-        names = []
-    return frozenset(known_as(name) for name in names if isinstance(name, str))
+    """What a memory is about, as it is looked up.
+
+    A fact is about its subject and its object, an entity has its name and its aliases, an
+    episode its entities, a landmark its owner, and a review the names it is about.
+    """
+    told = [memory.body.get(field) for field in NAMES.get(memory.kind, ())]
+    every = (
+        name for each in told for name in (each if isinstance(each, list | tuple) else (each,))
+    )
+    return frozenset(known_as(name) for name in every if isinstance(name, str))
+
+
+def looked_up_by(memory: Memory) -> frozenset[str]:
+    """Its names, and for an entity the first and the last word of each, marked as parts."""
+    names = names_in(memory)
+    if memory.kind is not MemoryKind.ENTITY:
+        return names
+    words = [name.split() for name in names if " " in name]
+    return names | {part_of_name(part) for each in words for part in (each[0], each[-1])}
+
+
+def part_of_name(word: str) -> str:
+    """How an entity is looked up of whose name only a part was said."""
+    return f"~{word}"
 
 
 def known_as(name: str) -> str:

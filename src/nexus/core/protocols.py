@@ -12,9 +12,10 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from .access import Grant
+from .candidate import Candidate
 from .filters import Filter
 from .ids import WorkspaceId
 from .records import (
@@ -32,6 +33,7 @@ from .records import (
     Stage,
     Task,
     Tombstone,
+    Waiting,
 )
 
 if TYPE_CHECKING:
@@ -71,22 +73,6 @@ class Scored:
 
     id: str
     score: float
-
-
-class Candidate(NamedTuple):
-    """What ranking wants to know of a memory without reading it; hundreds are made a question."""
-
-    id: str
-    kind: MemoryKind
-    speaker: str | None
-    role: str | None
-    thread: str  # which conversation it is part of; means nothing elsewhere
-    at: datetime
-    length: int  # in terms
-    asks: bool
-    directs: bool  # says how things shall be done from now on
-    keyword: float
-    thread_keyword: float
 
 
 class Ledger(Protocol):
@@ -148,11 +134,12 @@ class Queue(Protocol):
         limit: int,
         leased: bool = False,
         failed: bool = False,
+        step: Stage | None = None,
     ) -> list[Task]:
         """Lease the oldest due work; of this grant, or (the worker's own call) of everything.
 
-        Somebody who waits also takes what another one has `leased`, or what `failed` and is
-        backing off. Doing work twice is harmless, so a lease only saves effort.
+        Of any step, or of one. Somebody who waits also takes what another one has `leased`, or
+        what `failed` and is backing off. Doing work twice is harmless; a lease saves effort.
         """
         ...
 
@@ -168,13 +155,22 @@ class Queue(Protocol):
         """Put events back at the start, to be indexed and learned again."""
         ...
 
+    def waiting(self, grant: Grant, *, limit: int) -> list[Waiting]:
+        """Work of visible events: what failed first, then by when it is due, latest first."""
+        ...
+
+    def retry(
+        self, workspace: WorkspaceId, event_ids: Sequence[str] | None, *, now: datetime
+    ) -> int:
+        """Make what failed due now, of these events or of all; how much that was."""
+        ...
+
 
 class Memories(Protocol):
     """The derived records and their keywords.
 
-    What was learned says again what was told, and stands on a shelf of its own: conversations
-    and the statistics of what was told know nothing of it. Searches look among what was told,
-    with `learned` also among what was learned; whoever names ids or names gets either.
+    What was learned stands on a shelf of its own: searches look among what was told and count
+    nothing else, unless `learned` is asked for too. Whoever gives ids or names gets either.
     """
 
     def put(self, workspace: WorkspaceId, drafts: Sequence[Draft]) -> list[Memory]:
@@ -236,10 +232,17 @@ class Memories(Protocol):
         """The ids of those from a stretch of time, newest first; `until` is not included."""
         ...
 
-    def named(self, grant: Grant, names: Sequence[str], *, limit: int) -> list[Memory]:
-        """Facts and entities about any of these names, newest first.
+    def named(
+        self,
+        grant: Grant,
+        names: Sequence[str],
+        *,
+        limit: int,
+        kinds: Sequence[MemoryKind] | None = None,
+    ) -> list[Memory]:
+        """Those of these kinds about any of these names, newest first; else facts and entities.
 
-        A fact is about its subject and its object; capitals do not matter.
+        `core.derive.names_in` says what a memory is about; capitals do not matter.
         """
         ...
 
@@ -293,7 +296,7 @@ class Vectors(Protocol):
         ...
 
     def missing(self, grant: Grant, profile: EmbeddingProfile, *, limit: int) -> list[Memory]:
-        """Memories that have no vector of this profile yet."""
+        """Memories that have no vector of this profile yet, but for those indexed as nothing."""
         ...
 
     def profiles(self) -> list[EmbeddingProfile]:

@@ -150,7 +150,7 @@ class Draft:
     text: str
     sources: tuple[str, ...]
     slot: str = ""
-    indexed_text: str | None = None  # what keywords are taken from, if not the text alone
+    indexed_text: str | None = None  # what keywords are taken from, if not the text; "": never
     at: datetime | None = None  # None: when its newest source happened
     confidence: float = 1.0
     salience: float = 0.5
@@ -345,6 +345,18 @@ class Erased:
     keywords: int = 0
     links: int = 0
     queued: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """Work that is not done yet, for people to look at."""
+
+    event_id: str
+    scope: Scope
+    step: Stage  # the stage this work reaches
+    attempts: int
+    error: str | None  # of the last attempt
+    due_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.protocols import Candidate
+from ..core.candidate import Candidate
 from ..core.records import MemoryKind
 from .timeline import in_time
 from .understand import Understood

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..core.access import Grant
-from ..core.protocols import Candidate, Embedder, Store
+from ..core.candidate import Candidate
+from ..core.protocols import Embedder, Store
 from .asked import Asked, Asker, Results, Strategy
 from .features import Neighbours, Pool, Surroundings
 from .query import Query

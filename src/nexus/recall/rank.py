@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 
 from ..core.access import Grant
-from ..core.protocols import Candidate
+from ..core.candidate import Candidate
 from ..core.records import Explanation, StrategyReport
 from .answer import Ranked, Ranking
 from .asked import Results

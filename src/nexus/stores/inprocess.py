@@ -20,21 +20,24 @@ import numpy as np
 
 from ..core.access import Grant, Label, check_grant
 from ..core.bm25 import K1, B, best_possible, inverse_frequency
+from ..core.candidate import Candidate
 from ..core.chain import GENESIS, commitment, content_of, link, new_salt, same_content
 from ..core.derive import (
+    NAMED,
     Source,
     asks,
     derive,
     directs,
     keyword_text,
     known_as,
-    names_in,
+    looked_up_by,
+    searched_by_text,
     thread_name,
 )
 from ..core.errors import Conflict, Forgotten
 from ..core.filters import Filter, matches
 from ..core.ids import WorkspaceId
-from ..core.protocols import Candidate, Floats, Scored
+from ..core.protocols import Floats, Scored
 from ..core.records import (
     Draft,
     EmbeddingProfile,
@@ -42,6 +45,7 @@ from ..core.records import (
     Event,
     LedgerReport,
     Memory,
+    MemoryKind,
     NewEvent,
     Progress,
     Receipt,
@@ -49,6 +53,7 @@ from ..core.records import (
     Stage,
     Task,
     Tombstone,
+    Waiting,
 )
 from ..core.text import terms
 from .checks import DIGITS, check_vector, day_of, entered, ranked, recorded
@@ -275,6 +280,7 @@ class InProcessQueue(_Part):
         limit: int,
         leased: bool = False,
         failed: bool = False,
+        step: Stage | None = None,
     ) -> list[Task]:
         due = [
             (event, work)
@@ -282,6 +288,7 @@ class InProcessQueue(_Part):
             if (work := home.work.get(event.id))
             and (failed or work.due_at <= now or (grant is not None and not work.attempts))
             and (leased or _is_free(work, now))
+            and step in (None, work.step)
         ]
         if grant is None:
             due.sort(key=lambda each: each[1].due_at)
@@ -323,6 +330,37 @@ class InProcessQueue(_Part):
         kept = [id for id in event_ids if id in home.by_id and home.by_id[id].event]
         home.work.update({id: _Work(id, Stage.INDEXED, now) for id in kept})
         return len(kept)
+
+    @_locked
+    def waiting(self, grant: Grant, *, limit: int) -> list[Waiting]:
+        left = self._state.granted(grant).work
+        visible = self._state.visible_events(grant)
+        found = [_waiting(event, left[event.id]) for event in visible if event.id in left]
+        found.sort(key=lambda each: each.event_id)
+        found.sort(key=lambda each: each.due_at, reverse=True)
+        return sorted(found, key=lambda each: each.error is None)[:limit]
+
+    @_locked
+    def retry(
+        self, workspace: WorkspaceId, event_ids: Sequence[str] | None, *, now: datetime
+    ) -> int:
+        left = self._state.of(workspace).work
+        wanted = left.keys() if event_ids is None else set(event_ids)
+        failed = [work for id, work in left.items() if id in wanted and work.error is not None]
+        for work in failed:
+            work.due_at, work.leased_until = now, None
+        return len(failed)
+
+
+def _waiting(event: Event, work: _Work) -> Waiting:
+    return Waiting(
+        event_id=event.id,
+        scope=event.scope,
+        step=work.step,
+        attempts=work.attempts,
+        error=work.error,
+        due_at=work.due_at,
+    )
 
 
 def _is_free(work: _Work, now: datetime) -> bool:
@@ -424,10 +462,18 @@ class InProcessMemories(_Part):
         return [memory.id for memory in inside[:limit]]
 
     @_locked
-    def named(self, grant: Grant, names: Sequence[str], *, limit: int) -> list[Memory]:
+    def named(
+        self,
+        grant: Grant,
+        names: Sequence[str],
+        *,
+        limit: int,
+        kinds: Sequence[MemoryKind] | None = None,
+    ) -> list[Memory]:
         wanted = set(map(known_as, names))
-        visible = self._state.visible_memories(grant)
-        about = (memory for memory in visible if not wanted.isdisjoint(names_in(memory)))
+        asked = NAMED if kinds is None else kinds
+        visible = (m for m in self._state.visible_memories(grant) if m.kind in asked)
+        about = (memory for memory in visible if not wanted.isdisjoint(looked_up_by(memory)))
         return newest_first(about)[:limit]
 
     @_locked
@@ -550,7 +596,8 @@ class InProcessVectors(_Part):
     @_locked
     def missing(self, grant: Grant, profile: EmbeddingProfile, *, limit: int) -> list[Memory]:
         known = self._state.granted(grant).vectors[profile.name]
-        return [m for m in self._state.visible_memories(grant) if m.id not in known][:limit]
+        visible = filter(searched_by_text, self._state.visible_memories(grant))
+        return [memory for memory in visible if memory.id not in known][:limit]
 
     @_locked
     def profiles(self) -> list[EmbeddingProfile]:

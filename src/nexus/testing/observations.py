@@ -14,13 +14,15 @@ from typing import Any
 from ..core.access import Label, Viewer
 from ..core.filters import parse_filter
 from ..core.ids import WorkspaceId
-from ..core.records import Found
+from ..core.records import Found, MemoryKind
 from ..core.text import query_terms
 from ..embedders.hashing import HashingEmbedder
 from ..place import Place
 from .operations import START, Ref, World
 
 QUESTIONS = ("tea and secrets", "who likes the blue heron?", "ledger heron tea")
+WORDS = " ".join(QUESTIONS).split()
+ASKED = query_terms(" ".join(QUESTIONS))
 MOST_KNOWN = 6  # events whose ids are tried, newest first
 DAY = timedelta(days=1)
 
@@ -60,10 +62,12 @@ def _export(world: World, place: Place, _known: list[Ref]) -> str:
     return f"{exported}\n{out.getvalue()}"
 
 
-def _nearest(world: World, place: Place, _known: list[Ref]) -> Any:
+def _nearest(world: World, place: Place, _known: list[Ref], *, learned: bool = False) -> Any:
     embedder = HashingEmbedder()
     vector = embedder.embed([QUESTIONS[0]])[0]
-    return world.store.vectors.nearest(place.grant, embedder.profile, vector, limit=20)
+    return world.store.vectors.nearest(
+        place.grant, embedder.profile, vector, limit=20, learned=learned
+    )
 
 
 def _vectors(world: World, place: Place, known: list[Ref]) -> Any:
@@ -81,6 +85,7 @@ def _missing(world: World, place: Place, _known: list[Ref]) -> Any:
 LOOKS: Mapping[str, Ask] = {
     "progress": _each(lambda place, ref: place.progress(ref.receipt)),
     "pending": lambda world, place, _: world.store.queue.pending(place.grant),
+    "waiting": lambda world, place, _: world.store.queue.waiting(place.grant, limit=999),
     "progress below": lambda world, place, known: world.store.ledger.progress(
         place.grant, [ref.id for ref in known]
     ),
@@ -107,6 +112,10 @@ LOOKS: Mapping[str, Ask] = {
     "recall many": _recall(2, limit=50),
     "recall good ones": _recall(0, threshold=0.3),
     "recall facts": _recall(1, kinds=["fact"]),
+    "recall what was learned": _recall(2, kinds=["fact", "entity", "episode", "landmark"]),
+    "recall all kinds today": lambda _world, place, _: place.recall(
+        f"{QUESTIONS[2]} today", kinds=[kind.value for kind in MemoryKind], explain=True
+    ),
     "recall in time": _recall(0, since=START + timedelta(seconds=3), until=START + DAY),
     "recall explained": _recall(0, explain=True),
     "recall as of": _recall(1, as_of=START + timedelta(seconds=5)),
@@ -120,10 +129,17 @@ LOOKS: Mapping[str, Ask] = {
     "recall in a scope": _recall_in(lambda ref: str(ref.scope)),
     "recall in a kind of scope": _recall_in(lambda ref: ref.scope.kind.value),
     "recall words nobody said": lambda _world, place, _: place.recall("zebra quagga ?!"),
-    "matching": lambda world, place, _: world.store.memories.matching(
-        place.grant, query_terms(" ".join(QUESTIONS)), limit=20
+    "matching": lambda world, place, _: world.store.memories.matching(place.grant, ASKED, limit=20),
+    "matching learned": lambda world, place, _: (
+        world.store.memories.matching(place.grant, ASKED, limit=20, learned=True),
+        world.store.memories.holding(place.grant, ASKED),
+        world.store.memories.holding(place.grant, ASKED, learned=True),
     ),
     "nearest": _nearest,
+    "nearest learned": lambda world, place, _: _nearest(world, place, _, learned=True),
+    "neighbours": lambda world, place, _: world.store.memories.neighbours(
+        place.grant, [memory.id for memory in world.store.memories.find(place.grant)], reach=2
+    ),
     "vectors": _vectors,
     "facts": lambda _world, place, _: place.facts(),
     "facts about people": lambda _world, place, known: [
@@ -138,7 +154,9 @@ LOOKS: Mapping[str, Ask] = {
         world.store.memories.named(
             place.grant, [name for ref in known for name in ref.scope.ids], limit=99
         ),
+        world.store.memories.named(place.grant, WORDS, limit=99, kinds=[*MemoryKind]),
         world.store.memories.between(place.grant, START, START + DAY, limit=99),
+        world.store.memories.between(place.grant, START, START + DAY, limit=99, learned=True),
         world.store.memories.texts(place.grant, _ids(known)),
     ),
     "fact": _each(lambda place, ref: place.fact(str(ref.scope), "color")),

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any, Protocol
@@ -13,9 +13,10 @@ from unittest.mock import patch
 
 from ..config import Settings
 from ..core.access import Label, Viewer, administrator_grant
+from ..core.derive import searched_by_text
 from ..core.ids import WorkspaceId, digest
 from ..core.protocols import Store
-from ..core.records import Draft, MemoryKind, Receipt, event_id
+from ..core.records import Draft, Fact, MemoryKind, Receipt, event_id
 from ..core.scope import Scope
 from ..embedders.hashing import HashingEmbedder
 from ..nexus import Nexus
@@ -183,6 +184,32 @@ class SetFact:
         return world.place(self.viewer).set_fact(self.scope, self.name, self.value)
 
 
+def _learned(kind: MemoryKind, body: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"kind": kind, "body": body, "slot": "learned", "learned": True, **more}
+
+
+# What flows make of two words of a text: told, or learned in each of the ways there are.
+SHAPES: Mapping[str, Callable[[str, str], dict[str, Any]]] = {
+    "episode": lambda _one, _other: {"kind": MemoryKind.EPISODE},
+    "fact": lambda one, other: _learned(
+        MemoryKind.FACT,
+        asdict(Fact(subject=one, predicate="LIKES", object=other, category="preferences")),
+        metadata={"made_by": ["rules"]},
+    ),
+    "entity": lambda one, other: _learned(
+        MemoryKind.ENTITY, {"name": one, "type": "person", "aliases": [other]}
+    ),
+    "label": lambda one, other: _learned(
+        MemoryKind.EPISODE,
+        {"span": "turn", "label": one, "topics": [], "entities": [one, other]},
+        indexed_text="",
+    ),
+    "landmark": lambda one, other: _learned(
+        MemoryKind.LANDMARK, {"kind": "decision", "owner": other, "due": None, "text": one}
+    ),
+}
+
+
 @dataclass(frozen=True)
 class Derive:
     """A flow puts something that rests on several events, or on what was learned from them."""
@@ -191,6 +218,7 @@ class Derive:
     sources: tuple[Ref, ...]
     text: str
     deeper: bool = False
+    shape: str = "episode"
     tells = None
 
     @property
@@ -204,11 +232,12 @@ class Derive:
     def do(self, world: World) -> Any:
         draft = Draft(
             scope=self.scope,
-            kind=MemoryKind.EPISODE,
             text=self.text,
             sources=tuple(ref.memory_ids[0] if self.deeper else ref.id for ref in self.sources),
+            **SHAPES[self.shape](*self.text.split()[:2]),
         )
-        put = world.store.memories.put(self.workspace, [draft])
+        kept = world.store.memories.put(self.workspace, [draft])
+        put = list(filter(searched_by_text, kept))
         vectors = HashingEmbedder().embed([memory.text for memory in put])
         named = {memory.id: row for memory, row in zip(put, vectors, strict=True) if row.any()}
         profile = HashingEmbedder().profile

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from ..core.access import Grant
 from ..core.filters import parse_filter
 from ..core.ids import WorkspaceId
 from ..core.protocols import Store
+from ..core.records import MemoryKind
 from ..core.scope import Scope
 from .samples import ACME, LATER, NOON, SPACE, draft, event, point, tell, towards
 
@@ -33,15 +35,22 @@ class Shelf:
         return {self.memories[id] for id in ids}
 
 
-def fill(store: Store, scopes: Iterable[Scope], workspace: WorkspaceId = ACME) -> Shelf:
-    """One event, one memory and one vector in each scope, named after it."""
+FACT: dict[str, Any] = {
+    "kind": MemoryKind.FACT,
+    "body": {"subject": "tea", "predicate": "IS", "value": "hot"},
+}
+
+
+def fill(
+    store: Store, scopes: Iterable[Scope], workspace: WorkspaceId = ACME, *, learned: bool = False
+) -> Shelf:
+    """One event, one fact and one vector in each scope, named after it."""
     shelf = Shelf()
     for scope in scopes:
         name = str(scope)
         (source,) = tell(store, event(name, "tea", scope=scope), workspace=workspace)
-        (memory,) = store.memories.put(
-            workspace, [draft(source, text="tea", scope=scope, body={"subject": "tea"})]
-        )
+        drafted = draft(source, text="tea", scope=scope, learned=learned, **FACT)
+        (memory,) = store.memories.put(workspace, [drafted])
         point(store, {memory.id: towards(1)}, workspace)
         shelf.events[source] = shelf.memories[memory.id] = name
     return shelf
@@ -68,6 +77,9 @@ READS: Mapping[str, Read] = {
     "queue.claim": lambda store, grant, shelf: shelf.event_names(
         task.event.id for task in store.queue.claim(grant, now=LATER, limit=999, leased=True)
     ),
+    "queue.waiting": lambda store, grant, shelf: shelf.event_names(
+        each.event_id for each in store.queue.waiting(grant, limit=999)
+    ),
     "memories.get": lambda store, grant, shelf: shelf.memory_names(
         memory.id for memory in store.memories.get(grant, list(shelf.memories))
     ),
@@ -86,7 +98,13 @@ READS: Mapping[str, Read] = {
             grant, ["tea"], where=parse_filter({"subject": "tea"}), limit=999
         )
     ),
+    "memories.matching learned": lambda store, grant, shelf: shelf.memory_names(
+        hit.id for hit in store.memories.matching(grant, ["tea"], limit=999, learned=True)
+    ),
     "memories.holding": lambda store, grant, _: store.memories.holding(grant, ["tea"]),
+    "memories.holding learned": lambda store, grant, _: store.memories.holding(
+        grant, ["tea"], learned=True
+    ),
     "memories.describe": lambda store, grant, shelf: shelf.memory_names(
         store.memories.describe(grant, list(shelf.memories), ["tea"])
     ),
@@ -95,6 +113,15 @@ READS: Mapping[str, Read] = {
     ),
     "memories.between": lambda store, grant, shelf: shelf.memory_names(
         store.memories.between(grant, NOON, LATER, limit=999)
+    ),
+    "memories.between learned": lambda store, grant, shelf: shelf.memory_names(
+        store.memories.between(grant, NOON, LATER, limit=999, learned=True)
+    ),
+    "memories.named": lambda store, grant, shelf: shelf.memory_names(
+        memory.id for memory in store.memories.named(grant, ["Tea"], limit=999)
+    ),
+    "memories.named of kinds": lambda store, grant, shelf: shelf.memory_names(
+        memory.id for memory in store.memories.named(grant, ["Tea"], limit=999, kinds=[*MemoryKind])
     ),
     "memories.neighbours": lambda store, grant, shelf: shelf.memory_names(
         id
@@ -118,11 +145,14 @@ READS: Mapping[str, Read] = {
             grant, SPACE, towards(1), where=parse_filter({"subject": "tea"}), limit=999
         )
     ),
+    "vectors.nearest learned": lambda store, grant, shelf: shelf.memory_names(
+        hit.id for hit in store.vectors.nearest(grant, SPACE, towards(1), limit=999, learned=True)
+    ),
     "vectors.missing": lambda store, grant, shelf: shelf.memory_names(
         memory.id for memory in store.vectors.missing(grant, ELSEWHERE, limit=999)
     ),
     "count events": lambda store, grant, _: store.count(grant)["events"],
-    "count memories": lambda store, grant, _: store.count(grant).get("passage", 0),
+    "count memories": lambda store, grant, _: store.count(grant).get("fact", 0),
     "count vectors": lambda store, grant, _: store.count(grant)["vectors"],
 }
 
@@ -131,9 +161,21 @@ def read_every_way(store: Store, grant: Grant, shelf: Shelf) -> dict[str, Shown]
     return {way: read(store, grant, shelf) for way, read in READS.items()}
 
 
-def every_way_shows(names: set[str]) -> dict[str, Shown]:
-    """What `read_every_way` gives when each way shows these and nothing else."""
-    counts = [
-        way for way in READS if way.startswith(("count", "queue.pending", "memories.holding"))
-    ]
-    return {way: len(names) if way in counts else names for way in READS}
+SEARCHES = ("memories.matching", "memories.holding", "memories.between", "vectors.nearest")
+COUNTS = ("count", "queue.pending", "memories.holding")
+
+
+def every_way_shows(names: set[str], *, learned: bool = False) -> dict[str, Shown]:
+    """What `read_every_way` gives when each way shows these and nothing else.
+
+    What was learned is shown by no search that does not ask for it.
+    """
+    return {way: _shown(way, set() if learned and _is_for_told(way) else names) for way in READS}
+
+
+def _is_for_told(way: str) -> bool:
+    return way.startswith(SEARCHES) and not way.endswith(" learned")
+
+
+def _shown(way: str, names: set[str]) -> Shown:
+    return len(names) if way.startswith(COUNTS) else names

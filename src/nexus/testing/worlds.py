@@ -10,7 +10,7 @@ from ..core.access import Viewer
 from ..core.errors import MissingExtra
 from ..core.ids import AgentId, UserId, WorkspaceId
 from ..core.scope import Scope
-from .operations import Derive, Forget, Housekeeping, Operation, Rebuild, Ref, SetFact, Tell
+from .operations import SHAPES, Derive, Forget, Housekeeping, Operation, Rebuild, Ref, SetFact, Tell
 
 try:
     from hypothesis import strategies as some
@@ -36,6 +36,8 @@ CHORES = ("flush", "learn everything", "learn everything", "optimize", "reopen",
 names = some.sampled_from(sorted({name for pair in LOOKALIKES for name in pair}))
 texts = some.lists(some.sampled_from(WORDS), min_size=3, max_size=8).map(" ".join)
 keys = some.sampled_from(KEYS)
+deeper = some.booleans()
+shapes = some.sampled_from(sorted(SHAPES))
 values = some.sampled_from(["blue", 7, 2.5, None, True, ["tea"], {"a": "heron"}])
 
 
@@ -114,8 +116,7 @@ def about(cast: Cast, told: Sequence[Ref]) -> some.SearchStrategy[Operation]:
         lambda refs: tuple(r for r in refs if r.workspace == refs[0].workspace)
     )
     return some.one_of(
-        some.builds(Derive, some.sampled_from(cast.scopes), sources, texts, some.booleans()),
-        some.builds(Derive, some.sampled_from(cast.scopes), sources, texts, some.booleans()),
+        *[some.builds(Derive, some.sampled_from(cast.scopes), sources, texts, deeper, shapes)] * 3,
         known.map(lambda ref: Forget(ref.workspace, event=ref)),
         known.map(lambda ref: Forget(ref.workspace, memory=ref)),
         some.builds(Rebuild, known),

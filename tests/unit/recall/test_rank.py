@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.unit.making import NOON
 
-from nexus.core.protocols import Candidate
+from nexus.core.candidate import Candidate
 from nexus.core.records import MemoryKind
 from nexus.recall.features import NAMES, Pool, standing
 from nexus.recall.gather import openings, widened

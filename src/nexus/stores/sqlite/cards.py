@@ -10,8 +10,8 @@ from datetime import datetime
 from functools import partial
 from typing import Any, NamedTuple
 
+from ...core.candidate import Candidate
 from ...core.canonical import text_time
-from ...core.protocols import Candidate
 from ...core.records import MemoryKind
 from .cache import LabelCache
 from .connections import Connection

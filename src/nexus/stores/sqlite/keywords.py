@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from ...core.access import Grant
 from ...core.bm25 import K1, B, best_possible, inverse_frequency
+from ...core.candidate import Candidate
 from ...core.filters import Filter
-from ...core.protocols import Candidate, Scored
+from ...core.protocols import Scored
 from ..checks import DIGITS
 from .best import best_first
 from .cache import LabelCache

@@ -28,6 +28,7 @@ class LabelState:
     documents: int
     terms: int
     threads: int
+    names: int
     learned: int  # 1: it holds what was learned; 0: what was told
 
 
@@ -55,6 +56,12 @@ class Readable:
     def searched(self, *, learned: bool) -> Readable:
         """What a search looks at: what was told, or both shelves."""
         return self if learned else self.told
+
+    @property
+    def with_names(self) -> dict[str, object]:
+        """The parameters of what is looked up by name: labels without names are not asked."""
+        labels = json.dumps([state.label for state in self.labels if state.names])
+        return {"workspace": self.workspace, "labels": labels}
 
     @cached_property
     def _labels(self) -> str:

@@ -9,22 +9,24 @@ from datetime import datetime
 from itertools import islice
 
 from ...core.access import Grant
+from ...core.candidate import Candidate
 from ...core.canonical import canonical_json, time_text
 from ...core.codec import event_from_json, memory_from_json, memory_json
 from ...core.derive import (
+    NAMED,
     Source,
     asks,
     derive,
     directs,
     keyword_text,
     known_as,
-    names_in,
+    looked_up_by,
     thread_name,
 )
 from ...core.filters import Condition, Every, Filter, Op, matches
 from ...core.ids import WorkspaceId
-from ...core.protocols import Candidate, Scored
-from ...core.records import Draft, Erased, Memory
+from ...core.protocols import Scored
+from ...core.records import Draft, Erased, Memory, MemoryKind
 from ...core.text import terms
 from .connections import Connection, Connections
 from .keywords import Keywords
@@ -99,12 +101,23 @@ class SqliteMemories:
         found.sort(key=lambda row: row[0], reverse=True)
         return [id for _, id in found[:limit]]
 
-    def named(self, grant: Grant, names: Sequence[str], *, limit: int) -> list[Memory]:
-        wanted = json.dumps(sorted(set(map(known_as, names))))
+    def named(
+        self,
+        grant: Grant,
+        names: Sequence[str],
+        *,
+        limit: int,
+        kinds: Sequence[MemoryKind] | None = None,
+    ) -> list[Memory]:
+        wanted = {
+            "names": json.dumps(sorted(set(map(known_as, names)))),
+            "kinds": json.dumps(sorted({*(NAMED if kinds is None else kinds)})),
+            "limit": limit,
+        }
         with self._connections.reading() as connection:
-            bound = {**readable(connection, grant).parameters, "names": wanted, "limit": limit}
+            bound = {**readable(connection, grant).with_names, **wanted}
             rows = connection.execute(SQL["named"], bound).fetchall()
-        return [_memory(content, grant.workspace) for content, *_ in rows]
+        return [_memory(content, grant.workspace) for (content,) in rows]
 
     def neighbours(
         self, grant: Grant, ids: Sequence[str], *, reach: int
@@ -208,9 +221,29 @@ def _write(connection: Connection, number: int, place: int, memory: Memory) -> N
         for source in memory.sources
     ]
     connection.executemany(SQL["add_link"], links)
-    names = [(number, label, name, place) for name in names_in(memory)]
-    connection.executemany(SQL["add_name"], names)
+    _add_names(connection, number, label, memory)
     _write_postings(connection, (number, label, place, thread), words)
+
+
+def _add_names(connection: Connection, number: int, label: int, memory: Memory) -> None:
+    rows = _name_rows(number, label, memory)
+    connection.executemany(SQL["add_name"], rows)
+    counted = {"workspace": number, "label": label, "more": len(rows)}
+    connection.execute(SQL["names_counted"], counted)
+
+
+def _drop_names(connection: Connection, number: int, label: int, memory: Memory) -> None:
+    rows = _name_rows(number, label, memory)
+    connection.executemany(SQL["drop_name"], rows)
+    counted = {"workspace": number, "label": label, "more": -len(rows)}
+    connection.execute(SQL["names_counted"], counted)
+
+
+def _name_rows(
+    number: int, label: int, memory: Memory
+) -> list[tuple[int, int, str, str, str, str]]:
+    traits = (memory.kind.value, time_text(memory.at), memory.id)
+    return [(number, label, name, *traits) for name in looked_up_by(memory)]
 
 
 def _thread_number(connection: Connection, number: int, label: int, name: str) -> int:
@@ -249,9 +282,7 @@ def delete_memories(connection: Connection, workspace: WorkspaceId, ids: Iterabl
         place, label, content, thread = row
         memories += 1
         keywords += _delete_postings(connection, (number, label, place, thread), content)
-        names = names_in(_memory(content, workspace))
-        rows = [(number, label, name, place) for name in names]
-        connection.executemany(SQL["drop_name"], rows)
+        _drop_names(connection, number, label, _memory(content, workspace))
         gone = {"workspace": number, "memory": place, "origin": id}
         links += connection.execute(SQL["drop_links"], gone).rowcount
         vectors += connection.execute(SQL["drop_vectors"], gone).rowcount

@@ -31,7 +31,7 @@ INSERT INTO label_scopes (workspace, scope, label) VALUES (:workspace, :scope, :
 
 -- readable_labels --
 -- Those whose scopes are all in the grant.
-SELECT labels.label, latest, generation, documents, terms, threads, learned
+SELECT labels.label, latest, generation, documents, terms, threads, names, learned
   FROM json_each(:scopes) AS scope
   JOIN label_scopes ON label_scopes.workspace = :workspace AND label_scopes.scope = scope.value
   JOIN labels ON labels.workspace = :workspace AND labels.label = label_scopes.label
@@ -39,7 +39,7 @@ SELECT labels.label, latest, generation, documents, terms, threads, learned
 HAVING count(*) = size;
 
 -- all_labels --
-SELECT label, latest, generation, documents, terms, threads, learned
+SELECT label, latest, generation, documents, terms, threads, names, learned
   FROM labels WHERE workspace = :workspace;
 
 -- known_event --
@@ -92,7 +92,7 @@ SELECT count(*) FROM outbox
 -- The oldest are chosen before anything is joined to them.
 SELECT chosen.workspace, chosen.seq, step, attempts, content, name
   FROM (SELECT * FROM outbox
-         WHERE (due_at <= :now OR :failed)
+         WHERE (due_at <= :now OR :failed) AND (:step IS NULL OR step = :step)
            AND (leased_until IS NULL OR leased_until <= :now OR :leased)
          ORDER BY due_at, workspace, seq LIMIT :limit) AS chosen
   JOIN events ON events.workspace = chosen.workspace AND events.seq = chosen.seq
@@ -107,9 +107,23 @@ SELECT outbox.workspace, outbox.seq, step, attempts, content, name
   JOIN workspaces ON workspaces.workspace = outbox.workspace
  WHERE outbox.workspace = :workspace
    AND outbox.label IN (SELECT value FROM json_each(:labels))
-   AND (attempts = 0 OR due_at <= :now OR :failed)
+   AND (attempts = 0 OR due_at <= :now OR :failed) AND (:step IS NULL OR step = :step)
    AND (leased_until IS NULL OR leased_until <= :now OR :leased)
  ORDER BY outbox.seq LIMIT :limit;
+
+-- waiting --
+SELECT events.id, content ->> 'scope', step, attempts, error, due_at
+  FROM outbox
+  JOIN events ON events.workspace = outbox.workspace AND events.seq = outbox.seq
+ WHERE outbox.workspace = :workspace
+   AND outbox.label IN (SELECT value FROM json_each(:labels))
+ ORDER BY error IS NULL, due_at DESC, events.id LIMIT :limit;
+
+-- retry --
+UPDATE outbox SET due_at = :now, leased_until = NULL
+ WHERE workspace = :workspace AND error IS NOT NULL
+   AND (:ids IS NULL OR seq IN (SELECT seq FROM events WHERE events.workspace = :workspace
+                                   AND id IN (SELECT value FROM json_each(:ids))));
 
 -- lease --
 UPDATE outbox SET leased_until = :until WHERE workspace = :workspace AND seq = :seq;
@@ -182,10 +196,14 @@ SELECT memories.id, content ->> 'text'
  WHERE +label IN (SELECT value FROM json_each(:labels));
 
 -- add_name --
-INSERT INTO names (workspace, label, name, memory) VALUES (?, ?, ?, ?);
+INSERT INTO names (workspace, label, name, kind, at, id) VALUES (?, ?, ?, ?, ?, ?);
 
 -- drop_name --
-DELETE FROM names WHERE workspace = ? AND label = ? AND name = ? AND memory = ?;
+DELETE FROM names
+ WHERE workspace = ? AND label = ? AND name = ? AND kind = ? AND at = ? AND id = ?;
+
+-- names_counted --
+UPDATE labels SET names = names + :more WHERE workspace = :workspace AND label = :label;
 
 -- between --
 -- Of one label, so that the index gives them in order and reading ends with the limit.
@@ -194,13 +212,17 @@ SELECT at, id FROM memories INDEXED BY memories_by_time
  ORDER BY at DESC, id LIMIT :limit;
 
 -- named --
-SELECT DISTINCT content, at, memories.id
-  FROM json_each(:labels) AS readable
-  CROSS JOIN json_each(:names) AS wanted
-  CROSS JOIN names ON names.workspace = :workspace AND names.label = readable.value
-                  AND names.name = wanted.value
-  CROSS JOIN memories ON memories.workspace = :workspace AND memories.memory = names.memory
- ORDER BY at DESC, memories.id LIMIT :limit;
+-- The newest are chosen before any content is read.
+SELECT content
+  FROM (SELECT DISTINCT names.at, names.id
+          FROM json_each(:labels) AS readable
+          CROSS JOIN json_each(:names) AS wanted
+          CROSS JOIN json_each(:kinds) AS asked
+          CROSS JOIN names ON names.workspace = :workspace AND names.label = readable.value
+                          AND names.name = wanted.value AND names.kind = asked.value
+         ORDER BY names.at DESC, names.id LIMIT :limit) AS chosen
+  CROSS JOIN memories ON memories.workspace = :workspace AND memories.id = chosen.id
+ ORDER BY chosen.at DESC, chosen.id;
 
 -- add_link --
 INSERT OR IGNORE INTO links (workspace, origin, relation, target)
@@ -319,6 +341,7 @@ SELECT content FROM memories
  WHERE workspace = :workspace AND label IN (SELECT value FROM json_each(:labels))
    AND NOT EXISTS (SELECT 1 FROM vectors WHERE vectors.workspace = :workspace
                       AND vectors.profile = :profile AND vectors.memory = memories.memory)
+   AND content ->> 'indexed_text' IS NOT ''
  ORDER BY memory LIMIT :limit;
 
 -- indexed_to --

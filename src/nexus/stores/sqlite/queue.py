@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from ...core.access import Grant
-from ...core.canonical import time_text
+from ...core.canonical import text_time, time_text
 from ...core.codec import event_from_json
 from ...core.ids import WorkspaceId
-from ...core.records import Stage, Task
+from ...core.records import Stage, Task, Waiting
+from ...core.scope import parse_scope
 from .connections import Connection, Connections
 from .labels import SQL, known_workspace, readable
 
@@ -35,8 +36,15 @@ class SqliteQueue:
         limit: int,
         leased: bool = False,
         failed: bool = False,
+        step: Stage | None = None,
     ) -> list[Task]:
-        due = {"now": time_text(now), "limit": limit, "leased": leased, "failed": failed}
+        due = {
+            "now": time_text(now),
+            "limit": limit,
+            "leased": leased,
+            "failed": failed,
+            "step": None if step is None else step.value,
+        }
         with self._connections.reading() as connection:
             rows = self._due(connection, grant, due)
         if rows and not leased:
@@ -93,6 +101,24 @@ class SqliteQueue:
 
         return self._connections.write(requeue)
 
+    def waiting(self, grant: Grant, *, limit: int) -> list[Waiting]:
+        with self._connections.reading() as connection:
+            bound = {**readable(connection, grant).parameters, "limit": limit}
+            rows = connection.execute(SQL["waiting"], bound).fetchall()
+        return [_waiting(row) for row in rows]
+
+    def retry(
+        self, workspace: WorkspaceId, event_ids: Sequence[str] | None, *, now: datetime
+    ) -> int:
+        ids = None if event_ids is None else json.dumps(list(event_ids))
+
+        def retry(connection: Connection) -> int:
+            bound = {"workspace": known_workspace(connection, workspace)}
+            wanted = {**bound, "ids": ids, "now": time_text(now)}
+            return connection.execute(SQL["retry"], wanted).rowcount
+
+        return self._connections.write(retry)
+
 
 def _lease(
     connection: Connection, rows: Sequence[tuple[int, int, str, int, str, str]], now: datetime
@@ -106,6 +132,18 @@ def _task(row: tuple[int, int, str, int, str, str]) -> Task:
     _, _, step, attempts, content, name = row
     event = event_from_json(json.loads(content), WorkspaceId(name))
     return Task(event=event, step=Stage(step), attempts=attempts)
+
+
+def _waiting(row: tuple[str, str, str, int, str | None, str]) -> Waiting:
+    event_id, scope, step, attempts, error, due_at = row
+    return Waiting(
+        event_id=event_id,
+        scope=parse_scope(scope),
+        step=Stage(step),
+        attempts=attempts,
+        error=error,
+        due_at=text_time(due_at),
+    )
 
 
 def _place(connection: Connection, task: Task) -> dict[str, object]:

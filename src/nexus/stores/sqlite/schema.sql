@@ -27,6 +27,7 @@ CREATE TABLE labels (
     documents  INTEGER NOT NULL DEFAULT 0,   -- memories in it
     terms      INTEGER NOT NULL DEFAULT 0,   -- their lengths, added up
     threads    INTEGER NOT NULL DEFAULT 0,   -- conversations in it
+    names      INTEGER NOT NULL DEFAULT 0,   -- names its memories are known by, added up
     PRIMARY KEY (workspace, label),
     UNIQUE (workspace, scopes, learned)
 ) STRICT, WITHOUT ROWID;
@@ -113,13 +114,16 @@ CREATE TABLE links (
 
 CREATE INDEX links_by_target ON links (workspace, target, origin);
 
--- What facts and entities are about.
+-- What facts, entities and others are about; with their times, so that the newest are chosen
+-- before any is read.
 CREATE TABLE names (
     workspace INTEGER NOT NULL,
     label     INTEGER NOT NULL,
     name      TEXT    NOT NULL,              -- case-folded
-    memory    INTEGER NOT NULL,
-    PRIMARY KEY (workspace, label, name, memory)
+    kind      TEXT    NOT NULL,
+    at        TEXT    NOT NULL,
+    id        TEXT    NOT NULL,              -- of a memory
+    PRIMARY KEY (workspace, label, name, kind, at, id)
 ) STRICT, WITHOUT ROWID;
 
 -- Keywords, clustered by label, so that a viewer's statistics come from the viewer's own rows.

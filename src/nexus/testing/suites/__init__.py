@@ -11,6 +11,8 @@ try:
 except ImportError as error:
     raise MissingExtra("nexus.testing.stores", "testing") from error
 
-_SUITES = "access accounts candidates eraser labels ledger memories queue shelves vectors whole"
+_SUITES = (
+    "access accounts candidates eraser labels ledger memories names queue shelves vectors whole"
+)
 for _suite in _SUITES.split():
     pytest.register_assert_rewrite(f"{__name__}.{_suite}")

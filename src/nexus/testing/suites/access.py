@@ -74,15 +74,18 @@ def forgeries() -> dict[str, object]:
 class AccessSuite:
     """Needs a fixture `store`: an empty one."""
 
+    @pytest.mark.parametrize("learned", [False, True], ids=["told", "learned"])
     @pytest.mark.parametrize("viewer", VIEWERS)
-    def test_a_drawer_opens_only_from_where_it_should(self, store: Store, viewer: str) -> None:
-        shelf = fill(store, OPEN_FROM)
+    def test_a_drawer_opens_only_from_where_it_should(
+        self, store: Store, viewer: str, learned: bool
+    ) -> None:
+        shelf = fill(store, OPEN_FROM, learned=learned)
         fill(store, [Scope.room("design"), Scope.workspace()], workspace=OTHER)
 
         shown = read_every_way(store, VIEWERS[viewer].grant(), shelf)
 
         allowed = {str(scope) for scope, places in OPEN_FROM.items() if viewer in places.split()}
-        assert shown == every_way_shows(allowed)
+        assert shown == every_way_shows(allowed, learned=learned)
 
     @pytest.mark.parametrize(
         "viewer",

@@ -12,9 +12,9 @@ from threading import Event as Signal
 import pytest
 
 from ...core.access import Grant
-from ...core.protocols import Candidate, Store
+from ...core.candidate import Candidate
+from ...core.protocols import Store
 from ...core.records import Draft, Memory, MemoryKind
-from ...core.scope import Scope
 from ..samples import (
     ACME,
     ADMIN,
@@ -33,27 +33,6 @@ from ..samples import (
 
 MINUTE = timedelta(minutes=1)
 READERS = 4
-
-
-def fact(
-    store: Store,
-    key: str,
-    subject: str,
-    object: str,
-    *,
-    minute: int = 0,
-    scope: Scope | None = None,
-) -> Memory:
-    """A fact about two names, told so many minutes after noon."""
-    body = {"subject": subject, "predicate": "KNOWS", "object": object, "value": None}
-    more = {"kind": MemoryKind.FACT, "body": body, "at": NOON + minute * MINUTE}
-    if scope is not None:
-        more["scope"] = scope
-    return keep(store, key, f"{subject} knows {object}", **more)  # type: ignore[arg-type]
-
-
-def named(store: Store, *names: str, limit: int = 10, grant: Grant = ADMIN) -> list[str]:
-    return [memory.id for memory in store.memories.named(grant, names, limit=limit)]
 
 
 def said(store: Store, key: str, minute: int, thread: str = "t") -> str:
@@ -142,76 +121,6 @@ class CandidatesSuite:
         found = store.memories.between(IN_ROOM.grant(), NOON, LATER, limit=2)
 
         assert found == [ours[2], ours[1]]
-
-    def test_a_fact_is_found_by_its_subject_and_by_its_object(self, store: Store) -> None:
-        one = fact(store, "1", "Ada", "Charles", minute=1).id
-        two = fact(store, "2", "Charles", "Mary", minute=2).id
-        fact(store, "3", "Adam", "Maryland")
-
-        assert named(store, "Ada") == [one]
-        assert named(store, "Charles") == [two, one]
-        assert named(store, "Mary", "Ada", "Charles") == [two, one]
-        assert named(store) == named(store, "nobody", "") == []
-
-    def test_capitals_spaces_and_widths_of_a_name_do_not_matter(self, store: Store) -> None:
-        known = fact(store, "1", " Ada\u00a0  LOVELACE ", "Straße").id
-
-        for name in ("ada lovelace", "ADA\tLovelace", "\uff21da lovelace", "STRASSE", "straße"):
-            assert named(store, name) == [known]
-        for name in ("ada", "lovelace", "adalovelace", "%", "ada%", "ada_lovelace"):
-            assert named(store, name) == []
-
-    def test_a_scope_is_known_by_its_last_name(self, store: Store) -> None:
-        known = fact(store, "1", "user:alice", "dm:bob:scribe").id
-
-        for name in ("alice", "Alice", "user:alice", "scribe"):
-            assert named(store, name) == [known]
-        assert named(store, "user") == named(store, "bob") == []
-
-    def test_an_entity_is_found_by_its_name_and_its_aliases(self, store: Store) -> None:
-        body = {"name": "Ada Lovelace", "aliases": ["Countess", "ada@example.org"]}
-        known = keep(store, "1", kind=MemoryKind.ENTITY, body=body).id
-
-        for name in ("ada lovelace", "COUNTESS", "ada@example.org"):
-            assert named(store, name) == [known]
-
-    def test_only_facts_and_entities_have_names(self, store: Store) -> None:
-        body = {"subject": "Ada", "object": "Ada", "name": "Ada", "aliases": ["Ada"]}
-        keep(store, "1", "Ada", body=body)
-        keep(store, "2", "Ada", kind=MemoryKind.EPISODE, body=body)
-        keep(store, "3", "Ada", kind=MemoryKind.FACT, body={"subject": "Bob", "value": "Ada"})
-
-        assert named(store, "Ada") == []
-
-    def test_names_are_read_newest_first_and_each_fact_once(self, store: Store) -> None:
-        ids = [fact(store, str(n), "Ada", "Ada", minute=n % 4).id for n in range(8)]
-        by_id = sorted(range(8), key=lambda n: ids[n])
-        expected = [ids[n] for n in sorted(by_id, key=lambda n: -(n % 4))]
-
-        assert named(store, "Ada", "ada") == expected
-        assert named(store, "Ada", limit=3) == expected[:3]
-
-    def test_names_end_at_the_grant(self, store: Store) -> None:
-        ours = fact(store, "1", "Ada", "Charles").id
-        secret = fact(store, "2", "Ada", "Mary", minute=5, scope=ALICE_DM).id
-
-        assert named(store, "Ada", grant=IN_ROOM.grant(), limit=1) == [ours]
-        assert named(store, "Ada", grant=ALICE.grant()) == [secret]
-        assert named(store, "Mary", grant=IN_ROOM.grant()) == []
-        assert named(store, "Ada", grant=BOB.grant()) == []
-
-    def test_a_name_goes_with_the_last_fact_that_had_it(self, store: Store) -> None:
-        erased, deleted = fact(store, "1", "Ada", "Charles"), fact(store, "2", "Ada", "Mary")
-        changed = fact(store, "3", "Ada", "Grace")
-        assert len(named(store, "Ada")) == 3
-
-        store.memories.delete(ACME, [deleted.id])
-        store.eraser.erase(ACME, events=erased.sources, memories=[], tombstones=[])
-        body = {"subject": "Joan", "predicate": "KNOWS", "object": "Grace"}
-        store.memories.put(ACME, [draft(*changed.sources, kind=MemoryKind.FACT, body=body)])
-
-        assert named(store, "Ada", "Charles", "Mary") == []
-        assert named(store, "Joan") == named(store, "Grace") == [changed.id]
 
     def test_a_candidate_says_what_it_is_when_and_by_whom(self, store: Store) -> None:
         told = "Tea, please."

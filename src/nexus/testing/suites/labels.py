@@ -10,7 +10,7 @@ from ...core.access import Grant
 from ...core.protocols import Scored, Store
 from ...core.records import Memory, Trust
 from ...core.scope import Scope
-from ..reads import Shelf, read_every_way
+from ..reads import FACT, Shelf, every_way_shows, read_every_way
 from ..samples import (
     ACME,
     ADMIN,
@@ -33,10 +33,10 @@ from ..samples import (
 EVENT_READS = ("ledger", "queue", "count events")
 
 
-def derive(store: Store, into: Scope, sources: Sequence[Scope]) -> Memory:
-    """A memory about tea in one scope, from an event in each of others."""
+def derive(store: Store, into: Scope, sources: Sequence[Scope], *, learned: bool = False) -> Memory:
+    """A fact about tea in one scope, from an event in each of others."""
     told = [event(f"in {scope}", scope=scope) for scope in sources]
-    drafted = draft(*tell(store, *told), scope=into, text="tea", body={"subject": "tea"})
+    drafted = draft(*tell(store, *told), scope=into, text="tea", learned=learned, **FACT)
     (memory,) = store.memories.put(ACME, [drafted])
     point(store, {memory.id: towards(1)})
     return memory
@@ -45,10 +45,11 @@ def derive(store: Store, into: Scope, sources: Sequence[Scope]) -> Memory:
 def readers(store: Store, grant: Grant, memory: Memory) -> set[int]:
     """How often the ways to read show this memory, the only one in the store."""
     shown = read_every_way(store, grant, Shelf(events=AnyName(), memories={memory.id: "it"}))
+    could = every_way_shows({"it"}, learned=memory.learned)
     return {
         amount if isinstance(amount, int) else len(amount)
         for way, amount in shown.items()
-        if not way.startswith(EVENT_READS)
+        if could[way] and not way.startswith(EVENT_READS)
     }
 
 
@@ -60,8 +61,11 @@ class AnyName(dict[str, str]):
 class LabelSuite:
     """Needs a fixture `store`: an empty one."""
 
-    def test_what_rests_on_two_scopes_is_read_only_with_both(self, store: Store) -> None:
-        memory = derive(store, ROOM, [ROOM, ALICE_DM])
+    @pytest.mark.parametrize("learned", [False, True], ids=["told", "learned"])
+    def test_what_rests_on_two_scopes_is_read_only_with_both(
+        self, store: Store, learned: bool
+    ) -> None:
+        memory = derive(store, ROOM, [ROOM, ALICE_DM], learned=learned)
 
         assert memory.label == {ROOM, ALICE_DM}
         assert readers(store, ADMIN.within([ROOM, ALICE_DM]), memory) == {1}

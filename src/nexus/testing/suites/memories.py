@@ -29,6 +29,7 @@ from ..samples import (
     towards,
 )
 from .candidates import CandidatesSuite
+from .names import NamesSuite
 
 HOUR = timedelta(hours=1)
 
@@ -41,7 +42,7 @@ def found(store: Store, words: str, limit: int = 10) -> list[str]:
     return [hit.id for hit in store.memories.matching(ADMIN, terms(words), limit=limit)]
 
 
-class MemoriesSuite(CandidatesSuite):
+class MemoriesSuite(CandidatesSuite, NamesSuite):
     """Needs a fixture `store`: an empty one."""
 
     def test_a_memory_comes_back_as_it_was_drafted(self, store: Store) -> None:

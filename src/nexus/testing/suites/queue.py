@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 from ...core.protocols import Store
-from ...core.records import Stage, Task
-from ..samples import ACME, ADMIN, ALICE, ALICE_DM, LATER, NOON, OTHER, event, tell
+from ...core.records import Stage, Task, Waiting
+from ...core.scope import Scope
+from ..samples import ACME, ADMIN, ALICE, ALICE_DM, LATER, NOON, OTHER, ROOM, event, tell
 
 SECOND = timedelta(seconds=1)
 
 
 def keys(tasks: list[Task]) -> list[str]:
     return [task.event.key for task in tasks]
+
+
+def waiting(event_id: str, scope: Scope = ROOM, **more: Any) -> Waiting:
+    """Work as it is when an event was just told."""
+    fresh: dict[str, Any] = {"step": Stage.INDEXED, "attempts": 0, "error": None, "due_at": NOON}
+    return Waiting(event_id=event_id, scope=scope, **{**fresh, **more})
 
 
 class QueueSuite:
@@ -99,6 +107,60 @@ class QueueSuite:
 
         assert store.queue.claim(ADMIN, now=LATER, limit=9, leased=True, failed=True) == []
         assert store.queue.pending(ADMIN) == 0
+
+    def test_work_of_one_step_can_be_asked_for(self, store: Store) -> None:
+        tell(store, event("1"), event("2"), event("3"))
+        first = store.queue.claim(None, now=NOON, limit=1)
+        store.queue.finish(first, reached=Stage.INDEXED, now=NOON)
+
+        for grant in (None, ADMIN):
+            waits: dict[str, Any] = {"now": NOON, "leased": True}
+            derived = store.queue.claim(grant, limit=9, step=Stage.DERIVED, **waits)
+            indexed = store.queue.claim(grant, limit=1, step=Stage.INDEXED, **waits)
+            assert (keys(derived), keys(indexed)) == (["1"], ["2"])
+            assert len(store.queue.claim(grant, limit=9, **waits)) == 3
+
+    def test_what_waits_can_be_looked_at(self, store: Store) -> None:
+        one, two, three = tell(store, event("1"), event("2", scope=ALICE_DM), event("3"))
+        tasks = store.queue.claim(None, now=NOON, limit=9)
+        store.queue.fail(tasks[1:2], error="no network", retry_at=NOON - SECOND)
+        store.queue.finish(tasks[2:], reached=Stage.INDEXED, now=LATER)
+
+        assert store.queue.waiting(ADMIN, limit=9) == [
+            waiting(two, ALICE_DM, attempts=1, error="no network", due_at=NOON - SECOND),
+            waiting(three, step=Stage.DERIVED, due_at=LATER),
+            waiting(one),
+        ]
+        assert [each.event_id for each in store.queue.waiting(ADMIN, limit=2)] == [two, three]
+        assert [each.event_id for each in store.queue.waiting(ALICE.grant(), limit=9)] == [two]
+
+    def test_what_waits_is_in_order(self, store: Store) -> None:
+        ids = tell(store, *(event(str(n)) for n in range(6)))
+        tasks = store.queue.claim(None, now=NOON, limit=9)
+        for n, task in enumerate(tasks[:4]):
+            store.queue.fail([task], error="away", retry_at=NOON + (n // 2) * SECOND)
+
+        found = [each.event_id for each in store.queue.waiting(ADMIN, limit=9)]
+
+        assert found == [*sorted(ids[2:4]), *sorted(ids[:2]), *sorted(ids[4:])]
+
+    def test_what_failed_can_be_made_due_at_once(self, store: Store) -> None:
+        one, two, three = tell(store, event("1"), event("2"), event("3"))
+        tell(store, event("1"), workspace=OTHER)
+        tasks = store.queue.claim(None, now=NOON, limit=9)
+        failed = [task for task in tasks if task.event.key != "3"]
+        store.queue.fail(failed, error="no network", retry_at=LATER)
+
+        assert store.queue.retry(ACME, [one, three, "nobody"], now=NOON) == 1
+        assert store.queue.retry(ACME, [], now=NOON) == 0
+        assert keys(store.queue.claim(None, now=NOON, limit=9)) == ["1"]
+
+        assert store.queue.retry(ACME, None, now=NOON) == 2
+        again = store.queue.claim(None, now=NOON, limit=9)
+        assert [(task.event.id, task.attempts) for task in again] == [(one, 1), (two, 1)]
+        seen = {each.event_id: each for each in store.queue.waiting(ADMIN, limit=9)}
+        assert (seen[two].error, seen[two].due_at) == ("no network", NOON)
+        assert seen[three].error is None
 
     def test_one_who_comes_late_finishes_nothing(self, store: Store) -> None:
         (id,) = tell(store, event("1"))

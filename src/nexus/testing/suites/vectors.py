@@ -144,6 +144,19 @@ class VectorsSuite:
         assert len(store.vectors.missing(ADMIN, SPACE, limit=2)) == 2
         assert len(store.vectors.missing(ADMIN, WIDE, limit=9)) == 5
 
+    def test_what_is_indexed_as_nothing_misses_no_vector(self, store: Store) -> None:
+        silent = keep(store, "silent", "tea", indexed_text="")
+        plain = keep(store, "plain", "tea")
+        other = keep(store, "other", "tea", indexed_text="milk")
+
+        without = {memory.id for memory in store.vectors.missing(ADMIN, SPACE, limit=9)}
+
+        assert without == {plain.id, other.id}
+        assert {memory.id for memory in store.vectors.missing(ADMIN, SPACE, limit=2)} == without
+        found = store.memories.matching(ADMIN, ["tea", "milk"], limit=9)
+        assert silent.id not in {hit.id for hit in found}
+        assert len(found) == 2
+
     def test_vectors_of_two_profiles_are_never_compared(self, store: Store) -> None:
         one, two = crowd(store, 2)
         sibling = replace(SPACE, revision="2")
