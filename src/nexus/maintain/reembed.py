@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..core.access import administrator_grant
+from ..core.derive import embedded_text, searched_by_text
 from ..core.ids import WorkspaceId
 from ..core.protocols import Embedder, Store
 from ..core.records import Memory
@@ -24,7 +25,7 @@ def reembed(store: Store, embedder: Embedder, report: Callable[[int, int], None]
     for workspace, memories in every:
         for start in range(0, len(memories), BATCH):
             batch = memories[start : start + BATCH]
-            rows = embedder.embed([memory.text for memory in batch])
+            rows = embedder.embed([embedded_text(memory) for memory in batch])
             pairs = zip(batch, rows, strict=True)
             vectors = {memory.id: row for memory, row in pairs if row.any()}
             store.vectors.put(workspace, profile, vectors)
@@ -38,4 +39,4 @@ def _without(store: Store, embedder: Embedder, workspace: WorkspaceId) -> list[M
     grant = administrator_grant(workspace)
     memories = store.memories.find(grant)
     known = store.vectors.get(grant, embedder.profile, [memory.id for memory in memories])
-    return [memory for memory in memories if memory.id not in known]
+    return [each for each in memories if each.id not in known and searched_by_text(each)]
