@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-
 from ..core.access import Grant
 from ..core.errors import Unavailable
 from ..core.filters import every
@@ -64,7 +62,7 @@ def _direction(vectors: Sequence[Floats]) -> Floats:
         return vectors[0]
     total: Floats = sum(vectors[1:], start=vectors[0])
     length = float((total * total).sum()) ** 0.5
-    return total / np.float32(length) if length else total
+    return total / total.dtype.type(length) if length else total
 
 
 @dataclass(slots=True)
