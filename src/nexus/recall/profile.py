@@ -7,6 +7,7 @@ one can ask how we know. How somebody writes is counted in their own messages.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,11 +16,11 @@ from statistics import median
 from ..core.access import Grant
 from ..core.derive import directs, known_as
 from ..core.filters import Condition, Every, Op
-from ..core.predicates import aspect_of, value_of
+from ..core.predicates import aspect_of, bearing_on, value_of
 from ..core.protocols import Store
 from ..core.records import Event, EventKind, Memory, MemoryKind, Trust
 from .entities import entity, names_of
-from .interpret import Tense, about, interpret, tenses
+from .interpret import Tense, interpret, tenses
 
 MOST_FACTS = 5_000
 MOST_LANDMARKS = 1_000
@@ -145,15 +146,21 @@ def _holding(named: Sequence[Memory], names: frozenset[str], now: datetime) -> l
         for each in named
         if each.kind is MemoryKind.FACT and known_as(each.fact.subject) in names
     ]
+    telling = [fact for fact in facts if _part(fact)]
+    rows: defaultdict[str, list[Memory]] = defaultdict(list)
+    for fact in facts:
+        rows[fact.fact.predicate.upper()].append(fact)
     found: dict[tuple[str, str, str, bool], Entry] = {}
-    for predicate in dict.fromkeys(fact.fact.predicate for fact in facts):
-        reading = interpret(about(facts, names, predicate), now, predicate)
+    for predicate in dict.fromkeys(fact.fact.predicate.upper() for fact in telling):
+        row = [fact for relation in bearing_on(predicate) for fact in rows.get(relation, ())]
+        reading = interpret(row, now, predicate)
         for memory in reading.holding:
             since = reading.since if memory is reading.now else None
             found.setdefault(_said(memory), _entry(memory, since))
-    held = tenses(facts, now)
-    for fact in facts:
-        if fact.fact.negated and held[fact.id] is Tense.CURRENT:
+    denied = [fact for fact in telling if fact.fact.negated]
+    held = tenses(facts, now) if denied else {}
+    for fact in denied:
+        if held[fact.id] is Tense.CURRENT:
             found.setdefault(_said(fact), _entry(fact))
     return list(found.values())
 

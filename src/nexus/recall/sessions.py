@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
+from typing import NamedTuple
 
 from ..core.access import Grant
 from ..core.derive import known_as, names_in
 from ..core.filters import Condition, Every, Filter, Op
-from ..core.predicates import aspect_of, holds_one, value_of
+from ..core.predicates import aspect_of, bearing_on, holds_one, value_of
 from ..core.protocols import Store
 from ..core.records import Event, Memory, MemoryKind
 from ..core.scope import Kind, Scope
@@ -26,6 +27,7 @@ from .observed import Ended
 
 MOST_LABELS = 5_000
 MOST_FACTS = 5_000
+MORE = 20  # sessions beyond the limit that are looked at closely
 MOST_SHOWN = 3  # labels given as evidence
 HALF_LIFE = timedelta(days=30)  # so much earlier than the newest, a mention counts half
 LEAST = 0.1  # what a mention counts, however old it is
@@ -73,6 +75,7 @@ class SessionScore:
 
     session: Session
     score: float  # 0…1: how much of it, how often, how recently, and whether it is still true
+    depths: Mapping[str, float]  # name → the same for each alone
     mentions: Mapping[str, int]  # name → in how many of its turns
     last_at: datetime  # when it last spoke of any of them
     stale: tuple[str, ...]  # those of which it knows something that is no longer so
@@ -103,21 +106,18 @@ def route(
         spellings = _spellings(store, grant, list(_spoken(asked)))
         labels = _labels(store, grant, frozenset[str]().union(*spellings.values()))
         facts = _facts(store, grant, frozenset[str]().union(*spellings.values()))
-    turns: defaultdict[Session, list[Memory]] = defaultdict(list)
+    turns: defaultdict[Session, list[_Turn]] = defaultdict(list)
+    spoken_of: set[str] = set()
     for label in labels:
-        turns[Session.of(label)].append(label)
-    known = {
-        name: names
-        for name, names in spellings.items()
-        if any(names & _entities(label) for label in labels)
-    }
-    scores = []
-    for session, said in turns.items():
-        last = max(label.recorded_at for label in said)
-        outdated = {known_as(each.entity) for each in _outdated(facts, session, last, now)}
-        scores.append(_scored(session, said, known, labels[0].at, outdated))
-    scores.sort(key=lambda each: (-each.score, -each.last_at.timestamp(), str(each.session)))
-    return scores[:limit]
+        turn = _Turn(label, _entities(label))
+        turns[Session.of(label)].append(turn)
+        spoken_of |= turn.names
+    known = {name: spelt for name, spelt in spellings.items() if spelt & spoken_of}
+    scores = [_scored(session, said, known, labels[0].at) for session, said in turns.items()]
+    changes = _Changes(facts, now)
+    best = sorted(scores, key=_rank)[: limit + MORE]
+    checked = [_checked(each, turns[each.session], known, changes) for each in best]
+    return sorted(checked, key=_rank)[:limit]
 
 
 def own_conversations(
@@ -141,53 +141,94 @@ def stale(store: Store, grant: Grant, session: Session, *, now: datetime) -> lis
             return []
         names = frozenset[str]().union(*map(_entities, _said_in(store, grant, session)))
         facts = _facts(store, grant, names)
-    found = _outdated(facts, session, last.recorded_at, now)
+    found = _Changes(facts, now).since(session, last.recorded_at)
     return sorted(found, key=lambda each: (each.learned_at, each.knew.id), reverse=True)
 
 
+class _Turn(NamedTuple):
+    label: Memory
+    names: Names
+
+
 def _scored(
-    session: Session,
-    labels: Sequence[Memory],
-    known: Mapping[str, Names],
-    newest: datetime,
-    outdated: set[str],
+    session: Session, turns: Sequence[_Turn], known: Mapping[str, Names], newest: datetime
 ) -> SessionScore:
-    mentions, depths, stale_names = {}, [], []
+    mentions: dict[str, int] = {}
+    depths: dict[str, float] = {}
     for name, spelt in known.items():
-        times = [label.at for label in labels if spelt & _entities(label)]
-        depth = sum(_weight(newest - at) for at in times)
-        depths.append(depth / (depth + 1) * (OUTDATED if spelt & outdated else 1))
+        times = [turn.label.at for turn in turns if spelt & turn.names]
+        depth = sum(max(LEAST, 0.5 ** ((newest - at) / HALF_LIFE)) for at in times)
+        depths[name] = depth / (depth + 1)
         if times:
             mentions[name] = len(times)
-        if times and spelt & outdated:
-            stale_names.append(name)
+    labels = sorted((turn.label for turn in turns), key=_newest)
     return SessionScore(
         session=session,
-        score=round(sum(depths) / len(depths), 6),
+        score=round(sum(depths.values()) / len(known), 6),
+        depths=depths,
         mentions=mentions,
-        last_at=max(label.at for label in labels),
-        stale=tuple(stale_names),
-        labels=tuple(sorted(labels, key=_newest)[:MOST_SHOWN]),
+        last_at=labels[0].at,
+        stale=(),
+        labels=tuple(labels[:MOST_SHOWN]),
     )
 
 
-def _weight(age: timedelta) -> float:
-    return max(LEAST, float(0.5 ** (age / HALF_LIFE)))
+def _checked(
+    found: SessionScore, turns: Sequence[_Turn], known: Mapping[str, Names], changes: _Changes
+) -> SessionScore:
+    """The same, less what is no longer so."""
+    last = max(turn.label.recorded_at for turn in turns)
+    outdated = {known_as(each.entity) for each in changes.since(found.session, last)}
+    names = tuple(name for name in found.mentions if known[name] & outdated)
+    depths = {name: found.depths[name] * (OUTDATED if name in names else 1) for name in known}
+    return replace(
+        found, score=round(sum(depths.values()) / len(known), 6), depths=depths, stale=names
+    )
 
 
-def _outdated(
-    facts: Sequence[Memory], session: Session, last: datetime, now: datetime
-) -> list[Stale]:
-    own = [fact for fact in facts if session.holds(fact)]
-    told = {_about(fact) for fact in own}
-    seen = [fact for fact in facts if fact.recorded_at <= last and _about(fact) not in told]
-    then, today = tenses([*own, *seen], last), tenses(facts, now)
-    found: dict[str, Stale] = {}
-    for fact in sorted([*own, *seen], key=_newest):
-        if then[fact.id] is Tense.CURRENT and today[fact.id] is Tense.PAST:
-            change = _change(fact, facts, now)
-            found.setdefault(f"{_about(fact)} {value_of(fact.fact)}", change)
-    return list(found.values())
+def _rank(each: SessionScore) -> tuple[float, float, str]:
+    return -each.score, -each.last_at.timestamp(), str(each.session)
+
+
+class _Changes:
+    """What no longer holds of those of whom something changed."""
+
+    def __init__(self, facts: Sequence[Memory], now: datetime) -> None:
+        self.now = now
+        self.today = tenses(facts, now)
+        gone = {_subject(fact) for fact in facts if self.today[fact.id] is Tense.PAST}
+        self.facts = sorted((fact for fact in facts if _subject(fact) in gone), key=_newest)
+
+    def since(self, session: Session, last: datetime) -> list[Stale]:
+        """What this conversation knew at its last event, each thing once."""
+        own = [fact for fact in self.facts if session.holds(fact)]
+        told = {
+            (_subject(fact), aspect_of(fact.fact), word) for fact in own for word in _words(fact)
+        }
+        seen = [
+            fact
+            for fact in self.facts
+            if fact.recorded_at <= last
+            and not any((_subject(fact), aspect_of(fact.fact), w) in told for w in _words(fact))
+        ]
+        then = tenses([*own, *seen], last)
+        found: dict[tuple[str, ...], Stale] = {}
+        for fact in (*own, *seen):
+            said = fact.fact
+            key = _subject(fact), said.predicate.upper(), aspect_of(said), value_of(said)
+            held = then[fact.id] is Tense.CURRENT and self.today[fact.id] is Tense.PAST
+            if held and key not in found:
+                found[key] = _change(fact, self.facts, self.now)
+        return list(found.values())
+
+
+def _subject(fact: Memory) -> str:
+    return known_as(fact.body["subject"])
+
+
+def _words(fact: Memory) -> tuple[str, ...]:
+    """The relation, and those that tell something about it."""
+    return bearing_on(fact.body["predicate"])
 
 
 def _change(fact: Memory, facts: Sequence[Memory], now: datetime) -> Stale:
@@ -207,10 +248,6 @@ def _change(fact: Memory, facts: Sequence[Memory], now: datetime) -> Stale:
         since=since,
         learned_at=end.by.recorded_at if end.by.id != fact.id else since,
     )
-
-
-def _about(fact: Memory) -> tuple[str, str, str]:
-    return known_as(fact.fact.subject), fact.fact.predicate.upper(), aspect_of(fact.fact)
 
 
 def _newest(memory: Memory) -> tuple[float, str]:
