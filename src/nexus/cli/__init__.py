@@ -20,6 +20,8 @@ COMMANDS = {
     "patterns": ("profile", "Work out people's habits again."),
     "sessions": ("sessions", "Which conversation knows somebody best, and which is stale."),
     "usage": ("usage", "What language models cost, and what is left of today's budget."),
+    "entity": ("entities", "Who and what is known."),
+    "review": ("reviewing", "Merges and contradictions for a person to decide."),
     "forget": ("forgetting", "Erase, with everything derived from it, and prove it."),
     "verify": ("checks", "Walk the hash chain of the ledger."),
     "doctor": ("doctor", "Look for what could go wrong on this machine."),
