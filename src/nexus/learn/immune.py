@@ -96,9 +96,8 @@ def new_words(
     before = [each for each in recent if each.id != event.id]
     if not text or not before:
         return text
-    said = _plain(text)
-    same = [each for each in before if each.speaker == event.speaker]
-    if any(_plain(unfenced(each.text)) == said for each in same if _alike(each.text, text)):
+    same = (unfenced(each.text) for each in before if each.speaker == event.speaker)
+    if any(_plain(said) == _plain(text) for said in same if _alike(said, text)):
         return ""
     if is_person(event):
         return text
@@ -151,7 +150,12 @@ def _plain(text: str) -> str:
 
 
 def _alike(one: str, other: str) -> bool:
-    return abs(len(one) - len(other)) <= 20
+    """A glance at two texts: whether it is worth comparing them word by word."""
+    return abs(len(one) - len(other)) <= 20 and _start(one) == _start(other)
+
+
+def _start(text: str) -> str:
+    return "".join(text[:30].casefold().split()).lstrip("\"'“”‘’*_>")[:3]
 
 
 def _worth(piece: str) -> bool:

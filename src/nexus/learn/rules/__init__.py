@@ -18,7 +18,7 @@ from .extracted import Context, Extracted, Identity, Landmark, Message, Span, St
 from .facts import FactReader
 from .identities import identities, kin, may_name
 from .instructions import Voice
-from .junk import is_english, is_repetition, told
+from .junk import is_junk, told
 from .landmarks import Sentence, is_pledge, landmarks, may_hold_landmarks
 from .mood import is_question
 from .secrets import blanked, secrets
@@ -37,7 +37,7 @@ def extract(message: Message, context: Context) -> Extracted:
     text = told(blanked(message.text, hidden)[:LONGEST_READ])
     words = tokens(text)
     voice = Voice.of(message, context)
-    if is_repetition(words) or not is_english(words) or voice.hostile(text):
+    if is_junk(text, words) or voice.hostile(text):
         return Extracted(secrets=hidden)
     cast = Cast.of(message, voice.context(context))
     reading = _Reading(message, voice, cast, text, dates_in(text, message.at))
