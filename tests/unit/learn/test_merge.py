@@ -6,11 +6,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from tests.unit.making import NOON, ROOM
+from tests.unit.making import NOON, ROOM, memory
 
 from nexus.core.records import Draft, Fact, MemoryKind
 from nexus.core.scope import Scope
-from nexus.learn.one_pass import made_by, makers_of, merged
+from nexus.learn.one_pass import draft_of, made_by, makers_of, merged
 
 MODEL = "one_pass@1:abc"
 
@@ -132,6 +132,14 @@ def test_a_second_model_joins_the_first() -> None:
     (both,) = merged([fact()], [fact(MODEL), fact("two@1:x")])
 
     assert makers_of(both) == ["rules", MODEL, "two@1:x"]
+
+
+def test_a_memory_is_a_draft_again() -> None:
+    kept = memory(kind=MemoryKind.FACT, metadata={"made_by": ["rules"]}, learned=True)
+
+    drafted = draft_of(kept)
+
+    assert (drafted.id, drafted.at, makers_of(drafted)) == (kept.id, kept.at, ["rules"])
 
 
 def test_drafts_can_be_put_under_a_models_name() -> None:

@@ -315,10 +315,25 @@ def test_names_and_aliases_are_found_but_only_those_that_were_said() -> None:
 
     reading = read(turn, entities=[called, entity("Mallory"), entity(aliases=["Postgres"])])
 
-    found = reading.named[turn.id]
+    found = reading.extracted[turn.id]
     assert [(each.name, each.type) for each in found.entities] == [("Robert Miller", "person")]
     assert [(each.owner, each.value) for each in found.identities] == [("Robert Miller", "Bob")]
     assert reading.dropped == {"a name that nobody said": 2}
+
+
+def test_what_was_found_is_there_in_the_words_of_the_rules_too() -> None:
+    first, second = turns(CHOICE, "We will start on Monday.")
+    starting = landmark("We start.", kind="commitment", turns=[2], due=when("on Monday"))
+
+    reading = read(first, second, facts=[fact(certainty="implied")], landmarks=[starting])
+
+    (told,) = reading.extracted[first.id].facts
+    (promised,) = reading.extracted[second.id].landmarks
+    drafted, dated = reading.drafts
+    assert (told.sentence, told.confidence) == (drafted.text, drafted.confidence)
+    assert (told.subject, told.predicate, told.object) == ("alice", "CHOSE", "PostgreSQL")
+    assert promised.kind == dated.body["kind"]
+    assert promised.due == datetime(2026, 3, 10, tzinfo=UTC)
 
 
 # -- trust
@@ -341,7 +356,7 @@ def test_what_comes_from_outside_is_no_preference_no_landmark_and_hardly_a_fact(
 
     (draft,) = reading.drafts
     assert (draft.body["predicate"], draft.confidence) == ("RECOMMENDS", 0.50)
-    assert reading.named[turn.id].identities == ()
+    assert reading.extracted[turn.id].identities == ()
     assert reading.dropped == {
         "a preference from outside": 2,
         "a document about itself": 1,
@@ -421,7 +436,7 @@ def test_whatever_fits_the_shape_is_kept_or_counted(said: Item) -> None:
     kept = store.memories.put(ACME, reading.drafts)
     assert len(kept) == len(reading.drafts)
     assert all(second.id in memory.sources for memory in kept)
-    named = [len(each.entities) for each in reading.named.values()]
+    named = [len(each.entities) for each in reading.extracted.values()]
     assert sum(map(len, said.values())) >= len(kept) + sum(named) + sum(reading.dropped.values())
 
 

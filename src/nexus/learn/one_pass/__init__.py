@@ -20,11 +20,20 @@ from ..limits import Limits
 from ..rules.extracted import Extracted
 from ..spending import LEARN, AccountedModel, Spending
 from .items import Items
-from .merge import made_by, makers_of, merged
+from .merge import draft_of, made_by, makers_of, merged
 from .shape import ANSWER
 from .turns import Excerpt, batches, words_of
 
-__all__ = ["Limits", "OnePass", "Reading", "made_by", "makers_of", "merged", "next_try"]
+__all__ = [
+    "Limits",
+    "OnePass",
+    "Reading",
+    "draft_of",
+    "made_by",
+    "makers_of",
+    "merged",
+    "next_try",
+]
 
 CORRECTION = (
     "Your last answer to this could not be used: {why}. Answer again with the JSON object that was"
@@ -36,14 +45,15 @@ WRONG = (timedelta(hours=1), timedelta(hours=6), timedelta(days=1))  # each cost
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a model found in some turns.
+    """What a model found in some turns, twice.
 
-    Names and aliases are not drafts yet: like the rules' own they are looked up first, so that
-    nobody gets a second record, or another one's name.
+    `extracted` is what the rules would give: names in it are as they were said, and go the same
+    way to whom they mean, so that nobody gets a second record, or another one's name. `drafts`
+    are the same facts and landmarks, and the labels, ready to be kept as they are.
     """
 
-    drafts: tuple[Draft, ...]  # facts, landmarks and labels
-    named: Mapping[str, Extracted] = field(default_factory=dict)  # event → entities, identities
+    drafts: tuple[Draft, ...]
+    extracted: Mapping[str, Extracted] = field(default_factory=dict)  # by the event that taught it
     dropped: Mapping[str, int] = field(default_factory=dict)  # why → how many items
 
 
@@ -92,8 +102,8 @@ class OnePass:
         first = self._ask(turns[:middle], before, known)
         second = self._ask(turns[middle:], [*before, *turns[:middle]], known)
         dropped = Counter(first.dropped) + Counter(second.dropped)
-        named = {**first.named, **second.named}
-        return Reading((*first.drafts, *second.drafts), named, dropped)
+        extracted = {**first.extracted, **second.extracted}
+        return Reading((*first.drafts, *second.drafts), extracted, dropped)
 
     def _ask(
         self,
@@ -112,10 +122,10 @@ class OnePass:
         most = self.limits.items_per_turn * len(excerpt.turns)
         items = Items(excerpt, self.maker, self.prompt.name, names, most)
         drafts = items.drafts(said.data)
-        if items.dropped and not drafts and not items.named:
+        if items.dropped and not drafts and not items.extracted:
             why = ", ".join(sorted(items.dropped))
             raise BadOutput(f"nothing in the answer can be kept: {why}", problem="nothing usable")
-        return Reading(tuple(drafts), items.named, dict(items.dropped))
+        return Reading(tuple(drafts), items.extracted, dict(items.dropped))
 
 
 def next_try(error: NexusError, attempts: int, now: datetime) -> datetime:

@@ -18,7 +18,18 @@ from ...core.ids import digest
 from ...core.records import Draft, Fact, MemoryKind
 from ..explicit import PREDICATE
 from ..passages import tags_of
-from ..rules.extracted import Category, Certainty, Entity, Extracted, Identity, Span
+from ..rules.extracted import (
+    Category,
+    Certainty,
+    Entity,
+    Extracted,
+    Identity,
+    Landmark,
+    LandmarkKind,
+    Span,
+    Statement,
+    Temporal,
+)
 from ..rules.instructions import instructions
 from ..rules.relations import BEGINS, STATES
 from .turns import Excerpt, Turn, words_of
@@ -32,6 +43,7 @@ LONGEST_TEXT = 1_000
 LONGEST_PREDICATE = 60
 MOST_NAMES = 24
 MOST_TOPICS = 5
+NOWHERE = Span(0, 0)  # a model does not say where in a turn it found something
 PINNED = 0.9  # the salience of a landmark
 PRONOUNS = frozenset(
     """i me my mine we us our you your he him his she her it its they them their this that these
@@ -51,7 +63,7 @@ class Items:
     known: frozenset[str]  # words that may be used although no turn has them
     most: int  # items of a kind
     dropped: Counter[str] = field(default_factory=Counter)
-    named: dict[str, Extracted] = field(default_factory=dict)  # by event: who and what there is
+    extracted: dict[str, Extracted] = field(default_factory=dict)  # by event: all but the labels
     _numbered: dict[int, Turn] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -91,12 +103,8 @@ class Items:
         type = " ".join(item["type"].casefold().split())
         if not type or len(type) > LONGEST_PREDICATE:
             raise Unfit("an empty or huge type")
-        event = turns[-1].event
-        known = self.named.get(event.id, Extracted())
-        self.named[event.id] = Extracted(
-            entities=(*known.entities, Entity(name=name, type=type)),
-            identities=(*known.identities, *(_called(name, alias) for alias in aliases)),
-        )
+        called = tuple(_called(name, alias) for alias in aliases)
+        self._add(turns, entities=(Entity(name=name, type=type),), identities=called)
 
     def _fact(self, item: Item) -> Draft:
         turns = self._turns(item["turns"])
@@ -115,6 +123,7 @@ class Items:
         if external:
             certainty = Certainty.UNCERTAIN
         fact = replace(fact, stated=certainty is not Certainty.INFERRED)
+        self._add(turns, facts=(_statement(fact, sentence, certainty, time),))
         return Draft(
             kind=MemoryKind.FACT,
             text=sentence,
@@ -130,25 +139,26 @@ class Items:
         turns = self._turns(item["turns"])
         if _external(turns):
             raise Unfit("a landmark from outside")
-        text = _text(item["text"])
-        owner = _name(item["owner"]) if item["owner"] else None
         due = when(item["due"], turns, ahead=True)
-        body = {
-            "kind": item["kind"],
-            "owner": owner,
-            "due": time_text(due.until) if due.until else None,
-            "due_from": time_text(due.since) if due.since else None,
-            "wrong": _text(item["wrong"]) if item["wrong"] else None,
-            "right": _text(item["right"]) if item["right"] else None,
-        }
+        found = Landmark(
+            kind=LandmarkKind(item["kind"]),
+            text=_text(item["text"]),
+            source=NOWHERE,
+            owner=_name(item["owner"]) if item["owner"] else None,
+            due=due.until,
+            due_from=due.since,
+            wrong=_text(item["wrong"]) if item["wrong"] else None,
+            right=_text(item["right"]) if item["right"] else None,
+        )
+        self._add(turns, landmarks=(found,))
         return Draft(
             kind=MemoryKind.LANDMARK,
-            text=text,
-            slot=digest("landmark", item["kind"], text),
+            text=found.text,
+            slot=digest("landmark", found.kind.value, found.text),
             confidence=Certainty(item["certainty"]).confidence,
             salience=PINNED,
-            body=body,
-            **self._learned_from(turns, owner or "", text),
+            body=_landmark_body(found),
+            **self._learned_from(turns, found.owner or "", found.text),
         )
 
     def _label(self, item: Item) -> Draft:
@@ -167,6 +177,12 @@ class Items:
         )
 
     # -- what they rest on
+
+    def _add(self, turns: Sequence[Turn], **found: tuple[Any, ...]) -> None:
+        event = turns[-1].event
+        known = self.extracted.get(event.id, Extracted())
+        more = {kind: (*getattr(known, kind), *items) for kind, items in found.items()}
+        self.extracted[event.id] = replace(known, **more)
 
     def _turns(self, numbers: Sequence[int]) -> list[Turn]:
         if any(number not in self._numbered for number in numbers):
@@ -219,7 +235,36 @@ class Items:
 
 
 def _called(name: str, alias: str) -> Identity:
-    return Identity(owner=name, kind="name", value=alias, source=Span(0, 0))
+    return Identity(owner=name, kind="name", value=alias, source=NOWHERE)
+
+
+def _statement(fact: Fact, sentence: str, certainty: Certainty, time: When) -> Statement:
+    return Statement(
+        subject=fact.subject,
+        predicate=fact.predicate,
+        sentence=sentence,
+        source=NOWHERE,
+        category=Category(fact.category or Category.PERSONAL),
+        object=fact.object,
+        value=_said(fact.value) or None,
+        aspect=fact.aspect,
+        certainty=certainty,
+        temporal=Temporal(fact.tense),
+        valid_from=time.since,
+        valid_to=time.until,
+        negated=fact.negated,
+    )
+
+
+def _landmark_body(found: Landmark) -> dict[str, str | None]:
+    return {
+        "kind": found.kind.value,
+        "owner": found.owner,
+        "due": time_text(found.due) if found.due else None,
+        "due_from": time_text(found.due_from) if found.due_from else None,
+        "wrong": found.wrong,
+        "right": found.right,
+    }
 
 
 def _relation(item: Item) -> Fact:

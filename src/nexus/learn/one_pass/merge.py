@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 
 from ...core.canonical import canonical_json
 from ...core.derive import known_as
-from ...core.records import Draft, MemoryKind
+from ...core.records import Draft, Memory, MemoryKind
 from .turns import words_of
 
 ALIKE = 0.6  # the share of words two landmarks of a kind have in common
@@ -58,6 +58,11 @@ def _joined(one: Draft, other: Draft) -> Draft:
         sources = tuple(dict.fromkeys([*one.sources, *other.sources]))
         return replace(both, text=other.text, body=other.body, sources=sources)
     return both
+
+
+def draft_of(memory: Memory) -> Draft:
+    """The draft a memory was made of, to be merged with what is found later."""
+    return Draft(**{field.name: getattr(memory, field.name) for field in fields(Draft)})
 
 
 def made_by(drafts: Iterable[Draft], maker: str) -> list[Draft]:
