@@ -130,6 +130,8 @@ class AsyncWorkspace(_Face):
     learn_patterns = _Awaited(Workspace.learn_patterns)
     sessions_knowing = _Awaited(Workspace.sessions_knowing)
     stats = _Awaited(Workspace.stats)
+    jobs = _Awaited(Workspace.jobs)
+    retry_jobs = _Awaited(Workspace.retry_jobs)
     usage = _Awaited(Workspace.usage)
     flush = _Awaited(Workspace.flush)
     export = _Awaited(Workspace.export)

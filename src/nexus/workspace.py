@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TextIO
@@ -11,7 +11,7 @@ from .core.access import Grant, Viewer, administrator_grant
 from .core.canonical import clean_list
 from .core.errors import InvalidInput
 from .core.ids import AgentId, UserId, WorkspaceId
-from .core.records import LedgerReport, Receipt
+from .core.records import LedgerReport, Receipt, Waiting
 from .core.scope import Scope
 from .learn.patterns import learn_patterns
 from .learn.spending import Usage
@@ -122,6 +122,15 @@ class Workspace:
     def stats(self, *, grant: Grant | None = None) -> dict[str, int]:
         """How much a grant (the administrator's, if not said otherwise) may see."""
         return self._parts.store.count(grant or self.administrator)
+
+    def jobs(self, *, limit: int = MOST_LISTED) -> list[Waiting]:
+        """Work that is still to be done, and why it is not; what failed comes first."""
+        most = check_limit(limit, MOST_LISTED)
+        return self._parts.store.queue.waiting(self.administrator, limit=most)
+
+    def retry_jobs(self, events: Sequence[str] | None = None) -> int:
+        """Make what failed due now, of these events or of all; returns how much that was."""
+        return self._parts.store.queue.retry(self.id, events, now=self._parts.now())
 
     def usage(self, *, since: datetime | None = None) -> Usage:
         """What language models cost from a day on, and what is left of today's budget."""

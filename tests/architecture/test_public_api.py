@@ -21,8 +21,8 @@ SNAPSHOT = """
 METHODS = {
     Nexus: "close open optimize progress reembed wait workspace workspaces",
     Workspace: (
-        "administrator dm export flush forget import_ learn_patterns place reviews room session"
-        " sessions_knowing stats usage verify"
+        "administrator dm export flush forget import_ jobs learn_patterns place retry_jobs reviews"
+        " room session sessions_knowing stats usage verify"
     ),
     Place: (
         "add_fact entities entity fact facts flush get index interpret observe observe_many"

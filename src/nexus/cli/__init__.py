@@ -19,6 +19,7 @@ COMMANDS = {
     "profile": ("profile", "Show what is known of a person, and how sure that is."),
     "patterns": ("profile", "Work out people's habits again."),
     "sessions": ("sessions", "Which conversation knows somebody best, and which is stale."),
+    "jobs": ("jobs", "Work that is still to be done, and why it is not."),
     "usage": ("usage", "What language models cost, and what is left of today's budget."),
     "entity": ("entities", "Who and what is known."),
     "review": ("reviewing", "Merges and contradictions for a person to decide."),
