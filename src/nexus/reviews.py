@@ -92,7 +92,7 @@ class Reviews:
         return self._parts.store.ledger.get(self._grant, self.get(id).sources)
 
     def accept(self, id: str, *, by: str | None = None) -> Review:
-        """It is so: two are one, or what was said later holds."""
+        """It is so: two are one, or what was said later holds. `by` is who says so."""
         return self._decide(id, Decision.ACCEPT, by)
 
     def reject(self, id: str, *, by: str | None = None) -> Review:
@@ -117,24 +117,25 @@ class Reviews:
         if decision is not Decision.UNDO and review.decided_by is not None:
             raise Conflict(f"{id!r} is {review.status.value} already; undo that first")
         now = self._parts.now()
-        event = self._event(review, decision, by or self._by, now)
+        event = self._event(review, decision, by, now)
         self._parts.store.ledger.append(self._grant.workspace, [event], recorded_at=now)
         self._parts.learner.flush(self._grant.within([review.scope]))
         return self.get(id)
 
-    def _event(self, review: Review, decision: Decision, by: str, now: datetime) -> NewEvent:
+    def _event(self, review: Review, decision: Decision, by: str | None, now: datetime) -> NewEvent:
         """It tells no name: the place it lies in may have more readers than the review has.
 
         Its key counts the decisions, so that of two who decide at once only one does.
         """
         here = self._grant.within([review.scope])
         number = len(decisions_about(self._parts.store, here, review.id))
+        role = "user" if by else self._role
         return NewEvent(
             scope=review.scope,
             kind=EventKind.REVIEW,
-            speaker=by,
-            role=self._role,
-            trust=Trust.DIRECT if self._role == "user" else Trust.INTERNAL,
+            speaker=by or self._by,
+            role=role,
+            trust=Trust.DIRECT if role == "user" else Trust.INTERNAL,
             text=f"{decision.value} {review.id}",
             at=now,
             key=f"review/{review.id}/{number}",

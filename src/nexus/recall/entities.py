@@ -23,6 +23,7 @@ MOST_NAMES = 100  # of one entity
 MOST_RECORDS = 2_000  # read a round
 MOST_FACTS = 100
 UNTYPED = "thing"
+ENTITY, FACT = (MemoryKind.ENTITY,), (MemoryKind.FACT,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,8 +55,7 @@ def entity(store: Store, grant: Grant, name: str, *, limit: int = MOST_FACTS) ->
         cards = _gather(store, grant, name)
         member = cards.start(_key(name))
         spellings = cards.spellings(member)
-        about = store.memories.named(grant, sorted(spellings), limit=MOST_RECORDS)
-    facts = [memory for memory in about if memory.kind is MemoryKind.FACT][:limit]
+        facts = store.memories.named(grant, sorted(spellings), kinds=FACT, limit=limit)
     if not facts and not cards.records:
         return None
     return replace(cards.view(member, name), facts=tuple(facts))
@@ -105,8 +105,7 @@ def _gather(store: Store, grant: Grant, name: str) -> _Cards:
         if not fresh:
             break
         looked.update(fresh)
-        found = store.memories.named(grant, fresh, limit=MOST_RECORDS)
-        cards.add(memory for memory in found if memory.kind is MemoryKind.ENTITY)
+        cards.add(store.memories.named(grant, fresh, kinds=ENTITY, limit=MOST_RECORDS))
         names = {each for memory in cards.records.values() for each in _names(memory)}
     return cards
 
