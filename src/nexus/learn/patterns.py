@@ -84,7 +84,8 @@ def _by_scope(
 
 def _known(store: Store, here: Grant, people: Iterable[str]) -> list[Memory]:
     """The habits of these people that are kept in a scope already."""
-    found = store.memories.named(here, sorted(people), limit=MOST_KNOWN)
+    names, kinds = sorted(people), [MemoryKind.FACT]
+    found = store.memories.named(here, names, limit=MOST_KNOWN, kinds=kinds)
     return [memory for memory in found if memory.source == SOURCE]
 
 

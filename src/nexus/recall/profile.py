@@ -120,7 +120,8 @@ def profile(store: Store, grant: Grant, person: str, *, now: datetime) -> Profil
     with store.moment():
         names = names_of(store, grant, person) | {known_as(person)}
         known = entity(store, grant, person, limit=1)
-        named = store.memories.named(grant, sorted(names), limit=MOST_FACTS)
+        kinds = [MemoryKind.FACT]
+        named = store.memories.named(grant, sorted(names), limit=MOST_FACTS, kinds=kinds)
         landmarks = _landmarks(store, grant, names)
         messages = _messages(store, grant, person, known.aliases if known else ())
     parts = _sorted_out(_holding(named, names, now))
@@ -141,11 +142,7 @@ def profile(store: Store, grant: Grant, person: str, *, now: datetime) -> Profil
 
 def _holding(named: Sequence[Memory], names: frozenset[str], now: datetime) -> list[Entry]:
     """Every value that holds, once; and what is said not to be so."""
-    facts = [
-        each
-        for each in named
-        if each.kind is MemoryKind.FACT and known_as(each.fact.subject) in names
-    ]
+    facts = [each for each in named if known_as(each.fact.subject) in names]
     telling = [fact for fact in facts if _part(fact)]
     rows: defaultdict[str, list[Memory]] = defaultdict(list)
     for fact in facts:
@@ -207,14 +204,9 @@ def _newest(entries: Iterable[Entry]) -> tuple[Entry, ...]:
 
 def _landmarks(store: Store, grant: Grant, names: frozenset[str]) -> list[Memory]:
     """The preferences this person stated."""
-    kind = Condition("kind", Op.EQ, MemoryKind.LANDMARK)
-    found = store.memories.find(grant, where=kind, limit=MOST_LANDMARKS)
-    return [
-        landmark
-        for landmark in found
-        if landmark.body.get("kind") == "preference_stated"
-        and known_as(str(landmark.body.get("owner") or landmark.speaker or "")) in names
-    ]
+    kinds = [MemoryKind.LANDMARK]
+    found = store.memories.named(grant, sorted(names), limit=MOST_LANDMARKS, kinds=kinds)
+    return [each for each in found if each.body.get("kind") == "preference_stated"]
 
 
 def _wishes(landmarks: Sequence[Memory], known: Sequence[Entry]) -> Iterator[Entry]:

@@ -33,8 +33,6 @@ HALF_LIFE = timedelta(days=30)  # so much earlier than the newest, a mention cou
 LEAST = 0.1  # what a mention counts, however old it is
 OUTDATED = 0.4  # what knowledge that is no longer true is worth
 
-ENTITY = MemoryKind.ENTITY
-
 Names = frozenset[str]  # the spellings one name is known by
 
 
@@ -270,8 +268,9 @@ def _spoken(asked: str | Sequence[str]) -> Iterable[str]:
 
 def _spellings(store: Store, grant: Grant, names: Sequence[str]) -> dict[str, Names]:
     """Each name with those it is also known by."""
-    found = store.memories.named(grant, names, limit=MOST_FACTS) if names else []
-    introduced = {each for memory in found if memory.kind is ENTITY for each in names_in(memory)}
+    kinds = [MemoryKind.ENTITY]
+    found = store.memories.named(grant, names, limit=MOST_FACTS, kinds=kinds) if names else []
+    introduced = {each for memory in found for each in names_in(memory)}
     return {
         name: frozenset({name}) | (names_of(store, grant, name) if name in introduced else set())
         for name in names
@@ -282,19 +281,18 @@ def _labels(store: Store, grant: Grant, names: Names) -> list[Memory]:
     """The turns that speak of any of these."""
     if not names:
         return []
-    where = Condition("kind", Op.EQ, MemoryKind.EPISODE)
-    found = store.memories.find(grant, where=where, limit=MOST_LABELS)
-    return [label for label in found if _is_turn(label) and names & _entities(label)]
+    kinds = [MemoryKind.EPISODE]
+    found = store.memories.named(grant, sorted(names), limit=MOST_LABELS, kinds=kinds)
+    return [label for label in found if _is_turn(label)]
 
 
 def _facts(store: Store, grant: Grant, names: Names) -> list[Memory]:
     """The facts that say something of any of these."""
-    found = store.memories.named(grant, sorted(names), limit=MOST_FACTS) if names else []
-    return [
-        fact
-        for fact in found
-        if fact.kind is MemoryKind.FACT and known_as(fact.fact.subject) in names
-    ]
+    if not names:
+        return []
+    kinds = [MemoryKind.FACT]
+    found = store.memories.named(grant, sorted(names), limit=MOST_FACTS, kinds=kinds)
+    return [fact for fact in found if _subject(fact) in names]
 
 
 def _said_in(store: Store, grant: Grant, session: Session) -> Iterable[Memory]:
