@@ -239,10 +239,12 @@ class Memories(Protocol):
         *,
         limit: int,
         kinds: Sequence[MemoryKind] | None = None,
+        learned: bool = True,
     ) -> list[Memory]:
         """Those of these kinds about any of these names, newest first; else facts and entities.
 
-        `core.derive.names_in` says what a memory is about; capitals do not matter.
+        `core.derive.names_in` says what a memory is about; capitals do not matter. Both shelves
+        are looked at, unless `learned` is False: then only what was told.
         """
         ...
 

@@ -168,7 +168,12 @@ class Draft:
 
     @property
     def id(self) -> str:
-        return digest("memory", self.kind.value, str(self.scope), self.slot, *sorted(self.sources))
+        return memory_id(self.kind, self.scope, self.slot, self.sources)
+
+
+def memory_id(kind: MemoryKind, scope: Scope, slot: str, sources: Sequence[str]) -> str:
+    """What a memory is known by: the same sources in the same slot are the same memory."""
+    return digest("memory", kind.value, str(scope), slot, *sorted(sources))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -100,7 +100,9 @@ class PlaceFacts:
         """Facts are compared within their own scope: no place decides what holds in another."""
         grant = administrator_grant(workspace).within([scope])
         return cls(
-            named=lambda name: store.memories.named(grant, [name], limit=MOST_KNOWN),
+            named=lambda name: store.memories.named(
+                grant, [name], limit=MOST_KNOWN, kinds=[MemoryKind.FACT]
+            ),
             derived=lambda ids: [
                 memory
                 for memory in store.eraser.derived(workspace, ids)

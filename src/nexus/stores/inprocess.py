@@ -469,11 +469,13 @@ class InProcessMemories(_Part):
         *,
         limit: int,
         kinds: Sequence[MemoryKind] | None = None,
+        learned: bool = True,
     ) -> list[Memory]:
         wanted = set(map(known_as, names))
         asked = NAMED if kinds is None else kinds
         visible = (m for m in self._state.visible_memories(grant) if m.kind in asked)
-        about = (memory for memory in visible if not wanted.isdisjoint(looked_up_by(memory)))
+        shelved = (memory for memory in visible if learned or not memory.learned)
+        about = (memory for memory in shelved if not wanted.isdisjoint(looked_up_by(memory)))
         return newest_first(about)[:limit]
 
     @_locked

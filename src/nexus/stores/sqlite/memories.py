@@ -108,6 +108,7 @@ class SqliteMemories:
         *,
         limit: int,
         kinds: Sequence[MemoryKind] | None = None,
+        learned: bool = True,
     ) -> list[Memory]:
         wanted = {
             "names": json.dumps(sorted(set(map(known_as, names)))),
@@ -115,7 +116,8 @@ class SqliteMemories:
             "limit": limit,
         }
         with self._connections.reading() as connection:
-            bound = {**readable(connection, grant).with_names, **wanted}
+            view = readable(connection, grant).searched(learned=learned)
+            bound = {**view.with_names, **wanted}
             rows = connection.execute(SQL["named"], bound).fetchall()
         return [_memory(content, grant.workspace) for (content,) in rows]
 

@@ -50,8 +50,10 @@ def named(
     limit: int = 10,
     grant: Grant = ADMIN,
     kinds: Sequence[MemoryKind] | None = None,
+    learned: bool = True,
 ) -> list[str]:
-    return [memory.id for memory in store.memories.named(grant, names, limit=limit, kinds=kinds)]
+    found = store.memories.named(grant, names, limit=limit, kinds=kinds, learned=learned)
+    return [memory.id for memory in found]
 
 
 class NamesSuite:
@@ -120,6 +122,20 @@ class NamesSuite:
         assert named(store, "Ada", limit=3) == [old]
         assert len(named(store, "Ada", limit=3, kinds=[MemoryKind.EPISODE])) == 3
         assert named(store, "Ada", limit=99, kinds=[*MemoryKind])[-1] == old
+
+    def test_what_was_learned_takes_nobodys_place_where_only_what_was_told_is_asked_for(
+        self, store: Store
+    ) -> None:
+        told = fact(store, "told", "Ada", "Charles").id
+        body = {"subject": "Ada", "predicate": "KNOWS", "object": "Mary"}
+        learned = [
+            keep(store, str(n), kind=MemoryKind.FACT, body=body, at=NOON + MINUTE, learned=True).id
+            for n in range(3)
+        ]
+
+        assert named(store, "Ada", limit=2, learned=False) == [told]
+        assert named(store, "Mary", learned=False) == []
+        assert named(store, "Ada") == [*sorted(learned), told]
 
     def test_a_body_that_holds_no_names_has_none(self, store: Store) -> None:
         odd: list[Any] = [None, 7, "Ada", ["Ada", 7, None], {"Ada": 1}]
