@@ -7,7 +7,7 @@ import sys
 import anthropic
 import openai
 import pytest
-from tests.loopback import refuses, status
+from tests.loopback import refuses, sends, status
 
 from nexus.core.errors import BadOutput, ConfigError, MissingExtra, ModelUnavailable
 from nexus.core.models import Prompt
@@ -230,3 +230,18 @@ def test_ollama_says_how_to_get_a_model_that_is_not_there(make, server):
 def test_only_web_addresses_are_opened():
     with pytest.raises(ConfigError, match="http://"):
         OllamaModel("model", base_url="file:///etc")
+
+
+@pytest.mark.parametrize("name", ["openai", "ollama"])
+def test_where_a_server_does_not_count_its_tokens_they_are_guessed(make, server, name: str):
+    choice = {"index": 0, "message": {"role": "assistant", "content": "x" * 40}}
+    said = {
+        "openai": {"id": "1", "object": "chat.completion", "created": 1, "choices": [choice]},
+        "ollama": {"message": {"content": "x" * 40}, "done": True},
+    }
+    server.script(sends({"model": "model", **said[name]}))
+
+    completion = make(name).complete(PROMPT)
+
+    assert completion.output_tokens == 10
+    assert completion.input_tokens == (len(PROMPT.system + PROMPT.user) + 3) // 4

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
+from math import ceil
 from typing import Any, TypedDict
 
 from ..core.canonical import clean_json
@@ -22,6 +23,7 @@ TIMEOUT_SECONDS = 60.0
 MAX_OUTPUT_TOKENS = 4096
 LONGEST_OUTPUT = 1_000_000  # characters: far more than any of our schemas can ask for
 KEPT_OUTPUT = 4_000  # of it in an error
+BYTES_A_TOKEN = 4  # about, in English
 SHORTEST_WAIT = 0.05  # seconds; an SDK takes 0 for "for ever"
 WORTH_RETRYING = (408, 409, 429)
 
@@ -101,7 +103,20 @@ class ProviderModel(ABC):
             return self._send(replace(request, timeout_seconds=left))
 
         patience = replace(self._patience, total_seconds=seconds)
-        return believed(persist(ask, patience, ModelUnavailable), schema)
+        answer = persist(ask, patience, ModelUnavailable)
+        return believed(counted(answer, request.prompt), schema)
+
+
+def counted(answer: Answer, prompt: Prompt) -> Answer:
+    """With a guess where a server does not count: a budget must not depend on its manners."""
+    asked = answer.input_tokens or _guess(prompt.system + prompt.user)
+    return replace(
+        answer, input_tokens=asked, output_tokens=answer.output_tokens or _guess(answer.text)
+    )
+
+
+def _guess(text: str) -> int:
+    return ceil(len(text.encode()) / BYTES_A_TOKEN)
 
 
 def believed(answer: Answer, schema: Schema | None) -> Completion:

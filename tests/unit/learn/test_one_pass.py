@@ -20,6 +20,7 @@ from nexus.core.schema import check_schema, mismatch
 from nexus.core.scope import Scope
 from nexus.learn.one_pass import Limits, OnePass, Reading, next_try
 from nexus.learn.one_pass.shape import ANSWER
+from nexus.learn.rules.relations import rules
 from nexus.learn.spending import Spending
 from nexus.prompts import load_prompt
 from nexus.stores.inprocess import InProcessStore
@@ -230,6 +231,20 @@ def test_what_is_to_come_does_not_lie_in_the_past() -> None:
     )
 
     assert draft.valid_from == datetime(2026, 3, 6, tzinfo=UTC)
+
+
+def test_a_birthday_is_so_at_any_time() -> None:
+    told = fact(None, value="5 May", predicate="BORN_ON", when=when("5 May", "2026-05-05"))
+
+    draft = one(read(*turns("My birthday is on 5 May."), facts=[told]))
+
+    assert (draft.valid_from, draft.valid_to) == (None, None)
+
+
+def test_the_model_is_told_the_rules_relations() -> None:
+    told = set(load_prompt("one_pass").system.replace(".", " ").split())
+
+    assert {rule.relation for each in rules().values() for rule in each} <= told
 
 
 def test_other_words_are_believed() -> None:

@@ -49,6 +49,7 @@ PRONOUNS = frozenset(
     """i me my mine we us our you your he him his she her it its they them their this that these
     those who someone somebody everyone everybody nobody""".split()
 )
+AT_ANY_TIME = frozenset("BORN_ON ANNIVERSARY_ON HAS_SCHEDULE TYPICALLY_CONTACTS_AT".split())
 WORD = re.compile(r"\w+")
 LIKING = frozenset("PREFERS LIKES DISLIKES LOVES HATES WANTS AVOIDS FAVORITE".split())
 
@@ -288,7 +289,9 @@ def _relation(item: Item) -> Fact:
 
 
 def _validity(time: When, fact: Fact) -> When:
-    """What begins or is so now stays open, as with the rules."""
+    """What begins or is so now stays open, as with the rules; a birthday is so at any time."""
+    if fact.predicate in AT_ANY_TIME:
+        return When(None, None)
     goes_on = fact.predicate in BEGINS or (fact.predicate in STATES and fact.tense == "current")
     return When(time.since, None) if goes_on and time.since else time
 
