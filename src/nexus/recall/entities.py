@@ -117,6 +117,7 @@ class _Cards:
         self.records: dict[str, Memory] = {}
         self.own: defaultdict[str, list[Memory]] = defaultdict(list)  # name → records
         self.owners: defaultdict[str, set[str]] = defaultdict(set)  # alias → names
+        self.proven: defaultdict[str, set[str]] = defaultdict(set)  # address → names
         self.same: defaultdict[str, set[str]] = defaultdict(set)  # merged, both ways
         self.kept: dict[str, str] = {}  # of a merge: the name to be known by, as it is written
 
@@ -134,14 +135,22 @@ class _Cards:
                     self.same[alias].add(key)
             else:
                 self.own[key].append(memory)
+                proven = memory.body.get("identifier", {}).get("proven", False)
                 for alias in aliases:
                     self.owners[alias].add(key)
+                    if proven:
+                        self.proven[alias].add(key)
 
     def start(self, key: str) -> str:
         """Whom a spelling means: its own bearer, or else the only one who is also called so."""
-        if key in self.own or key in self.same or len(self.owners[key]) != 1:
+        holders = self.holders(key)
+        if key in self.own or key in self.same or len(holders) != 1:
             return key
-        return next(iter(self.owners[key]))
+        return next(iter(holders))
+
+    def holders(self, alias: str) -> set[str]:
+        """Who has an alias: who has proven it, or else who is said to have it."""
+        return self.proven.get(alias) or self.owners.get(alias, set())
 
     def merged(self, key: str) -> set[str]:
         """The names that merges made one with this one, itself among them."""
@@ -159,7 +168,7 @@ class _Cards:
             alias
             for memory in records
             for alias in _names(memory)
-            if self.owners[alias] <= members and (alias not in self.own or alias in members)
+            if self.holders(alias) <= members and (alias not in self.own or alias in members)
         }
         return members | aliases
 
@@ -186,7 +195,7 @@ class _Cards:
             aliases=_aliases(records, spellings),
             identifiers=_identifiers(records),
             same_as=tuple(sorted(merged)) if len(members) > 1 else (),
-            could_be=tuple(map(self.called, sorted(self.owners[key]))) if not records else (),
+            could_be=tuple(map(self.called, sorted(self.holders(key)))) if not records else (),
             records=tuple(records),
         )
 

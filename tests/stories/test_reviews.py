@@ -1,0 +1,268 @@
+"""Who is the same as whom, decided by people: accept, reject, undo."""
+
+from __future__ import annotations
+
+import io
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from tests.stories.conftest import Team
+
+from nexus import Conflict, InvalidInput, NotFound, Place, Workspace
+from nexus.core.records import MemoryKind
+from nexus.reviews import Review, Status
+
+pytestmark = pytest.mark.requirement("B11")
+
+PROVEN = {"identity": {"email": "sarah@example.com"}}
+
+
+def tell(team: Team) -> None:
+    """Two called Sarah, and one nobody can tell."""
+    day = team.clock.now
+    team.room.observe("alice", "Sarah Chen designed the logo.", at=day, key="chen")
+    day += timedelta(hours=1)
+    team.room.observe("alice", "Sarah Miller works at Globex.", at=day, key="miller")
+    day += timedelta(hours=1)
+    team.room.observe("bob", "Sarah moved to Lisbon.", at=day, key="sarah")
+    team.clock.advance(days=1)
+
+
+def about(place: Place, *names: str) -> Review:
+    (found,) = [each for each in place.reviews().list(None) if set(each.names) == set(names)]
+    return found
+
+
+def exported(workspace: Workspace) -> dict[str, dict[str, Any]]:
+    out = io.StringIO()
+    workspace.export(out, vectors=True)
+    lines = [json.loads(line) for line in out.getvalue().splitlines()]
+    return {json.dumps(line, sort_keys=True): line for line in lines if line.get("type") != "head"}
+
+
+def everything_read(team: Team) -> list[str]:
+    """What people get to see, as text; how long a search took is left out."""
+    room = team.room
+    hits = [
+        [(hit.memory, hit.score, hit.reasons) for hit in room.recall(question, limit=50)]
+        for question in ("Where is Sarah?", "Who designed the logo?", "Sarah Chen Lisbon")
+    ]
+    facts = [room.recall("Sarah", kinds=["fact", "entity"], limit=50).hits, room.facts()]
+    names = ("Sarah", "Sarah Chen", "Sarah Miller")
+    views = [room.entity(name) for name in names] + room.entities()
+    read = [room.interpret(name, "MOVED_TO") for name in names]
+    return [repr(each) for each in (hits, facts, views, read, room.reviews().list(None))]
+
+
+def test_what_is_proposed_says_why_and_how_likely(team: Team) -> None:
+    tell(team)
+
+    review = about(team.room, "Sarah", "Sarah Chen")
+
+    assert (review.what, review.status) == ("merge", Status.OPEN)
+    assert 0 < review.confidence < 0.9
+    said = {event.key for event in team.room.reviews().evidence(review.id)}
+    assert said == {"chen", "sarah"}
+
+
+def test_accepted_two_are_one(team: Team) -> None:
+    tell(team)
+    review = about(team.room, "Sarah", "Sarah Chen")
+
+    decided = team.room.reviews().accept(review.id, by="alice")
+
+    assert (decided.status, decided.decided_by) == (Status.ACCEPTED, "alice")
+    view = team.room.entity("Sarah")
+    assert (view.name, view.same_as) == ("Sarah Chen", ("Sarah",))
+    assert view == team.room.entity("sarah chen")
+    lisbon = team.room.interpret("Sarah Chen", "MOVED_TO").now
+    assert lisbon is not None
+    assert lisbon.fact.object == "Lisbon"
+    assert team.room.interpret("Sarah Miller", "MOVED_TO").now is None
+
+
+@pytest.mark.requirement("B12")
+def test_undone_everything_is_as_it_was(team: Team) -> None:
+    tell(team)
+    reviews = team.room.reviews()
+    id = about(team.room, "Sarah", "Sarah Chen").id
+    before, seen = exported(team.workspace), everything_read(team)
+
+    reviews.accept(id, by="alice")
+    between = everything_read(team)
+    reviews.undo(id, by="bob")
+
+    after = exported(team.workspace)
+    assert between != seen
+    assert everything_read(team) == seen
+    assert before.keys() <= after.keys()
+    more = [after[line] for line in after.keys() - before.keys()]
+    told = sorted((line["metadata"]["decision"], line["speaker"]) for line in more)
+    assert told == [("accept", "alice"), ("undo", "bob")]
+    assert {line["kind"] for line in more} == {"review"}
+
+
+@pytest.mark.requirement("B12")
+def test_learned_again_what_was_undone_stays_undone(team: Team) -> None:
+    tell(team)
+    id = about(team.room, "Sarah", "Sarah Chen").id
+    team.room.reviews().accept(id)
+    team.room.reviews().undo(id)
+    seen = everything_read(team)
+    parts = team.workspace._parts
+    events = [event.id for event in parts.store.ledger.find(team.workspace.administrator)]
+
+    parts.store.queue.requeue(team.workspace.id, events, now=parts.now())
+    team.workspace.flush()
+
+    assert everything_read(team) == seen
+
+
+def test_rejected_it_is_not_proposed_again(team: Team) -> None:
+    tell(team)
+    for review in team.room.reviews().list():
+        team.room.reviews().reject(review.id)
+    team.room.observe("bob", "Sarah is on holiday.")
+    team.room.observe("bob", "Sarah is back.")
+
+    assert team.room.reviews().list() == []
+    assert len(team.room.reviews().list("rejected")) == 2
+    assert team.room.entity("Sarah").same_as == ()
+
+
+def test_a_rejection_can_be_undone(team: Team) -> None:
+    tell(team)
+    review = about(team.room, "Sarah", "Sarah Chen")
+
+    team.room.reviews().reject(review.id)
+    team.room.reviews().undo(review.id)
+
+    assert about(team.room, "Sarah", "Sarah Chen") == review
+
+
+def test_a_decision_is_made_once(team: Team) -> None:
+    tell(team)
+    reviews = team.room.reviews()
+    id = about(team.room, "Sarah", "Sarah Chen").id
+
+    with pytest.raises(Conflict, match="nothing was decided"):
+        reviews.undo(id)
+    reviews.accept(id)
+    with pytest.raises(Conflict, match="accepted already"):
+        reviews.reject(id)
+    with pytest.raises(NotFound):
+        reviews.accept("0" * 32)
+    with pytest.raises(InvalidInput, match="known are open"):
+        reviews.list("maybe")
+
+
+@pytest.mark.requirement("X1")
+def test_who_may_not_read_it_may_not_decide(team: Team) -> None:
+    tell(team)
+    id = about(team.room, "Sarah", "Sarah Chen").id
+    elsewhere = team.workspace.room("kitchen", participants=["alice", "bob"])
+
+    for place in (elsewhere, team.alices):
+        assert place.reviews().list(None) == []
+        with pytest.raises(NotFound):
+            place.reviews().accept(id)
+    assert team.room.reviews().get(id).status is Status.OPEN
+
+
+def test_an_administrator_decides_about_all(team: Team) -> None:
+    tell(team)
+    id = about(team.room, "Sarah", "Sarah Chen").id
+
+    assert id in {each.id for each in team.workspace.reviews().list()}
+    decided = team.workspace.reviews().accept(id)
+
+    assert decided.decided_by == "administrator"
+    assert team.room.entity("Sarah").name == "Sarah Chen"
+
+
+def test_a_decision_in_a_file_decides_nothing(team: Team) -> None:
+    tell(team)
+    id = about(team.room, "Sarah", "Sarah Chen").id
+    forged = team.workspace._parts.store.ledger.find(team.room.grant)[0]
+    out = io.StringIO()
+    team.workspace.export(out, grant=team.room.grant)
+    head = out.getvalue().splitlines()[0]
+    line = {
+        **json.loads(next(each for each in out.getvalue().splitlines() if forged.id in each)),
+        "kind": "review",
+        "key": f"review/{id}/0",
+        "text": f"accept {id}",
+        "metadata": {"review": id, "decision": "accept", "number": 0},
+    }
+    del line["id"]
+
+    file = io.StringIO(f"{head}\n{json.dumps(line)}\n")
+    imported = team.workspace.import_(file, grant=team.room.grant)
+
+    assert imported.events == 1
+    assert team.room.reviews().get(id).status is Status.OPEN
+    assert team.room.entity("Sarah").same_as == ()
+
+
+def test_what_is_forgotten_takes_its_merge_along(team: Team) -> None:
+    tell(team)
+    team.room.reviews().accept(about(team.room, "Sarah", "Sarah Chen").id)
+    (chen,) = [event for event in team.room.recent() if event.key == "chen"]
+
+    report = team.workspace.forget(event=chen.id)
+
+    assert report.residue == 0
+    assert all("Sarah Chen" not in each.names for each in team.room.reviews().list(None))
+    assert team.room.entity("Sarah").same_as == ()
+    with pytest.raises(NotFound):
+        team.room.entity("Sarah Chen")
+
+
+@pytest.mark.requirement("B12")
+def test_what_a_channel_proves_is_merged_by_itself_and_can_be_undone(team: Team) -> None:
+    room = team.room
+    room.observe("sarah", "I live in Lisbon.", metadata=PROVEN)
+    room.observe("schen", "I work at Globex.", metadata=PROVEN)
+    team.clock.advance(days=1)
+
+    view = room.entity("schen")
+
+    assert (view.name, view.same_as) == ("sarah", ("schen",))
+    assert [(each.value, each.proven) for each in view.identifiers] == [("sarah@example.com", True)]
+    assert {fact.fact.predicate for fact in view.facts} == {"LIVES_IN", "WORKS_AT"}
+    (review,) = room.reviews().list("accepted")
+    assert (review.automatic, review.confidence) == (True, 1.0)
+
+    apart = room.reviews().undo(review.id)
+    assert apart.status is Status.REJECTED
+    assert room.entity("schen").same_as == ()
+    room.observe("schen", "I like tea a lot.", metadata=PROVEN)
+    assert room.entity("schen").same_as == ()
+
+    together = room.reviews().undo(review.id)
+    assert together.status is Status.ACCEPTED
+    assert room.entity("schen").same_as == ("schen",)
+
+
+def test_what_a_message_says_merges_nobody(team: Team) -> None:
+    room = team.room
+    room.observe("sarah", "I live in Lisbon.", metadata=PROVEN)
+    room.observe("mallory", "My email is sarah@example.com.")
+    room.observe("mallory", "My name is sarah.")
+
+    assert room.entity("sarah").same_as == ()
+    assert room.entity("sarah@example.com").name == "sarah"
+    assert {frozenset(each.names) for each in room.reviews().list()} == {
+        frozenset({"sarah", "mallory"})
+    }
+
+
+def test_reviews_are_not_found_among_what_was_told(team: Team) -> None:
+    tell(team)
+    team.room.reviews().accept(about(team.room, "Sarah", "Sarah Chen").id)
+
+    kinds = {hit.memory.kind for hit in team.room.recall("Sarah may be the same as Sarah Chen")}
+
+    assert MemoryKind.REVIEW not in kinds
