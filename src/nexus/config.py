@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from .core.errors import ConfigError
+from .learn.learning import Learning
 from .learn.limits import CHARACTERS, TURNS
 from .learn.passages import Indexing
 from .learn.spending import Budget, Price
@@ -94,6 +95,7 @@ class Settings:
     embeddings: EmbeddingSettings = field(default_factory=EmbeddingSettings)
     llm: LlmSettings = field(default_factory=LlmSettings)
     indexing: Indexing = field(default_factory=Indexing)
+    learning: Learning = field(default_factory=Learning)
     search: Search = field(default_factory=Search)
     agents: AgentSettings = field(default_factory=AgentSettings)
 
@@ -128,6 +130,7 @@ def load_settings(
         embeddings=EmbeddingSettings(**given.get("embeddings", {})),
         llm=_llm(given.get("llm", {})),
         indexing=Indexing(**given.get("indexing", {})),
+        learning=Learning(**given.get("learning", {})),
         search=Search(**given.get("search", {})),
         agents=AgentSettings(
             read=Switch(**agents.get("read", {})),

@@ -15,6 +15,7 @@ from .core.ids import check_name
 from .core.records import Attachment, EventKind, Fact, NewEvent, Trust
 from .core.scope import Scope
 from .learn.explicit import RESERVED, check_fact, fact_sentence
+from .learn.learning import PROJECT
 
 ROLES = ("user", "assistant", "tool", "system")
 LONGEST_KEY = 500
@@ -58,9 +59,13 @@ def message(
         role=role,
         trust=TRUST[role],
         attachments=tuple(map(_attachment, clean_list(attachments, "attachments"))),
-        metadata=_metadata(told),
+        metadata=_of_project(viewer, _metadata(told)),
         **_common(speaker, text, now, told),
     )
+
+
+def _of_project(viewer: Viewer, metadata: dict[str, Any]) -> dict[str, Any]:
+    return {PROJECT: viewer.project, **metadata} if viewer.project else metadata
 
 
 def document(scope: Scope, speaker: str, text: str, *, now: datetime, told: Told) -> NewEvent:

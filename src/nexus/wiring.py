@@ -16,6 +16,7 @@ from .core.protocols import Embedder, Store
 from .embedders.cached import CachedEmbedder
 from .embedders.checked import CheckedEmbedder
 from .learn.learner import Learner
+from .learn.learning import Learning
 from .learn.limits import Limits
 from .learn.spending import RECALL, AccountedModel, Spending
 from .maintain.worker import Worker
@@ -70,7 +71,7 @@ def assemble(
     model = make_llm(settings.llm)
     spending = make_spending(settings.llm, kept, now)
     asked = paid_by(model, settings.llm, spending) if model else None
-    learner = Learner(kept, cached, settings.indexing, now)
+    learner = Learner(kept, cached, settings.indexing, make_learning(settings), now)
     return Parts(
         settings=settings,
         store=kept,
@@ -82,6 +83,16 @@ def assemble(
         spending=spending,
         now=now,
         background=background,
+    )
+
+
+def make_learning(settings: Settings) -> Learning:
+    """Seed 001's switches say whether anything is learned at all."""
+    agents = settings.agents
+    return Learning(
+        facts=settings.learning.facts and agents.write.enabled,
+        labels=settings.learning.labels and agents.labeling.enabled,
+        contradictions=settings.learning.contradictions,
     )
 
 

@@ -22,7 +22,8 @@ def test_forgetting_a_user_leaves_nothing_and_says_so(run, lines) -> None:
 
     (report,) = lines("forget", "--user", "alice")
 
-    assert (report["erased_events"], report["erased_memories"], report["residue"]) == (1, 1, 0)
+    assert (report["erased_events"], report["residue"]) == (1, 0)
+    assert report["erased_memories"] > 1  # what was said, and what was learned from it
     assert b"Ferdinand" not in Path("memory.db").read_bytes()
     run(
         "memory",
@@ -130,7 +131,7 @@ def test_doctor_sees_another_embedder_and_reembed_changes_over(run, lines, shell
     (made,) = lines("reembed")
 
     assert "nexus reembed" in vectors[0]["detail"]
-    assert made == {"vectors": 1}
+    assert made["vectors"] > 1
     lines("doctor")
 
 

@@ -231,7 +231,7 @@ def test_vectors_of_another_embedder_do_not_lock_a_new_memory(team: Team, open_n
 
     other.workspace.import_(StringIO(exported(team.workspace, vectors=True)))
 
-    assert other.room.recall("postgresql")[0].reasons.keys() == {"meaning", "keyword"}
+    assert {"meaning", "keyword"} <= other.room.recall("postgresql")[0].reasons.keys()
 
 
 def test_progress_is_reported(team: Team, open_nexus: Open) -> None:

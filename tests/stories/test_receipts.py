@@ -81,9 +81,9 @@ def test_while_the_embedder_is_away_words_are_found_and_vectors_follow(
 
     embedder.down = False
     assert nexus.wait(receipt).stage is Stage.DERIVED
-    assert team.workspace.stats()["vectors"] == 1
+    assert team.workspace.stats()["vectors"] > 0
     found = team.room.recall("ledger")
-    assert set(found[0].reasons) == {"keyword", "meaning"}
+    assert {"keyword", "meaning"} <= set(found[0].reasons)
     assert not found.degraded
 
 
@@ -114,8 +114,9 @@ def test_what_failed_is_tried_again_later_and_not_at_once(
     assert learner.run_once() == 0
     clock.advance(hours=1)
     embedder.down = False
+    assert team.workspace.stats()["vectors"] == 0
     assert learner.run_once() == 1
-    assert team.workspace.stats()["vectors"] == 1
+    assert team.workspace.stats()["vectors"] > 0
 
 
 @pytest.mark.requirement("X3")
@@ -164,11 +165,12 @@ def test_vectors_of_two_embedders_are_never_mixed(
     assert "far/far-2/32" in str(refusal.value)
 
     seen: list[tuple[int, int]] = []
-    assert changed.reembed(lambda done, total: seen.append((done, total))) == 6
-    assert seen[-1] == (6, 6)
+    made = changed.reembed(lambda done, total: seen.append((done, total)))
+    assert seen[-1] == (made, made)
+    assert made == changed.workspace("acme").stats()["vectors"] / 2  # the old ones stay
     changed.close()
     after = make_team(open_nexus(file, embedder=FarAway(model="far-2")), clock)
-    assert set(after.room.recall("ledger")[0].reasons) == {"keyword", "meaning"}
+    assert {"keyword", "meaning"} <= set(after.room.recall("ledger")[0].reasons)
     with pytest.raises(ConfigError, match="far-1"):
         make_team(open_nexus(file, embedder=FarAway()), clock).room.recall("ledger")
 

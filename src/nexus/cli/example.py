@@ -56,6 +56,12 @@ ABOUT = {
     " again tomorrow; until then the rules learn alone.",
     "memory.llm.budget.per_day": "Money, as in the prices.",
     "memory.llm.budget.tokens_per_day": "Input and output together.",
+    "memory.learning": "What is learned from it by itself, without a model.",
+    "memory.learning.facts": "Facts, entities and landmarks: decisions, commitments, corrections…",
+    "memory.learning.labels": "A headline, topics and names for each message.",
+    "memory.learning.contradictions": (
+        "When a new fact contradicts a known one: append | prefer_new | prefer_old | review."
+    ),
     "memory.indexing": "Which messages become passages by themselves. The ledger keeps all.",
     "memory.indexing.auto_index_messages": "false: only documents and notes are found.",
     "memory.indexing.min_content_length": "Shorter messages are not indexed (characters).",

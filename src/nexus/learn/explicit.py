@@ -28,6 +28,7 @@ def _note(event: Event) -> Draft:
         scope=event.scope,
         kind=MemoryKind.PASSAGE,
         text=event.text,
+        indexed_text=_without_secrets(event.text),
         sources=(event.id,),
         speaker=event.speaker,
         role=event.role,
@@ -47,6 +48,7 @@ def _fact(event: Event) -> Draft:
         scope=event.scope,
         kind=MemoryKind.FACT,
         text=event.text,
+        indexed_text=_without_secrets(event.text),
         sources=(event.id,),
         confidence=event.metadata.get("confidence", 1.0),
         tier=Tier.LONG,
@@ -60,6 +62,14 @@ def _fact(event: Event) -> Draft:
         metadata=rest,
         body=asdict(fact),
     )
+
+
+def _without_secrets(text: str) -> str | None:
+    """What it is found by, where that is not all of it: it is kept exactly in any case."""
+    from ..core.secrets import redacted  # noqa: PLC0415  # its patterns load with the first text
+
+    seen = redacted(text)
+    return None if seen == text else seen
 
 
 RESERVED = frozenset({"fact", "confidence", "valid_from", "valid_to"})

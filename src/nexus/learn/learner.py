@@ -7,16 +7,22 @@ what was said is already found by its words, and its vectors follow.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from ..core.access import Grant
+from ..core.derive import embedded_text
 from ..core.errors import Unavailable
 from ..core.ids import WorkspaceId
 from ..core.protocols import Embedder, Floats, Store
-from ..core.records import Draft, Event, Memory, Stage, Task
-from .explicit import explicit
-from .passages import Indexing, passages
+from ..core.records import Draft, Memory, Stage, Task
+from .learning import Learning
+from .passages import Indexing
+
+if TYPE_CHECKING:
+    from .drafting import Drafter
 
 FIRST_RETRY = timedelta(seconds=1)
 LAST_RETRY = timedelta(minutes=5)
@@ -28,16 +34,22 @@ class Learner:
     """Derives everything the store's outbox asks for."""
 
     def __init__(
-        self, store: Store, embedder: Embedder, rules: Indexing, clock: Callable[[], datetime]
+        self,
+        store: Store,
+        embedder: Embedder,
+        indexing: Indexing,
+        learning: Learning,
+        clock: Callable[[], datetime],
     ) -> None:
         self._store = store
         self._embedder = embedder
-        self._rules = rules
+        self._indexing = indexing
+        self._learning = learning
         self._clock = clock
 
     def run_once(self) -> int:
         """Do one batch of whatever is due, for anybody; returns how much that was."""
-        tasks = self._store.queue.claim(None, now=self._clock(), limit=self._rules.batch_size)
+        tasks = self._store.queue.claim(None, now=self._clock(), limit=self._indexing.batch_size)
         self._learn(tasks)
         return len(tasks)
 
@@ -83,23 +95,32 @@ class Learner:
 
     def _derive(self, tasks: Sequence[Task]) -> tuple[list[Task], list[Memory]]:
         """Derive what can be; an event that cannot be read is put off alone."""
+        by_event = {(task.event.workspace, task.event.id): task for task in tasks}
         healthy: list[Task] = []
-        kept: list[Memory] = []
         by_workspace: dict[WorkspaceId, list[Draft]] = defaultdict(list)
-        for task in tasks:
-            try:
-                by_workspace[task.event.workspace] += drafts_of(task.event, self._rules)
+        for event, drafts in self._drafter.read([task.event for task in tasks]):
+            task = by_event[event.workspace, event.id]
+            if isinstance(drafts, Exception):
+                self._put_off([task], f"cannot be read: {drafts!r}")
+            else:
+                by_workspace[event.workspace] += drafts
                 healthy.append(task)
-            except (KeyError, TypeError, ValueError) as error:
-                self._put_off([task], f"cannot be read: {error!r}")
-        for workspace, drafts in by_workspace.items():
-            kept += self._store.memories.put(workspace, drafts) if drafts else []
+        kept: list[Memory] = []
+        for workspace, made in by_workspace.items():
+            kept += self._store.memories.put(workspace, made) if made else []
         return healthy, kept
 
+    @cached_property
+    def _drafter(self) -> Drafter:
+        from .drafting import Drafter  # noqa: PLC0415  # the rules load with the first event
+
+        return Drafter(self._store, self._embedder, self._indexing, self._learning)
+
     def _embed(self, memories: Sequence[Memory]) -> None:
+        memories = [memory for memory in memories if memory.indexed_text != ""]
         if not memories:
             return
-        rows = self._embedder.embed([memory.text for memory in memories])
+        rows = self._embedder.embed([embedded_text(memory) for memory in memories])
         by_workspace: dict[WorkspaceId, dict[str, Floats]] = defaultdict(dict)
         for memory, row in zip(memories, rows, strict=True):
             if row.any():  # zeros: the text means nothing to this embedder
@@ -113,9 +134,3 @@ class Learner:
         longest = max(task.attempts for task in tasks)
         wait = min(FIRST_RETRY * 2 ** min(longest, 20), LAST_RETRY)
         self._store.queue.fail(tasks, error=error, retry_at=self._clock() + wait)
-
-
-def drafts_of(event: Event, rules: Indexing) -> Iterator[Draft]:
-    """Every memory one event becomes, without a model."""
-    yield from explicit(event)
-    yield from passages(event, rules)

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..core.access import Grant
 from ..core.candidate import Candidate
-from ..core.records import Explanation, StrategyReport
+from ..core.records import Explanation, MemoryKind, StrategyReport
 from .answer import Ranked, Ranking
 from .asked import Results
 from .features import NAMES, Numbers, Pool, standing
@@ -157,7 +157,8 @@ def _scores(pool: Pool, places: Sequence[int]) -> list[float]:
 def _evidence(pool: Pool, each: Candidate) -> float:
     """The most any strategy says for it; soon after the time asked for is a hint, not evidence."""
     then = in_time(pool.understood.window, each.at) == 1.0
-    linked = pool.linked.get(each.id, 0.0)
+    told = each.kind is MemoryKind.FACT  # a passage that names somebody may say anything of them
+    linked = pool.linked.get(each.id, 0.0) if told else 0.0
     return max(worded(each.keyword), pool.meaning.get(each.id, 0.0), linked, float(then))
 
 

@@ -1,0 +1,153 @@
+"""Everything events become without a model: passages, and what can be known from them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from ..core.derive import known_as, part_of_name
+from ..core.protocols import Embedder, Store
+from ..core.records import Draft, Event, EventKind, MemoryKind
+from ..core.secrets import redacted
+from .around import SMALL, WORD, Around, Stretch, stretches, words_of
+from .decisions import decided
+from .directory import Directory
+from .entities import entity_drafts
+from .explicit import explicit
+from .immune import new_words, own_words
+from .knowledge import Grounds, knowledge
+from .known import PlaceFacts
+from .label import label_draft
+from .learning import Learning
+from .linking import Resolved, resolved
+from .passages import Indexing, passages
+from .reconcile import Policy, reconcile
+from .resolve import Similar
+from .rules import Message, extract
+from .rules.lexicon import KIN
+
+READ = (EventKind.MESSAGE, EventKind.NOTE, EventKind.DOCUMENT)  # a tool's output is only kept
+WHO_IS_WHO = (MemoryKind.ENTITY, MemoryKind.REVIEW)
+MOST_RECORDS = 5_000  # of who is who, looked up for one batch
+LONGEST_NAME = 3  # words
+LONGEST_SEARCHED = 10_000  # characters of a message in which names are looked for
+ADDRESS = re.compile(r"[\w.+-]*@[\w.-]*\w|\+?\d[\d ().-]{5,}\d")
+
+Drafts = list[Draft] | Exception
+
+
+class Drafter:
+    """Reads events in the order they happened, each with what was said before it."""
+
+    def __init__(
+        self, store: Store, embedder: Embedder, indexing: Indexing, learning: Learning
+    ) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._indexing = indexing
+        self._learning = learning
+
+    def read(self, events: Sequence[Event]) -> Iterator[tuple[Event, Drafts]]:
+        """What each becomes, or why it cannot be read."""
+        for stretch in stretches(self._store, events):
+            reader = self._reader(stretch)
+            for around in stretch.events:
+                try:
+                    yield around.event, list(self._drafts(reader, around))
+                except (KeyError, TypeError, ValueError) as error:
+                    yield around.event, error
+
+    def _drafts(self, reader: _PlaceReader, around: Around) -> Iterable[Draft]:
+        if around.event.kind is EventKind.REVIEW:
+            return decided(self._store, around.event)
+        return reader.drafts(around)
+
+    def _reader(self, stretch: Stretch) -> _PlaceReader:
+        names = sorted({name for each in stretch.events for name in _looked_up(each.event)})
+        known = self._store.memories.named(
+            stretch.grant, names, kinds=WHO_IS_WHO, limit=MOST_RECORDS
+        )
+        facts = PlaceFacts.of(self._store, stretch.workspace, stretch.scope)
+        return _PlaceReader(
+            known=Directory.of(known, lambda name: [each.text for each in facts.naming(name)]),
+            facts=facts,
+            similar=self._similar if self._embedder.local else None,
+            indexing=self._indexing,
+            learning=self._learning,
+        )
+
+    def _similar(self, text: str, others: Sequence[str]) -> list[float]:
+        asked, *rows = self._embedder.embed([text, *others])
+        return [float(row @ asked) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class _PlaceReader:
+    """What is known in one place, and grows from message to message."""
+
+    known: Directory
+    facts: PlaceFacts
+    similar: Similar | None
+    indexing: Indexing
+    learning: Learning
+
+    def drafts(self, around: Around) -> Iterator[Draft]:
+        event = around.event
+        yield from explicit(event)
+        yield from passages(_with_text(event, redacted(own_words(event))), self.indexing)
+        if event.kind in READ and event.role != "tool":
+            yield from self._learned(around)
+
+    def _learned(self, around: Around) -> Iterator[Draft]:
+        event = _with_text(around.event, new_words(around.event, around.recent))
+        if not event.text:
+            return
+        extracted = extract(Message.of(event), around.context(self._names(event)))
+        found = resolved(extracted, self.known, around, self.similar)
+
+        def grounds(names: Iterable[str | None], sentence: str) -> tuple[str, ...]:
+            named = list(names)
+            earlier = (*around.grounds(named, sentence), *found.rests_on(*named))
+            return tuple(id for id in dict.fromkeys(earlier) if id != event.id)
+
+        if self.learning.facts:
+            yield from self._facts(around, found, grounds)
+        if self.learning.labels and (label := label_draft(event, found.extracted)):
+            earlier = grounds(label.body["entities"], label.text)
+            yield replace(label, sources=(event.id, *earlier))
+
+    def _facts(self, around: Around, found: Resolved, grounds: Grounds) -> list[Draft]:
+        """Facts, landmarks, entities and questions about who is who."""
+        event = around.event
+        said = list(knowledge(event, found.extracted, grounds))
+        self.known.with_(said)
+        who = entity_drafts(event, found.extracted, self.known)
+        recent = [each.id for each in around.recent]
+        policy = Policy(self.learning.contradictions)
+        return reconcile(event, [*said, *who, *found.reviews], self.facts, policy, recent)
+
+    def _names(self, event: Event) -> Iterator[str]:
+        """Those known names that this event may mean, also in small letters."""
+        for name in _looked_up(event):
+            if name in self.known.entries:
+                yield self.known.entries[name].name
+
+
+def _with_text(event: Event, text: str) -> Event:
+    return event if text == event.text else replace(event, text=text)
+
+
+def _looked_up(event: Event) -> set[str]:
+    """Spellings under which somebody may be known whom this event speaks of."""
+    words = [word.casefold() for word in WORD.findall(event.text[:LONGEST_SEARCHED])]
+    runs = {
+        " ".join(words[start : start + length])
+        for length in range(2, LONGEST_NAME + 1)
+        for start in range(len(words) - length + 1)
+        if words[start] not in SMALL and words[start + length - 1] not in SMALL
+    }
+    addresses = {known_as(word) for word in ADDRESS.findall(event.text[:LONGEST_SEARCHED])}
+    single = (words_of(event) - SMALL) | {known_as(event.speaker)} | addresses
+    kin = {f"{known_as(event.speaker)}'s {word}" for word in KIN.keys() & set(words)}
+    return runs | single | kin | {part_of_name(word) for word in single}

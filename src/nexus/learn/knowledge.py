@@ -1,0 +1,87 @@
+"""From what the rules read in a message to drafts: facts and landmarks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict
+from typing import Any
+
+from ..core.canonical import canonical_json, time_text
+from ..core.ids import digest
+from ..core.records import Draft, Event, Fact, MemoryKind
+from .passages import tags_of
+from .rules.extracted import Extracted, Landmark, Statement
+
+RULES = "rules"
+PINNED = 0.9  # the salience of a landmark
+
+Grounds = Callable[[Iterable[str | None], str], tuple[str, ...]]  # names, sentence → earlier events
+
+
+def knowledge(event: Event, extracted: Extracted, grounds: Grounds) -> Iterator[Draft]:
+    """What was said to be so, and what was decided.
+
+    `grounds` tells which earlier events names were taken from: what rests on them is erased with
+    them.
+    """
+    for statement in extracted.facts:
+        yield fact_draft(event, statement, grounds)
+    for landmark in extracted.landmarks:
+        yield landmark_draft(event, landmark, grounds)
+
+
+def fact_draft(event: Event, said: Statement, grounds: Grounds) -> Draft:
+    fact = Fact(
+        subject=said.subject,
+        predicate=said.predicate,
+        object=said.object,
+        value=said.value,
+        aspect=said.aspect,
+        category=said.category.value,
+        tense=said.temporal.value,
+        negated=said.negated,
+    )
+    names = (said.subject, said.object, said.value)
+    return Draft(
+        kind=MemoryKind.FACT,
+        text=said.sentence,
+        slot=digest("fact", canonical_json(asdict(fact))),
+        confidence=said.confidence,
+        valid_from=said.valid_from,
+        valid_to=said.valid_to,
+        body=asdict(fact),
+        **_learned_from(event, grounds(names, said.sentence)),
+    )
+
+
+def landmark_draft(event: Event, landmark: Landmark, grounds: Grounds) -> Draft:
+    body: dict[str, Any] = {
+        "kind": landmark.kind.value,
+        "owner": landmark.owner,
+        "due": time_text(landmark.due) if landmark.due else None,
+        "due_from": time_text(landmark.due_from) if landmark.due_from else None,
+        "wrong": landmark.wrong,
+        "right": landmark.right,
+    }
+    return Draft(
+        kind=MemoryKind.LANDMARK,
+        text=landmark.text,
+        slot=digest("landmark", landmark.kind.value, landmark.text),
+        salience=PINNED,
+        body=body,
+        **_learned_from(event, grounds([landmark.owner], landmark.text)),
+    )
+
+
+def _learned_from(event: Event, earlier: tuple[str, ...]) -> dict[str, Any]:
+    return {
+        "scope": event.scope,
+        "sources": (event.id, *earlier),
+        "speaker": event.speaker,
+        "role": event.role,
+        "source": RULES,
+        "thread": event.thread,
+        "tags": tags_of(event),
+        "learned": True,
+        "metadata": {"made_by": [RULES]},
+    }

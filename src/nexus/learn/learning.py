@@ -1,0 +1,18 @@
+"""What is learned by itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+PROJECT = "project"  # metadata in which an event says whose place it is: "we" means the project
+
+CONTRADICTIONS = ("append", "prefer_new", "prefer_old", "review")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Learning:
+    """Switches of what is derived from what was said, which is kept and found in any case."""
+
+    facts: bool = True  # facts, entities and landmarks
+    labels: bool = True  # a headline, topics and names for each message
+    contradictions: str = "append"  # see CONTRADICTIONS
