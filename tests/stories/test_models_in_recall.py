@@ -10,6 +10,7 @@ from tests.loopback import Loopback, Reply, dropped, says
 
 from nexus import Nexus, Place
 from nexus.config import LlmSettings, Settings
+from nexus.learn.spending import Budget, Price
 from nexus.recall.query import Search
 
 RANKINGS = ["contextual", "fused"]
@@ -82,6 +83,34 @@ def test_a_model_that_is_away_changes_nothing_but_a_remark(server: Loopback, ran
     ]
     remarks = {remark.split(":")[0] for remark in found.degraded}
     assert remarks == {"statement", "hyde", "self_query"}
+
+
+def test_a_question_is_on_the_account_of_its_workspace_until_the_budget_is_spent(
+    server: Loopback,
+) -> None:
+    llm = LlmSettings(
+        provider="ollama",
+        model="any",
+        base_url=server.url,
+        prices={"any": Price(input=1_000_000, output=0)},
+        budget=Budget(per_day=20),
+    )
+    settings = Settings(search=Search(rewrite=("hyde",)), llm=llm)
+    nexus = Nexus.open(":memory:", settings=settings, background=False)
+    acme, other = nexus.workspace("acme"), nexus.workspace("other")
+    server.script(*[text("We went with PostgreSQL.")] * 3)
+
+    for remarks in ((), (), ("hyde: the budget of",)):
+        found = acme.room("design").recall("Which database?")
+        assert tuple(remark[: len("hyde: the budget of")] for remark in found.degraded) == remarks
+    other.room("design").recall("Which database?")
+
+    assert [(each.purpose, each.calls, each.cost) for each in acme.usage().spent] == [
+        ("recall", 2, 22)
+    ]
+    assert acme.usage().exhausted
+    assert not other.usage().exhausted
+    assert len(server.requests) == 3
 
 
 @pytest.mark.parametrize("ranking", RANKINGS)
