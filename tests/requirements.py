@@ -85,7 +85,7 @@ REQUIREMENTS: dict[str, Requirement] = {
     "B19": later("Dossiers woven from facts and episodes, known to be stale", MAINTENANCE),
     "B20": later("Reading and writing by themselves on every turn", WINDOW),
     "B21": works("One combined extraction pass"),
-    "B22": later("The same person across channels is one entity", ENTITIES),
+    "B22": partial("The same person across channels is one entity"),
     "B23": later("Import of other assistants' history", EXTRACTION),
     "B24": works("Turn labels: label, summary, topics, entities"),
     "B25": works("Routing to the session that knows the entities mentioned"),

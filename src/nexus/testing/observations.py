@@ -150,6 +150,11 @@ LOOKS: Mapping[str, Ask] = {
         for ref in known
         for subject in (str(ref.scope), *ref.scope.ids)
     ],
+    "entity": _each(
+        lambda place, ref: [attempt(lambda: place.entity(name)) for name in ref.scope.ids]  # noqa: B023
+    ),
+    "entities": lambda _world, place, _: place.entities(),
+    "reviews": lambda _world, place, _: place.reviews().list(None),
     "named and between": lambda world, place, known: (
         world.store.memories.named(
             place.grant, [name for ref in known for name in ref.scope.ids], limit=99
