@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import groupby
 from math import sqrt
 
@@ -22,7 +22,7 @@ from ..core.protocols import Store
 from ..core.records import Draft, Event, EventKind, Fact, Memory, MemoryKind
 from ..core.scope import Scope
 
-MOST_EVENTS = 20_000  # the newest of a workspace; whoever was silent since keeps what is known
+WEEKS = 52  # that are looked at; whoever was silent all the time keeps what is known
 MOST_SOURCES = 200  # the newest of a person in a scope
 MOST_KNOWN = 10_000
 FEWEST_DAYS = 5  # on fewer days nothing is a habit
@@ -73,13 +73,25 @@ def _by_scope(
     store: Store, everything: Grant, now: datetime
 ) -> dict[Scope, dict[str, list[Event]]]:
     """The newest messages of every person in every scope, newest first."""
-    said = Every((Condition("kind", Op.EQ, EventKind.MESSAGE), Condition("role", Op.EQ, "user")))
     found: defaultdict[Scope, dict[str, list[Event]]] = defaultdict(dict)
-    for event in store.ledger.find(everything, where=said, limit=MOST_EVENTS):
+    for event in _said(store, everything, now):
         theirs = found[event.scope].setdefault(known_as(event.speaker), [])
-        if len(theirs) < MOST_SOURCES and event.at <= now:
+        if len(theirs) < MOST_SOURCES:
             theirs.append(event)
     return found
+
+
+def _said(store: Store, everything: Grant, now: datetime) -> Iterator[Event]:
+    """What people wrote, newest first, a week at a time.
+
+    A bound on the number of messages would let a busy room end the view of a quiet one.
+    """
+    people = Every((Condition("kind", Op.EQ, EventKind.MESSAGE), Condition("role", Op.EQ, "user")))
+    until = now + timedelta(microseconds=1)
+    for _ in range(WEEKS):
+        since = until - timedelta(weeks=1)
+        yield from store.ledger.find(everything, where=people, since=since, until=until)
+        until = since
 
 
 def _known(store: Store, here: Grant, people: Iterable[str]) -> list[Memory]:

@@ -150,6 +150,17 @@ LOOKS: Mapping[str, Ask] = {
         for ref in known
         for subject in (str(ref.scope), *ref.scope.ids)
     ],
+    "profile": lambda _world, place, known: [
+        place.profile(name) for name in (*WORDS, *(name for ref in known for name in ref.scope.ids))
+    ],
+    "sessions": lambda _world, place, _: (
+        place.sessions_knowing(" ".join(QUESTIONS)),
+        place.sessions_knowing(WORDS, limit=50),
+    ),
+    "stale": lambda _world, place, known: [
+        attempt(lambda: place.stale(scope))  # noqa: B023
+        for scope in (None, *sorted({str(ref.scope) for ref in known}))
+    ],
     "entity": _each(
         lambda place, ref: [attempt(lambda: place.entity(name)) for name in ref.scope.ids]  # noqa: B023
     ),

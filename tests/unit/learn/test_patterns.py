@@ -15,7 +15,7 @@ from nexus.stores.inprocess import InProcessStore
 from nexus.testing.samples import ACME, ADMIN, ALICE, ALICE_DM, IN_ROOM, ROOM, event
 
 MONDAY = datetime(2026, 3, 2, tzinfo=UTC)
-NOW = MONDAY + timedelta(days=365)
+NOW = MONDAY + timedelta(days=363)
 
 
 class Diary:
@@ -196,6 +196,16 @@ def test_what_lies_in_the_future_is_no_habit_yet(diary: Diary) -> None:
     diary.write(days=range(400, 420))
 
     assert diary.learn() == 0
+
+
+def test_whoever_was_silent_for_long_keeps_what_is_known(diary: Diary) -> None:
+    diary.write(days=range(10))
+    diary.learn()
+    known = diary.known()
+    assert known
+
+    assert learn_patterns(diary.store, ACME, NOW + timedelta(days=100)) == 0
+    assert diary.known() == known
 
 
 def test_nothing_said_is_nothing_usual() -> None:
