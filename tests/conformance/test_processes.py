@@ -153,6 +153,39 @@ def test_no_index_keeps_the_vector_of_what_is_forgotten(tmp_path: Path, eraser: 
     assert vector not in path.read_bytes()
 
 
+SPENDER = """
+import sys
+from datetime import UTC, datetime
+from nexus.core.ids import WorkspaceId
+from nexus.core.records import Spent
+from nexus.stores.sqlite.store import SqliteStore
+
+store = SqliteStore(sys.argv[1])
+noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
+for _ in range(50):
+    one = Spent(
+        at=noon, purpose="p", model="m", calls=1, input_tokens=10, output_tokens=2, cost=0.5
+    )
+    store.accounts.add(WorkspaceId("acme"), one)
+store.close()
+"""
+
+
+def test_nothing_is_lost_when_several_programs_spend_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    command = [sys.executable, "-c", SPENDER, str(path)]
+    pipe = subprocess.PIPE
+
+    spenders = [subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) for _ in range(3)]
+    for spender in spenders:
+        finish(spender)
+
+    with closing(SqliteStore(path)) as store:
+        (day,) = store.accounts.spent(ACME)
+        assert (day.calls, day.input_tokens, day.output_tokens) == (150, 1_500, 300)
+        assert day.cost == 75.0
+
+
 @pytest.mark.requirement("X3", "X10")
 def test_readers_among_writers_see_each_thing_once(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "memory.db")

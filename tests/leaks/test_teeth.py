@@ -13,6 +13,7 @@ from nexus.core.access import Grant, administrator_grant
 from nexus.core.errors import NotFound
 from nexus.core.records import Event, Memory
 from nexus.place import Place
+from nexus.recall import profile, sessions
 from nexus.stores import inprocess
 from nexus.stores.inprocess import (
     InProcessLedger,
@@ -82,14 +83,51 @@ def filters_after_ranking(patch: Patch) -> None:
 
 
 def checks_the_home_scope_only(patch: Patch) -> None:
-    def visible(self: Any, grant: Grant) -> Iterator[Memory]:
+    def visible(self: Any, grant: Grant, *, learned: bool = True) -> Iterator[Memory]:
         known = self.workspaces.get(grant.workspace)
         for memory in known.memories.values() if known else ():
-            if grant.everything or memory.scope in grant.scopes:
+            shown = grant.everything or memory.scope in grant.scopes
+            if shown and (learned or not memory.learned):
                 yield memory
 
     patch.setattr(_State, "visible_memories", visible)
     patch.setattr("nexus.recall.answer._check_again", lambda *_: None)
+
+
+def counts_what_everybody_learned(patch: Patch) -> None:
+    matching = InProcessMemories.matching
+
+    def leaking(self: Any, grant: Grant, terms: Any, **more: Any) -> Any:
+        if not more.get("learned"):
+            return matching(self, grant, terms, **more)
+        visible = {hit.id for hit in matching(self, grant, terms, **{**more, "limit": 10**6})}
+        everything = administrator_grant(grant.workspace)
+        hits = matching(self, everything, terms, **{**more, "limit": 10**6})
+        return [hit for hit in hits if hit.id in visible][: more["limit"]]
+
+    patch.setattr(InProcessMemories, "matching", leaking)
+
+
+def finds_everybody_by_name(patch: Patch) -> None:
+    named = InProcessMemories.named
+    patch.setattr(
+        InProcessMemories,
+        "named",
+        lambda self, grant, names, **more: named(
+            self, administrator_grant(grant.workspace), names, **more
+        ),
+    )
+
+
+def shows_everybodys_problems(patch: Patch) -> None:
+    waiting = InProcessQueue.waiting
+    patch.setattr(
+        InProcessQueue,
+        "waiting",
+        lambda self, grant, *, limit: waiting(
+            self, administrator_grant(grant.workspace), limit=limit
+        ),
+    )
 
 
 def compares_dms_by_prefix(patch: Patch) -> None:
@@ -156,17 +194,42 @@ def says_that_it_exists(patch: Patch) -> None:
     patch.setattr(Place, "get", leaking)
 
 
+def routes_to_everybodys_sessions(patch: Patch) -> None:
+    patch.setattr("nexus.place.route", _for_everybody(sessions.route))
+
+
+def knows_changes_told_elsewhere(patch: Patch) -> None:
+    patch.setattr("nexus.place.stale", _for_everybody(sessions.stale))
+
+
+def counts_everybodys_messages(patch: Patch) -> None:
+    patch.setattr("nexus.recall.profile._messages", _for_everybody(profile._messages))
+
+
+def _for_everybody(read: Callable[..., Any]) -> Callable[..., Any]:
+    """The same read, for whom may see everything."""
+    return lambda store, grant, *rest, **more: read(
+        store, administrator_grant(grant.workspace), *rest, **more
+    )
+
+
 BUGS: list[Callable[[Patch], None]] = [
     counts_before_filtering,
     counts_everybodys_work,
     statistics_over_everybody,
     filters_after_ranking,
     checks_the_home_scope_only,
+    counts_what_everybody_learned,
+    finds_everybody_by_name,
+    shows_everybodys_problems,
     compares_dms_by_prefix,
     counts_ids,
     caches_without_the_grant,
     shares_keys_between_scopes,
     says_that_it_exists,
+    routes_to_everybodys_sessions,
+    knows_changes_told_elsewhere,
+    counts_everybodys_messages,
 ]
 
 
@@ -193,6 +256,14 @@ SQL_BUGS = {
     "events by id, without a look at the label": (
         "event_keys",
         lambda sql: sql.replace("label IN (SELECT value FROM json_each(:labels))", ":labels <> ''"),
+    ),
+    "names, without a look at the label": (
+        "named",
+        lambda sql: sql.replace(
+            "json_each(:labels) AS readable",
+            "(SELECT label AS value FROM labels WHERE workspace = :workspace AND :labels <> '')"
+            " AS readable",
+        ),
     ),
 }
 
