@@ -15,7 +15,8 @@ class Shape(NamedTuple):
     kind: str
     patterns: tuple[re.Pattern[str], ...]
     hints: tuple[str, ...]
-    called: bool = False  # known by its name only: its value is looked at, too
+    called: bool = False  # known by its name only: its value is looked at, too,
+    strong: bool = False  # and must look like nothing else
 
 
 LONG_WORD = 16  # letters: of every secret that is no password, number or phrase
@@ -92,7 +93,7 @@ NAMES_OF_KEYS = r"""(?:(?:api|access|auth|secret|private|signing|encryption|mast
 IS = r"""(?:\s{1,3}(?:is|was|are|be|=|ist|lautet|est|es|é|jest|är|on)(?:\s{1,3}(?:now|still|just))?
     \s{1,3} | \s{0,2}(?:[是は이가]|:|：)\s{0,3})"""
 VALUE = r"""["'“”„«`*]{0,3} (?P<secret>[^\s"'“”»`<>,;]{4,200})"""
-KEY_VALUE = VALUE.replace(",;", ",;&")
+KEY_VALUE = VALUE.replace("[^", "(?:&(?!\\w{1,30}=)|[^").replace(",;]", ",;&])")
 
 ASSIGNED_PASSWORD = re.compile(
     rf"""(?ix){NAMES_OF_PASSWORDS} s? ["'”)\]]{{0,2}} \s{{0,3}} (?:=>|:=|[:=：])\s{{0,3}} {VALUE}"""
@@ -108,9 +109,20 @@ ASSIGNED_KEY = re.compile(
 SPOKEN_KEY = re.compile(rf"(?ix)\b{NAMES_OF_KEYS} s? {IS} {KEY_VALUE}")
 OPTION = re.compile(
     r"""(?ix)(?: --(?:[a-z-]{0,20}(?:password|passwd|token|secret|api-key|apikey)) [ =]{1,3}
-        | \bsshpass\s{1,3}-p\s{0,3} | \bcurl\b[^\n]{0,200}?\s-u\s{1,3}[^\s:]{1,60}: ) """
+        | \bsshpass\s{1,3}-p\s{0,3} | \bmysql(?:dump|admin)?\b[^\n]{0,100}?\s-p
+        | \bcurl\b[^\n]{0,200}?\s-u\s{1,3}[^\s:]{1,60}: ) """
     + VALUE
 )
+# Where nothing says "is": only what mixes letters, digits and signs as no word does
+NEAR_PASSWORD = re.compile(
+    rf"""(?ix)(?<!redacted:[ ])(?:{NAMES_OF_PASSWORDS}|\bpass) ['’]? s? [^\w\n]{{1,4}}
+        (?:(?:is|was|from|to|with|as)[^\w\n]{{1,4}})? {VALUE}"""
+)
+NEAR_LOGIN = re.compile(
+    r"(?i)\b(?:credentials?|creds|log[ -]?in)\b[^\n/:]{0,30}[/:]\s{0,2}"
+    r"(?:[\w.@-]{1,40}\s{0,2}[/:]\s{0,2})?(?P<secret>[^\s\"'“”»`<>,;/][^\s\"'“”»`<>,;]{7,64})"
+)
+NEAR_KEY = re.compile(rf"(?ix)\bkeys? (?:{IS}|[ ]{{1,2}}) {KEY_VALUE}")
 PIN = re.compile(
     r"""(?ix)\b(?: pin(?:[ ]?(?:code|number|nummer))?
         | (?:verification|one[ -]time|2fa|mfa|otp|security|authenticat(?:ion|or)|login|recovery
@@ -153,6 +165,9 @@ IN_LONG_WORDS = (
 )
 WITH_DIGITS = (
     Shape("key", (ASSIGNED_KEY, SPOKEN_KEY), IS_KEY, called=True),
+    Shape("password", (NEAR_PASSWORD,), ("pass",), called=True, strong=True),
+    Shape("password", (NEAR_LOGIN,), ("cred", "login", "log in"), called=True, strong=True),
+    Shape("key", (NEAR_KEY,), ("key",), called=True, strong=True),
     Shape("code", (PIN,), IS_CODE),
     Shape("social security number", (SOCIAL,), ("ssn", "social sec")),
 )
@@ -160,7 +175,7 @@ IN_ANY_TEXT = (
     Shape("password", (CONNECTION,), ("://",), called=True),
     Shape("pass phrase", (SEED_PHRASE, PASSPHRASE), ("phrase", "mnemonic", " words")),
     Shape("password", PASSWORD, IS_PASSWORD, called=True),
-    Shape("password", (OPTION,), ("--", "sshpass", "curl"), called=True),
+    Shape("password", (OPTION,), ("--", "sshpass", "curl", "mysql"), called=True),
 )
 ABROAD = (Shape("password", PASSWORD, IS_PASSWORD_ABROAD, called=True),)
 

@@ -81,10 +81,12 @@ def _shaped(text: str, shape: shapes.Shape) -> Iterator[Secret]:
         for match in pattern.finditer(text):
             start, end = match.span(group)
             if not shape.called:
-                yield Secret(start, end, shape.kind)
+                if not WORDS.fullmatch(text, start, end):
+                    yield Secret(start, end, shape.kind)
                 continue
             value = text[start:end].rstrip(".)]}*:")
-            if _is_value(value, text, start, shape.kind):
+            check = _is_strong if shape.strong else _is_value
+            if check(value, text, start, shape.kind):
                 yield Secret(start, start + len(value), shape.kind)
 
 
@@ -95,16 +97,18 @@ REDACTED = "[redacted"
 PLACEHOLDER = re.compile(
     r"""(?ix) \[redacted | [*x•.·_-]{3,} | [$%]\{? [a-z_] .* | \{\{ .* | .* [(\[{] .* | <.*
     | (?:[a-z_]+\.)+[a-z_]+ | .*(?:env|config|settings)\..*
+    | [a-z_]*_(?:password|passwd|pass|secret|token|key|pwd|hash) | wrong_?password
     | (?:my|your|the|new|old|a|an|some|db|user|admin|test|example|dummy|fake|change)?
       [_-]?(?:pass(?:word|wd|phrase|code)?|secret|token|api|key|pwd|here|me|value|string|str|auth
       |access|client|user|hash|id|name|text|input|bytes|bool|int|field)+
       (?:[_-](?:pass(?:word|wd)?|secret|token|api|key|here|value|string|goes|id|name|me|it|hash))*
     """
 )
-CALL = re.compile(r"[\w.]{1,80}\(")
+WORDS = re.compile(r"(?:[A-Za-z]+[-_]){2,}[A-Za-z]+")  # sk-your-key-goes-here
 DATE = re.compile(r"[\d./:T-]{4,25}Z?")
-COMPOUND = re.compile(r"[A-Za-z]{0,20}\d{0,6}[A-Za-z]{0,3}(?:-[A-Za-z]{2,20})+")
+COMPOUND = re.compile(r"(?:[A-Z]?[a-z]{0,20}|[A-Z]{0,10})\d{0,6}[a-z]{0,2}(?:-[A-Z]?[a-z]{1,20})+")
 INNER_SYMBOL = re.compile(r"\w[$%^&*#@!?=+~|\\/]+\w")
+SIGN = re.compile(r"\w[$%^&*#@!=+~|]+\w")  # that no address, path or number has inside
 NO_PASSWORD = frozenset(
     """about above accepted added allowed already also always another any attached available back
     bad based because before being below best better both broken case changing common complex
@@ -140,6 +144,15 @@ def _is_value(value: str, text: str, start: int, kind: str) -> bool:
     ended = _ends_there(text, start + len(value))
     plain = value.lower().strip("!?")
     return ended and plain not in NO_PASSWORD and not plain.endswith(INFLECTED)
+
+
+def _is_strong(value: str, _text: str, _start: int, kind: str) -> bool:
+    """Whether it mixes letters, digits and more, as no word does."""
+    if len(value) < (12 if kind == "key" else 8) or PLACEHOLDER.fullmatch(value):
+        return False
+    cased = any(map(str.islower, value)) and any(map(str.isupper, value))
+    mixed = any(map(str.isdigit, value)) and (cased or bool(SIGN.search(value)))
+    return mixed and not COMPOUND.fullmatch(value) and "://" not in value
 
 
 def _ends_there(text: str, place: int) -> bool:

@@ -107,6 +107,14 @@ CALLED = [
     ("curl -u bob:hunter2 https://x.example", "hunter2"),
     ("sshpass -p hunter2 ssh box", "hunter2"),
     ("Server=db;Uid=app;Pwd=hunter2;", "hunter2"),
+    ("mysql -u root -phunter2 db", "hunter2"),
+    ("username admin, password hfF7M7pjWje", "hfF7M7pjWje"),
+    ("the root password (Sb!ruAW7b5) leaked", "Sb!ruAW7b5"),
+    ("change my password from Alji0H$QHk3t to anything", "Alji0H$QHk3t"),
+    ("The password's KvcMuemN42e", "KvcMuemN42e"),
+    ("user: admin pass: KcV0Z^rFx", "KcV0Z^rFx"),
+    ("credentials: admin / gDhj*pHUVzS_1", "gDhj*pHUVzS_1"),
+    ("my openai key is w*wfz3KJr@S1R", "w*wfz3KJr@S1R"),
     ("card 4111 1111 1111 1111 please", "4111 1111 1111 1111"),
     ("5555555555554444", "5555555555554444"),
     ("amex 3782-822463-10005", "3782-822463-10005"),
@@ -150,6 +158,15 @@ ORDINARY = """
     The password for the wiki is in the vault.
     What is the password?
     Is the password still the same?
+    password = hashed_password
+    The password SHA256 digest is stored.
+    We hash every password with bcrypt12 now.
+    The bus pass costs 49 euros.
+    Boarding pass LH4411/12A is printed.
+    new WebClient("xoxb-your-slack-token")
+    OPENAI_API_KEY=sk-your-key-goes-here
+    The login: https://example.org/Login2/Start
+    The key findings are in Table3.
     api_key = os.environ["OPENAI_API_KEY"]
     api_key=YOUR_API_KEY
     token = request.headers.get("token")

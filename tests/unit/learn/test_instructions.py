@@ -192,6 +192,9 @@ def test_orders_are_recognised_although_letters_are_hidden_in_them(text: str) ->
 @pytest.mark.parametrize(
     "text",
     [
+        "Congratulations on your new role!",
+        "You are now able to swim.",
+        "This server will act as a proxy.",
         "Die Anweisung war klar.",
         "Les instructions sont simples.",
         "The instructor ignored the instrument.",
@@ -199,7 +202,7 @@ def test_orders_are_recognised_although_letters_are_hidden_in_them(text: str) ->
         "指示に従ってください。",
     ],
 )
-def test_other_languages_may_speak_of_instructions(text: str) -> None:
+def test_one_may_speak_of_instructions_in_any_language(text: str) -> None:
     assert not ABROAD.search(text)
     assert instructions(text) == []
 

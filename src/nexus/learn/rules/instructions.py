@@ -27,8 +27,11 @@ ORDERS = re.compile(
     \b(?: (?:ignore|disregard|forget|override|bypass) \s+ (?:\w+\s+){0,3}?
             (?:previous|prior|above|earlier|all|any|your|system) \s+ (?:\w+\s+){0,3}?
             (?:instructions?|prompts?|rules?|messages?|guidelines?|context|training)
-      | (?:you \s+ are \s+ now | from \s+ now \s+ on \s*,? \s+ you | act \s+ as \s+ (?:if|an?|the)
-            | pretend \s+ (?:to \s+ be|you) | your \s+ new \s+ (?:role|task|instructions?)
+      | (?:you \s+ are \s+ now \s+ (?:an?|the|in|my|going|(?-i:[A-Z]{2,}))\b
+            | from \s+ now \s+ on \s*,? \s+ you
+            | (?<!will\ )(?<!to\ )(?<!can\ )(?<!could\ )(?<!would\ ) act \s+ as \s+ (?:if|an?|the)
+            | pretend \s+ (?:to \s+ be|you)
+            | your \s+ new \s+ (?:(?:role|task) \s* (?:is|:) | instructions?)
             | new \s+ (?:system \s+)?instructions? \s* :)
       | (?:do \s+ not|don't|never) \s+ (?:tell|inform|reveal|mention|show) \s+ (?:\w+\s+){0,3}?
             (?:user|human|anyone|anybody|operator)
