@@ -198,10 +198,6 @@ def routes_to_everybodys_sessions(patch: Patch) -> None:
     patch.setattr("nexus.place.route", _for_everybody(sessions.route))
 
 
-def knows_changes_told_elsewhere(patch: Patch) -> None:
-    patch.setattr("nexus.place.stale", _for_everybody(sessions.stale))
-
-
 def counts_everybodys_messages(patch: Patch) -> None:
     patch.setattr("nexus.recall.profile._messages", _for_everybody(profile._messages))
 
@@ -228,7 +224,6 @@ BUGS: list[Callable[[Patch], None]] = [
     shares_keys_between_scopes,
     says_that_it_exists,
     routes_to_everybodys_sessions,
-    knows_changes_told_elsewhere,
     counts_everybodys_messages,
 ]
 
