@@ -186,7 +186,11 @@ def test_words_are_found_in_other_forms_and_scripts(said: str, subject: str, obj
 
 
 def test_the_same_twice_is_once() -> None:
-    assert len(read(facts=[fact(), fact()]).drafts) == 1
+    reading = read(facts=[fact(), fact()], landmarks=[landmark()] * 3)
+
+    assert len(reading.drafts) == 2
+    (found,) = reading.extracted.values()
+    assert (len(found.facts), len(found.landmarks)) == (1, 1)
 
 
 def test_a_model_that_talks_on_is_cut() -> None:

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...core.canonical import canonical_json, time_text
 from ...core.derive import known_as
@@ -54,6 +54,20 @@ WORD = re.compile(r"\w+")
 LIKING = frozenset("PREFERS LIKES DISLIKES LOVES HATES WANTS AVOIDS FAVORITE".split())
 
 
+class _Found(NamedTuple):
+    """The same in the words of the rules, and the turn that taught it."""
+
+    turn: Turn
+    entities: tuple[Entity, ...] = ()
+    identities: tuple[Identity, ...] = ()
+    facts: tuple[Statement, ...] = ()
+    landmarks: tuple[Landmark, ...] = ()
+
+
+KINDS = ("entities", "identities", "facts", "landmarks")
+Made = tuple[Draft | None, _Found]
+
+
 @dataclass(slots=True)
 class Items:
     """The answer about one excerpt, on its way to drafts."""
@@ -71,7 +85,7 @@ class Items:
         self._numbered = {turn.number: turn for turn in self.excerpt.all}
 
     def drafts(self, answer: Mapping[str, Sequence[Item]]) -> list[Draft]:
-        makers: dict[str, Callable[[Item], Draft | None]] = {
+        makers: dict[str, Callable[[Item], Made]] = {
             "entities": self._entity,
             "facts": self._fact,
             "landmarks": self._landmark,
@@ -82,18 +96,20 @@ class Items:
             self.dropped["too many"] += max(0, len(answer[name]) - self.most)
             for item in answer[name][: self.most]:
                 try:
-                    draft = make(item)
+                    draft, found = make(item)
                 except Unfit as why:
                     self.dropped[str(why)] += 1
-                else:
-                    if draft:
-                        made.setdefault(draft.id, draft)
+                    continue
+                if draft is None or draft.id not in made:
+                    self._add(found)
+                if draft:
+                    made.setdefault(draft.id, draft)
         self.dropped = +self.dropped
         return list(made.values())
 
     # -- the four kinds
 
-    def _entity(self, item: Item) -> None:
+    def _entity(self, item: Item) -> Made:
         """Who and what there is goes the way of the rules' names: nobody takes another's."""
         turns = self._turns(item["turns"])
         name = _name(item["name"])
@@ -105,9 +121,9 @@ class Items:
         if not type or len(type) > LONGEST_PREDICATE:
             raise Unfit("an empty or huge type")
         called = tuple(_called(name, alias) for alias in aliases)
-        self._add(turns, entities=(Entity(name=name, type=type),), identities=called)
+        return None, _Found(turns[-1], entities=(Entity(name=name, type=type),), identities=called)
 
-    def _fact(self, item: Item) -> Draft:
+    def _fact(self, item: Item) -> Made:
         turns = self._turns(item["turns"])
         fact = _relation(item)
         sentence = _text(item["sentence"])
@@ -124,8 +140,7 @@ class Items:
         if external:
             certainty = Certainty.UNCERTAIN
         fact = replace(fact, stated=certainty is not Certainty.INFERRED)
-        self._add(turns, facts=(_statement(fact, sentence, certainty, time),))
-        return Draft(
+        draft = Draft(
             kind=MemoryKind.FACT,
             text=sentence,
             slot=digest("fact", canonical_json(asdict(fact))),
@@ -135,8 +150,9 @@ class Items:
             body=asdict(fact),
             **self._learned_from(turns, names, sentence),
         )
+        return draft, _Found(turns[-1], facts=(_statement(fact, sentence, certainty, time),))
 
-    def _landmark(self, item: Item) -> Draft:
+    def _landmark(self, item: Item) -> Made:
         turns = self._turns(item["turns"])
         if _external(turns):
             raise Unfit("a landmark from outside")
@@ -151,8 +167,7 @@ class Items:
             wrong=_text(item["wrong"]) if item["wrong"] else None,
             right=_text(item["right"]) if item["right"] else None,
         )
-        self._add(turns, landmarks=(found,))
-        return Draft(
+        draft = Draft(
             kind=MemoryKind.LANDMARK,
             text=found.text,
             slot=digest("landmark", found.kind.value, found.text),
@@ -161,14 +176,15 @@ class Items:
             body=_landmark_body(found),
             **self._learned_from(turns, found.owner or "", found.text),
         )
+        return draft, _Found(turns[-1], landmarks=(found,))
 
-    def _label(self, item: Item) -> Draft:
+    def _label(self, item: Item) -> Made:
         turns = self._turns([item["turn"]])
         label, text = _text(item["label"]), _text(item["text"])
         topics = _distinct(_name(topic) for topic in item["topics"])[:MOST_TOPICS]
         names = _distinct(_name(name) for name in item["entities"])[:MOST_NAMES]
         borrowed = " ".join((*names, *topics))
-        return Draft(
+        draft = Draft(
             kind=MemoryKind.EPISODE,
             text=text,
             slot="turn",
@@ -176,14 +192,16 @@ class Items:
             body={"span": "turn", "label": label, "topics": topics, "entities": names},
             **self._learned_from(turns, borrowed, f"{label} {text}"),
         )
+        return draft, _Found(turns[-1])
 
     # -- what they rest on
 
-    def _add(self, turns: Sequence[Turn], **found: tuple[Any, ...]) -> None:
-        event = turns[-1].event
-        known = self.extracted.get(event.id, Extracted())
-        more = {kind: (*getattr(known, kind), *items) for kind, items in found.items()}
-        self.extracted[event.id] = replace(known, **more)
+    def _add(self, found: _Found) -> None:
+        id = found.turn.event.id
+        known = self.extracted.get(id, Extracted())
+        more = {kind: (*getattr(known, kind), *getattr(found, kind)) for kind in KINDS}
+        if any(more.values()):
+            self.extracted[id] = replace(known, **more)
 
     def _turns(self, numbers: Sequence[int]) -> list[Turn]:
         if any(number not in self._numbered for number in numbers):
