@@ -34,7 +34,6 @@ def later(text: str, why: str) -> Requirement:
 WINDOW = "waits for the window and the context router"
 EPISODES = "waits for summaries: episodes are not written yet"
 EXTRACTION = "waits for extraction by a model; what is stated explicitly is kept"
-ENTITIES = "waits for entities, aliases and merges"
 MAINTENANCE = "waits for the maintenance jobs"
 RETRIEVAL = "waits for the issue that makes recall the best there is"
 PROCEDURES = "waits for procedures and goals"
