@@ -7,14 +7,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from ..core.derive import known_as
+from ..core.identifiers import possible_identifiers
 from ..core.ids import digest
 from ..core.records import Draft, Event, MemoryKind
 from .around import Around
 from .directory import UNTYPED, Directory, bare
 from .resolve import PERSON, Candidate, Resolution, Similar, resolve
-from .rules.extracted import Entity, Extracted, Statement
+from .rules.extracted import Entity, Extracted, Span, Statement
 
 RULES = "rules"
+ADDRESS = re.compile(r"[\w.+-]*@[\w-]+(?:\.[\w-]+)*")
+LONGEST_SEARCHED = 10_000  # characters of a message in which addresses are looked for
 IN_THE_MESSAGE = 0.95  # "Sarah Chen called. Sarah is fine."
 
 
@@ -43,6 +46,7 @@ def resolved(
     extracted: Extracted, known: Directory, around: Around, similar: Similar | None = None
 ) -> Resolved:
     """Put every name of a message to whom it means, in facts, landmarks and entities alike."""
+    extracted = _with_addresses(extracted, known, around.event.text)
     types = {entity.name: entity.type for entity in extracted.entities}
     links: dict[str, Resolution] = {}
     here = _names_here(extracted, known)
@@ -60,6 +64,20 @@ def resolved(
     )
     changed = _renamed(extracted, renamed) if renamed else extracted
     return Resolved(extracted=changed, reviews=reviews, links=links)
+
+
+def _with_addresses(extracted: Extracted, known: Directory, text: str) -> Extracted:
+    """An address in the text is a mention of whoever is known to have it."""
+    if "@" not in text or not known.identifiers:
+        return extracted
+    told = {entity.name for entity in extracted.entities}
+    found = [
+        Entity(name=match.group(), type=PERSON, mentions=(Span(match.start(), match.end()),))
+        for match in ADDRESS.finditer(text[:LONGEST_SEARCHED])
+        if match.group() not in told
+        and any(each in known.identifiers for each in possible_identifiers(match.group()))
+    ]
+    return replace(extracted, entities=(*extracted.entities, *found)) if found else extracted
 
 
 def _names(extracted: Extracted, known: Directory, types: Mapping[str, str]) -> Iterator[str]:

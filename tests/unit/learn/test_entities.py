@@ -173,3 +173,16 @@ def test_a_name_that_is_endless_makes_no_record(talk: Talk) -> None:
     talk.say("alice", "I met " + "Sarah" * 60 + " yesterday.")
 
     assert all(len(each.body["name"]) < 200 for each in talk.of(MemoryKind.ENTITY))
+
+
+def test_an_address_in_a_text_means_who_has_it(talk: Talk) -> None:
+    talk.say("sarah", "My email is Sarah@Example.com.")
+    talk.say("sarah", "My handle is @sazzy.")
+
+    found = talk.say("bob", "I wrote to sarah@example.com and told @Sazzy, but not x@y.io.")
+
+    assert found.links["sarah@example.com"].name == "sarah"
+    assert found.links["@Sazzy"].name == "sarah"
+    assert "x@y.io" not in found.links
+    (sarah,) = [each for each in found.extracted.entities if each.name == "sarah"]
+    assert len(sarah.mentions) == 2
