@@ -20,6 +20,7 @@ from nexus.core.schema import check_schema, mismatch
 from nexus.core.scope import Scope
 from nexus.learn.one_pass import Limits, OnePass, Reading, next_try
 from nexus.learn.one_pass.shape import ANSWER
+from nexus.learn.rules.extracted import Extracted
 from nexus.learn.rules.relations import rules
 from nexus.learn.spending import Spending
 from nexus.prompts import load_prompt
@@ -440,6 +441,10 @@ def fitting(schema: Mapping[str, Any]) -> some.SearchStrategy[Any]:
     return plain[schema["type"]]
 
 
+def texts(reading: Reading, kind: MemoryKind) -> list[str]:
+    return [draft.text for draft in reading.drafts if draft.kind is kind]
+
+
 @given(fitting(ANSWER))
 @settings(max_examples=300, deadline=None)
 def test_whatever_fits_the_shape_is_kept_or_counted(said: Item) -> None:
@@ -454,7 +459,10 @@ def test_whatever_fits_the_shape_is_kept_or_counted(said: Item) -> None:
     store.ledger.append(ACME, [first, second], recorded_at=NOON)
     kept = store.memories.put(ACME, reading.drafts)
     assert len(kept) == len(reading.drafts)
-    assert all(second.id in memory.sources for memory in kept)
+    assert all(second.id == memory.sources[0] for memory in kept)
+    found = reading.extracted.get(second.id, Extracted())
+    assert [each.sentence for each in found.facts] == texts(reading, MemoryKind.FACT)
+    assert [each.text for each in found.landmarks] == texts(reading, MemoryKind.LANDMARK)
     named = [len(each.entities) for each in reading.extracted.values()]
     assert sum(map(len, said.values())) >= len(kept) + sum(named) + sum(reading.dropped.values())
 

@@ -49,7 +49,8 @@ class Reading:
 
     `extracted` is what the rules would give: names in it are as they were said, and go the same
     way to whom they mean, so that nobody gets a second record, or another one's name. `drafts`
-    are the same facts and landmarks, and the labels, ready to be kept as they are.
+    are the same facts and landmarks, and the labels, ready to be kept as they are. The first
+    source of a draft is the event that taught it; of each event and kind, both come in one order.
     """
 
     drafts: tuple[Draft, ...]
@@ -131,7 +132,7 @@ class OnePass:
 def next_try(error: NexusError, attempts: int, now: datetime) -> datetime:
     """When to ask again after a failure; bad output is not paid for again and again.
 
-    After that it waits for somebody (`nexus jobs retry`), as what the rules made of it does for
+    Whoever waits for something else (`flush`) must not ask earlier: each time costs. After that it waits for somebody (`nexus jobs retry`), as what the rules made of it does for
     everybody else.
     """
     if isinstance(error, BudgetSpent) and error.until:
