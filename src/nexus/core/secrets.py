@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from . import secret_shapes as shapes
+from .secret_shapes import compiled
 
 LETTERS_AS_NUMBERS = 10 - ord("A")
 
@@ -76,12 +77,12 @@ def _hinted(text: str, small: str, among: tuple[shapes.Shape, ...]) -> Iterator[
 
 
 def _shaped(text: str, shape: shapes.Shape) -> Iterator[Secret]:
-    for pattern in shape.patterns:
+    for pattern in map(compiled, shape.patterns):
         group = "secret" if pattern.groups else 0
         for match in pattern.finditer(text):
             start, end = match.span(group)
             if not shape.called:
-                if not WORDS.fullmatch(text, start, end):
+                if not compiled(WORDS).fullmatch(text, start, end):
                     yield Secret(start, end, shape.kind)
                 continue
             value = text[start:end].rstrip(".)]}*:")
@@ -94,8 +95,8 @@ def _shaped(text: str, shape: shapes.Shape) -> Iterator[Secret]:
 
 
 REDACTED = "[redacted"
-PLACEHOLDER = re.compile(
-    r"""(?ix) \[redacted | [*x•.·_-]{3,} | [$%]\{? [a-z_] .* | \{\{ .* | .* [(\[{] .* | <.*
+PLACEHOLDER = r"""(?ix)
+    \[redacted | [*x•.·_-]{3,} | [$%]\{? [a-z_] .* | \{\{ .* | .* [(\[{] .* | <.*
     | (?:[a-z_]+\.)+[a-z_]+ | .*(?:env|config|settings)\..*
     | [a-z_]*_(?:password|passwd|pass|secret|token|key|pwd|hash) | wrong_?password
     | (?:my|your|the|new|old|a|an|some|db|user|admin|test|example|dummy|fake|change)?
@@ -103,12 +104,11 @@ PLACEHOLDER = re.compile(
       |access|client|user|hash|id|name|text|input|bytes|bool|int|field)+
       (?:[_-](?:pass(?:word|wd)?|secret|token|api|key|here|value|string|goes|id|name|me|it|hash))*
     """
-)
-WORDS = re.compile(r"(?:[A-Za-z]+[-_]){2,}[A-Za-z]+")  # sk-your-key-goes-here
-DATE = re.compile(r"[\d./:T-]{4,25}Z?")
-COMPOUND = re.compile(r"(?:[A-Z]?[a-z]{0,20}|[A-Z]{0,10})\d{0,6}[a-z]{0,2}(?:-[A-Z]?[a-z]{1,20})+")
-INNER_SYMBOL = re.compile(r"\w[$%^&*#@!?=+~|\\/]+\w")
-SIGN = re.compile(r"\w[$%^&*#@!=+~|]+\w")  # that no address, path or number has inside
+WORDS = r"(?:[A-Za-z]+[-_]){2,}[A-Za-z]+"  # sk-your-key-goes-here
+DATE = r"\d{4}-\d\d-\d\d.*|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,2}:\d\d.*"
+COMPOUND = r"(?:[A-Z]?[a-z]{0,20}|[A-Z]{0,10})\d{0,6}[a-z]{0,2}(?:-[A-Z]?[a-z]{1,20})+"
+INNER_SYMBOL = r"\w[$%^&*#@!?=+~|\\/]+\w"
+SIGN = r"\w[$%^&*#@!=+~|]+\w"  # that no address, path or number has inside
 NO_PASSWORD = frozenset(
     """about above accepted added allowed already also always another any attached available back
     bad based because before being below best better both broken case changing common complex
@@ -129,17 +129,19 @@ INFLECTED = ("ed", "ing", "ly", "able", "ible", "ive", "less", "ful", "ous", "at
 
 def _is_value(value: str, text: str, start: int, kind: str) -> bool:
     """Whether what follows "password is" or "token:" is one, rather than talk about it."""
-    if len(value) < 4 or PLACEHOLDER.fullmatch(value) or value.startswith(REDACTED):
+    if len(value) < 4 or compiled(PLACEHOLDER).fullmatch(value) or value.startswith(REDACTED):
         return False
     digits = any(map(str.isdigit, value))
     letters = any(map(str.isalpha, value))
     if kind != "password":
-        mixed = digits and letters and len(value) >= 8 and not COMPOUND.fullmatch(value)
-        return (mixed and not DATE.fullmatch(value)) or (len(value) >= 20 and value.isalnum())
-    if COMPOUND.fullmatch(value) and digits:
+        mixed = digits and letters and len(value) >= 8 and not compiled(COMPOUND).fullmatch(value)
+        return (mixed and not compiled(DATE).fullmatch(value)) or (
+            len(value) >= 20 and value.isalnum()
+        )
+    if digits and (compiled(COMPOUND).fullmatch(value) or compiled(DATE).fullmatch(value)):
         return False
     cased = value != value.lower() and value != value.upper() and value != value.capitalize()
-    if digits or cased or INNER_SYMBOL.search(value):
+    if digits or cased or compiled(INNER_SYMBOL).search(value):
         return True
     ended = _ends_there(text, start + len(value))
     plain = value.lower().strip("!?")
@@ -148,11 +150,11 @@ def _is_value(value: str, text: str, start: int, kind: str) -> bool:
 
 def _is_strong(value: str, _text: str, _start: int, kind: str) -> bool:
     """Whether it mixes letters, digits and more, as no word does."""
-    if len(value) < (12 if kind == "key" else 8) or PLACEHOLDER.fullmatch(value):
+    if len(value) < (12 if kind == "key" else 8) or compiled(PLACEHOLDER).fullmatch(value):
         return False
     cased = any(map(str.islower, value)) and any(map(str.isupper, value))
-    mixed = any(map(str.isdigit, value)) and (cased or bool(SIGN.search(value)))
-    return mixed and not COMPOUND.fullmatch(value) and "://" not in value
+    mixed = any(map(str.isdigit, value)) and (cased or bool(compiled(SIGN).search(value)))
+    return mixed and not compiled(COMPOUND).fullmatch(value) and "://" not in value
 
 
 def _ends_there(text: str, place: int) -> bool:
@@ -165,9 +167,9 @@ def _ends_there(text: str, place: int) -> bool:
 
 
 def _unprefixed(text: str) -> Iterator[Secret]:
-    for match in shapes.UNPREFIXED.finditer(text):
+    for match in compiled(shapes.UNPREFIXED).finditer(text):
         yield Secret(*match.span(), "token")
-    for match in shapes.ENCODED.finditer(text):
+    for match in compiled(shapes.ENCODED).finditer(text):
         inside = _decoded(match.group())
         if inside and inside != text and secrets(inside):
             yield Secret(*match.span(), "encoded secret")
@@ -187,11 +189,11 @@ def _decoded(run: str) -> str | None:
 
 
 def _numbers(text: str) -> Iterator[Secret]:
-    for match in shapes.CARD.finditer(text):
+    for match in compiled(shapes.CARD).finditer(text):
         digits = re.sub("[ -]", "", match.group())
-        if shapes.CARDS.fullmatch(digits) and _luhn(digits):
+        if compiled(shapes.CARDS).fullmatch(digits) and _luhn(digits):
             yield Secret(*match.span(), "card number")
-    for match in shapes.IBAN.finditer(text):
+    for match in compiled(shapes.IBAN).finditer(text):
         if _mod_97(match.group()):
             yield Secret(*match.span(), "account number")
 
@@ -201,7 +203,7 @@ def _blocks(text: str, small: str) -> Iterator[Secret]:
     if not any(hint in small for hint in shapes.PEM_HINTS):
         return
     place = 0
-    while opened := shapes.PEM.search(text, place):
+    while opened := compiled(shapes.PEM).search(text, place):
         closed = text.find(shapes.PEM_END, opened.end())
         line_end = -1 if closed < 0 else text.find("\n", closed)
         place = len(text) if line_end < 0 else line_end

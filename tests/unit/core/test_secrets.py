@@ -158,6 +158,9 @@ ORDINARY = """
     The password for the wiki is in the vault.
     What is the password?
     Is the password still the same?
+    I changed my password on 2024-05-01.
+    The password was changed on Monday.
+    My password for the old laptop was 2024-05-01 or so.
     password = hashed_password
     The password SHA256 digest is stored.
     We hash every password with bcrypt12 now.
