@@ -132,8 +132,8 @@ class OnePass:
 def next_try(error: NexusError, attempts: int, now: datetime) -> datetime:
     """When to ask again after a failure; bad output is not paid for again and again.
 
-    Whoever waits for something else (`flush`) must not ask earlier: each time costs. After that it waits for somebody (`nexus jobs retry`), as what the rules made of it does for
-    everybody else.
+    After three times it waits for somebody (`nexus jobs retry`). Whoever waits for something else
+    (`flush`) must not ask any earlier: each time costs.
     """
     if isinstance(error, BudgetSpent) and error.until:
         return error.until
