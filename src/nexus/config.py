@@ -79,7 +79,7 @@ class Writing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSettings:
-    """Seed 001's switches, kept for the release in which agents read and write by themselves."""
+    """Seed 001's switches: what agents do by themselves."""
 
     read: Switch = field(default_factory=Switch)
     write: Writing = field(default_factory=Writing)

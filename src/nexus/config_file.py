@@ -18,7 +18,7 @@ import yaml
 from .config import VARIABLE, AgentSettings, Settings
 from .core.errors import ConfigError, InvalidInput
 from .core.scope import kind_named
-from .learn.learning import CONTRADICTIONS
+from .learn.learning import CONTRADICTIONS, FREQUENCIES
 from .observe import ROLES
 from .recall.query import MOST_HITS
 
@@ -61,6 +61,7 @@ CHOICES = {
     "memory.backend": tuple(BACKENDS),
     "memory.indexing.allowed_roles": ROLES,
     "memory.learning.contradictions": CONTRADICTIONS,
+    "agents.defaults.memory.write.frequency": FREQUENCIES,
 }
 PRICED = re.compile(r"(memory\.llm\.prices)\..*(\.(?:input|output))")  # between: any model
 ONE_OR_MORE = {"memory.search.rewrite"}  # a text there is a list of one

@@ -16,7 +16,7 @@ from .core.protocols import Embedder, Store
 from .embedders.cached import CachedEmbedder
 from .embedders.checked import CheckedEmbedder
 from .learn.learner import Learner
-from .learn.learning import Learning
+from .learn.learning import FREQUENCIES, Learning
 from .learn.limits import Limits
 from .learn.spending import RECALL, AccountedModel, Spending
 from .maintain.worker import Worker
@@ -71,7 +71,7 @@ def assemble(
     model = make_llm(settings.llm)
     spending = make_spending(settings.llm, kept, now)
     asked = paid_by(model, settings.llm, spending) if model else None
-    learner = Learner(kept, cached, settings.indexing, make_learning(settings), now)
+    learner = make_learner(settings, kept, cached, now, make_one_pass(settings, model, spending))
     return Parts(
         settings=settings,
         store=kept,
@@ -108,17 +108,40 @@ def paid_by(model: LanguageModel, settings: LlmSettings, spending: Spending) -> 
     return lambda workspace: AccountedModel(model, name, spending, workspace, RECALL)
 
 
-def make_one_pass(
-    settings: LlmSettings, model: LanguageModel | None, spending: Spending
-) -> OnePass | None:
-    """The reader of turns, where a model is configured and may read them."""
-    if model is None or not settings.learn:
-        return None
-    from .learn.one_pass import OnePass  # noqa: PLC0415
-    from .prompts import load_prompt  # noqa: PLC0415
+def make_learner(
+    settings: Settings,
+    store: Store,
+    embedder: Embedder,
+    now: Clock,
+    one_pass: Callable[[], OnePass] | None,
+) -> Learner:
+    return Learner(
+        store,
+        embedder,
+        settings.indexing,
+        make_learning(settings),
+        now,
+        make_one_pass=one_pass,
+        every_turn=settings.agents.write.frequency == FREQUENCIES[0],
+    )
 
-    limits = Limits(turns=settings.turns_per_call, characters=settings.characters_per_call)
-    return OnePass(model, settings.model or "", load_prompt("one_pass"), limits, spending)
+
+def make_one_pass(
+    settings: Settings, model: LanguageModel | None, spending: Spending
+) -> Callable[[], OnePass] | None:
+    """The reader of turns, where a model is configured and may read them; made when needed."""
+    llm = settings.llm
+    if model is None or not llm.learn or not make_learning(settings).facts:
+        return None
+
+    def make() -> OnePass:
+        from .learn.one_pass import OnePass  # noqa: PLC0415  # the rules load with it
+        from .prompts import load_prompt  # noqa: PLC0415
+
+        limits = Limits(turns=llm.turns_per_call, characters=llm.characters_per_call)
+        return OnePass(model, llm.model or "", load_prompt("one_pass"), limits, spending)
+
+    return make
 
 
 def make_ranking(

@@ -23,7 +23,7 @@ def server() -> Iterator[Loopback]:
 
 
 def told(search: Search, server: Loopback) -> Place:
-    llm = LlmSettings(provider="ollama", model="any", base_url=server.url, timeout_seconds=2)
+    llm = LlmSettings(provider="ollama", model="any", base_url=server.url, learn=False)
     nexus = Nexus.open(":memory:", settings=Settings(search=search, llm=llm), background=False)
     room = nexus.workspace("acme").room("design", participants=["alice", "bob"])
     room.observe("alice", "We went with PostgreSQL instead of MySQL.", key="choice")

@@ -86,12 +86,14 @@ ABOUT = {
     " on without.",
     "agents": "",
     "agents.defaults": "",
-    "agents.defaults.memory": "For the release in which agents read and write by themselves.",
+    "agents.defaults.memory": "What agents do by themselves.",
     "agents.defaults.memory.read": "",
     "agents.defaults.memory.read.enabled": "Look into memory before every answer.",
     "agents.defaults.memory.write": "",
     "agents.defaults.memory.write.enabled": "Learn from what was said.",
-    "agents.defaults.memory.write.frequency": "How often.",
+    "agents.defaults.memory.write.frequency": (
+        "When a model reads what was said: every_turn, or manual (with flush). Rules always do."
+    ),
     "agents.defaults.memory.labeling": "",
     "agents.defaults.memory.labeling.enabled": "Label every turn.",
 }

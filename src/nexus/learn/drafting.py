@@ -24,7 +24,7 @@ from .linking import Resolved, resolved
 from .passages import Indexing, passages
 from .reconcile import Policy, reconcile
 from .resolve import Similar
-from .rules import Message, extract
+from .rules import Extracted, Message, extract
 from .rules.lexicon import KIN
 
 READ = (EventKind.MESSAGE, EventKind.NOTE, EventKind.DOCUMENT)  # a tool's output is only kept
@@ -51,25 +51,26 @@ class Drafter:
     def read(self, events: Sequence[Event]) -> Iterator[tuple[Event, Drafts]]:
         """What each becomes, or why it cannot be read."""
         for stretch in stretches(self._store, events):
-            reader = self._reader(stretch)
+            reader = self.reader(stretch)
             for around in stretch.events:
                 try:
                     yield around.event, list(self._drafts(reader, around))
                 except (KeyError, TypeError, ValueError) as error:
                     yield around.event, error
 
-    def _drafts(self, reader: _PlaceReader, around: Around) -> Iterable[Draft]:
+    def _drafts(self, reader: PlaceReader, around: Around) -> Iterable[Draft]:
         if around.event.kind is EventKind.REVIEW:
             return decided(self._store, around.event)
         return reader.drafts(around)
 
-    def _reader(self, stretch: Stretch) -> _PlaceReader:
+    def reader(self, stretch: Stretch) -> PlaceReader:
+        """Who reads these events, knowing what is known of those they name."""
         names = sorted({name for each in stretch.events for name in _looked_up(each.event)})
         known = self._store.memories.named(
             stretch.grant, names, kinds=WHO_IS_WHO, limit=MOST_RECORDS
         )
         facts = PlaceFacts.of(self._store, stretch.workspace, stretch.scope)
-        return _PlaceReader(
+        return PlaceReader(
             known=Directory.of(known, lambda name: [each.text for each in facts.naming(name)]),
             facts=facts,
             similar=self._similar if self._embedder.local else None,
@@ -83,7 +84,7 @@ class Drafter:
 
 
 @dataclass(frozen=True, slots=True)
-class _PlaceReader:
+class PlaceReader:
     """What is known in one place, and grows from message to message."""
 
     known: Directory
@@ -103,35 +104,48 @@ class _PlaceReader:
         event = _with_text(around.event, new_words(around.event, around.recent))
         if not event.text:
             return
-        extracted = extract(Message.of(event), around.context(self._names(event)))
+        extracted = extract(Message.of(event), around.context(self.names(event)))
         found = resolved(extracted, self.known, around, self.similar)
-
-        def grounds(names: Iterable[str | None], sentence: str) -> tuple[str, ...]:
-            named = list(names)
-            earlier = (*around.grounds(named, sentence), *found.rests_on(*named))
-            return tuple(id for id in dict.fromkeys(earlier) if id != event.id)
-
+        grounds = _grounds(around, found)
         if self.learning.facts:
-            yield from self._facts(around, found, grounds)
+            yield from self.reconciled(around, self._facts(around, found))
         if self.learning.labels and (label := label_draft(event, found.extracted)):
             earlier = grounds(label.body["entities"], label.text)
             yield replace(label, sources=(event.id, *earlier))
 
-    def _facts(self, around: Around, found: Resolved, grounds: Grounds) -> list[Draft]:
-        """Facts, landmarks, entities and questions about who is who."""
-        event = around.event
-        said = list(knowledge(event, found.extracted, grounds))
-        self.known.with_(said)
-        who = entity_drafts(event, found.extracted, self.known)
+    def understood(self, around: Around, extracted: Extracted) -> list[Draft]:
+        """What somebody else read in a message, by the names of those it is about."""
+        return self._facts(around, resolved(extracted, self.known, around, self.similar))
+
+    def reconciled(self, around: Around, drafts: Sequence[Draft]) -> list[Draft]:
+        """The same, beside what is known: corrections and contradictions are told."""
         recent = [each.id for each in around.recent]
         policy = Policy(self.learning.contradictions)
-        return reconcile(event, [*said, *who, *found.reviews], self.facts, policy, recent)
+        return reconcile(around.event, drafts, self.facts, policy, recent)
 
-    def _names(self, event: Event) -> Iterator[str]:
+    def _facts(self, around: Around, found: Resolved) -> list[Draft]:
+        """Facts, landmarks, entities and questions about who is who."""
+        said = list(knowledge(around.event, found.extracted, _grounds(around, found)))
+        self.known.with_(said)
+        who = entity_drafts(around.event, found.extracted, self.known)
+        return [*said, *who, *found.reviews]
+
+    def names(self, event: Event) -> Iterator[str]:
         """Those known names that this event may mean, also in small letters."""
         for name in _looked_up(event):
             if name in self.known.entries:
                 yield self.known.entries[name].name
+
+
+def _grounds(around: Around, found: Resolved) -> Grounds:
+    """Which earlier events names were taken from: said there, or known from there."""
+
+    def grounds(names: Iterable[str | None], sentence: str) -> tuple[str, ...]:
+        named = list(names)
+        earlier = (*around.grounds(named, sentence), *found.rests_on(*named))
+        return tuple(id for id in dict.fromkeys(earlier) if id != around.event.id)
+
+    return grounds
 
 
 def _with_text(event: Event, text: str) -> Event:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from ..core.access import Grant
 from ..core.derive import embedded_text
-from ..core.errors import Unavailable
+from ..core.errors import NexusError, Unavailable
 from ..core.ids import WorkspaceId
 from ..core.protocols import Embedder, Floats, Store
 from ..core.records import Draft, Memory, Stage, Task
@@ -23,6 +23,8 @@ from .passages import Indexing
 
 if TYPE_CHECKING:
     from .drafting import Drafter
+    from .one_pass import OnePass
+    from .second_reading import Read, SecondReading
 
 FIRST_RETRY = timedelta(seconds=1)
 LAST_RETRY = timedelta(minutes=5)
@@ -40,16 +42,23 @@ class Learner:
         indexing: Indexing,
         learning: Learning,
         clock: Callable[[], datetime],
+        *,
+        make_one_pass: Callable[[], OnePass] | None = None,
+        every_turn: bool = True,
     ) -> None:
         self._store = store
         self._embedder = embedder
         self._indexing = indexing
         self._learning = learning
         self._clock = clock
+        self._make_one_pass = make_one_pass  # None: no model reads what was said
+        self._every_turn = every_turn  # False: it reads when somebody calls `flush`
 
     def run_once(self) -> int:
         """Do one batch of whatever is due, for anybody; returns how much that was."""
-        tasks = self._store.queue.claim(None, now=self._clock(), limit=self._indexing.batch_size)
+        limit = self._indexing.batch_size
+        step = None if self._every_turn else Stage.INDEXED
+        tasks = self._store.queue.claim(None, now=self._clock(), limit=limit, step=step)
         self._learn(tasks)
         return len(tasks)
 
@@ -57,11 +66,11 @@ class Learner:
         """Learn what was acknowledged in these scopes, so that a question sees it.
 
         An embedder in this process takes part. For one far away nobody waits here: words are
-        found at once, and vectors follow in the background.
+        found at once, and vectors follow in the background; so does what a model reads.
         """
         done: set[str] = set()
         while len(done) < CATCH_UP_LIMIT:
-            tasks = self._fresh(grant, done, failed=False)
+            tasks = self._fresh(grant, done, failed=False, step=Stage.INDEXED)
             if not tasks:
                 return
             done.update(task.event.id for task in tasks)
@@ -72,26 +81,68 @@ class Learner:
 
     def flush(self, grant: Grant) -> int:
         """Learn everything in these scopes now; returns how much could not be."""
-        tried: set[str] = set()
-        while tasks := self._fresh(grant, tried, failed=True):
-            tried.update(task.event.id for task in tasks)
-            self._learn(tasks)
+        for step in (Stage.INDEXED, Stage.DERIVED):
+            tried: set[str] = set()
+            while tasks := self._fresh(grant, tried, failed=True, step=step):
+                tried.update(task.event.id for task in tasks)
+                self._learn(tasks)
         return self._store.queue.pending(grant)
 
-    def _fresh(self, grant: Grant, known: set[str], *, failed: bool) -> list[Task]:
+    def _fresh(self, grant: Grant, known: set[str], *, failed: bool, step: Stage) -> list[Task]:
+        limit = len(known) + SMALL_BATCH
         tasks = self._store.queue.claim(
-            grant, now=self._clock(), limit=len(known) + SMALL_BATCH, leased=True, failed=failed
+            grant, now=self._clock(), limit=limit, leased=True, failed=failed, step=step
         )
         return [task for task in tasks if task.event.id not in known]
 
     def _learn(self, tasks: Sequence[Task]) -> None:
+        self._index([task for task in tasks if task.step is Stage.INDEXED])
+        self._read_again([task for task in tasks if task.step is Stage.DERIVED])
+
+    def _index(self, tasks: Sequence[Task]) -> None:
+        """Passages, what the rules know, and vectors."""
         healthy, memories = self._derive(tasks)
+        reached = Stage.INDEXED if self._make_one_pass else Stage.DERIVED
         try:
             self._embed(memories)
         except Unavailable as error:
             self._put_off(healthy, str(error))
         else:
-            self._store.queue.finish(healthy, reached=Stage.DERIVED, now=self._clock())
+            self._store.queue.finish(healthy, reached=reached, now=self._clock())
+
+    def _read_again(self, tasks: Sequence[Task]) -> None:
+        """What a model adds; if it cannot, its step waits, and everything else is there."""
+        second = self._second_reading
+        if second is None:  # the model was switched off since
+            self._store.queue.finish(tasks, reached=Stage.DERIVED, now=self._clock())
+            return
+        by_event = {(task.event.workspace, task.event.id): task for task in tasks}
+        for read in second.read([task.event for task in tasks]):
+            done = [by_event[event.workspace, event.id] for event in read.events]
+            if read.error:
+                self._wait_for_the_model(done, read.error)
+            else:
+                self._keep(read, done)
+
+    def _keep(self, read: Read, done: Sequence[Task]) -> None:
+        workspace = read.events[0].workspace
+        kept = self._store.memories.put(workspace, read.drafts) if read.drafts else []
+        if read.replaced:
+            self._store.memories.delete(workspace, read.replaced)
+        try:
+            self._embed(kept)
+        except Unavailable as error:
+            self._put_off(done, str(error))
+        else:
+            self._store.queue.finish(done, reached=Stage.DERIVED, now=self._clock())
+
+    def _wait_for_the_model(self, tasks: Sequence[Task], error: NexusError) -> None:
+        from .one_pass import next_try  # noqa: PLC0415  # there, because a model is
+
+        now = self._clock()
+        attempts = max(task.attempts for task in tasks)
+        again = next_try(error, attempts, now)
+        self._store.queue.fail(tasks, error=str(error), retry_at=again)
 
     def _derive(self, tasks: Sequence[Task]) -> tuple[list[Task], list[Memory]]:
         """Derive what can be; an event that cannot be read is put off alone."""
@@ -115,6 +166,14 @@ class Learner:
         from .drafting import Drafter  # noqa: PLC0415  # the rules load with the first event
 
         return Drafter(self._store, self._embedder, self._indexing, self._learning)
+
+    @cached_property
+    def _second_reading(self) -> SecondReading | None:
+        if self._make_one_pass is None:
+            return None
+        from .second_reading import SecondReading  # noqa: PLC0415  # the rules load with it
+
+        return SecondReading(self._store, self._drafter, self._make_one_pass())
 
     def _embed(self, memories: Sequence[Memory]) -> None:
         memories = [memory for memory in memories if memory.indexed_text != ""]

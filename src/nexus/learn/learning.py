@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 PROJECT = "project"  # metadata in which an event says whose place it is: "we" means the project
 
+FREQUENCIES = ("every_turn", "manual")  # manual: a model reads when somebody calls `flush`
 CONTRADICTIONS = ("append", "prefer_new", "prefer_old", "review")
 
 
