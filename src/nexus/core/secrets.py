@@ -96,7 +96,8 @@ def _shaped(text: str, shape: shapes.Shape) -> Iterator[Secret]:
 
 REDACTED = "[redacted"
 PLACEHOLDER = r"""(?ix)
-    \[redacted | [*x•.·_-]{3,} | [$%]\{? [a-z_] .* | \{\{ .* | .* [(\[{] .* | <.*
+    \[redacted | [*x•.·_-]{3,} | \$\{.* | [$%](?-i:[A-Z_]{2,})%? | \{\{.* | <.*
+    | [a-z_.]{3,} [(\[] [\w,=.]* \)?
     | (?:[a-z_]+\.)+[a-z_]+ | .*(?:env|config|settings)\..*
     | [a-z_]*_(?:password|passwd|pass|secret|token|key|pwd|hash) | wrong_?password
     | (?:my|your|the|new|old|a|an|some|db|user|admin|test|example|dummy|fake|change)?

@@ -115,6 +115,8 @@ CALLED = [
     ("user: admin pass: KcV0Z^rFx", "KcV0Z^rFx"),
     ("credentials: admin / gDhj*pHUVzS_1", "gDhj*pHUVzS_1"),
     ("my openai key is w*wfz3KJr@S1R", "w*wfz3KJr@S1R"),
+    ("password: p(ss8word", "p(ss8word"),
+    ("The new password is $ecret99!x now", "$ecret99!x"),
     ("card 4111 1111 1111 1111 please", "4111 1111 1111 1111"),
     ("5555555555554444", "5555555555554444"),
     ("amex 3782-822463-10005", "3782-822463-10005"),
@@ -153,6 +155,10 @@ ORDINARY = """
     password: ${DB_PASSWORD}
     password: <your password>
     password: ********
+    password: $DB_PASSWORD
+    password: %DB_PASSWORD%
+    password: {{ vault_password }}
+    password=make_password(plain)
     I forgot my password again.
     Reset your password here, please.
     The password for the wiki is in the vault.
