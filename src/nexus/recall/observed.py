@@ -124,8 +124,9 @@ class Course:
             self.coming[each.value] = each
         else:
             self._finish(each.begins)
-            for other in (other for other in row if other.memory.id in _below(each, row)):
-                if other.value != each.value:
+            below = _below(each, row)
+            for other in row if below else ():
+                if other.memory.id in below and other.value != each.value:
                     self._end(other.value, each.begins, each)
             self._is(each)
 
