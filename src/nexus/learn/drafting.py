@@ -131,10 +131,11 @@ class PlaceReader:
         return [*said, *who, *found.reviews]
 
     def names(self, event: Event) -> Iterator[str]:
-        """Those known names that this event may mean, also in small letters."""
+        """Those known names that this event may mean, some of them also in small letters."""
         for name in _looked_up(event):
-            if name in self.known.entries:
-                yield self.known.entries[name].name
+            entry = self.known.entries.get(name)
+            if entry and (entry.plain or entry.name in event.text):
+                yield entry.name
 
 
 def _grounds(around: Around, found: Resolved) -> Grounds:

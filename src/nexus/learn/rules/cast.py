@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from ...core.text import STOP_WORDS
 from .extracted import Context, Message
 from .lexicon import ADVERBS, FEMALE, KIN, MALE, PARENTS, PLURAL, POSSESSIVES, words
 from .tokens import Token, tokens
@@ -55,7 +56,9 @@ class Cast:
             other=others[0] if len(others) == 1 else None,
             everybody=context.project or everybody,
             project=context.project,
-            known=frozenset(part.lower() for name in known for part in (name, *name.split())),
+            known=frozenset(
+                part.lower() for name in known for part in (name, *name.split())
+            ).difference(STOP_WORDS),
             recent=context.recent,
         )
 
