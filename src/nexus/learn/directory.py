@@ -46,6 +46,11 @@ class Entry:
             return True
         return any(type in alike and not alike.isdisjoint(self.types) for alike in ALIKE)
 
+    @property
+    def plain(self) -> bool:
+        """Whether it is one however it is written: "sarah", "redis", but no "pride" or "month"."""
+        return "person" in self.types or (bool(self.types) and " " not in self.name)
+
 
 @dataclass(frozen=True, slots=True)
 class Claim:
@@ -95,8 +100,8 @@ class Directory:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every name, as it was first spelt."""
-        return tuple(entry.name for entry in self.entries.values())
+        """Names to be read in small letters, too."""
+        return tuple(entry.name for entry in self.entries.values() if entry.plain)
 
     def said_about(self, key: str) -> list[str]:
         """The texts of facts about a name."""

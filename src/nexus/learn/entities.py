@@ -49,7 +49,7 @@ def _drafts(event: Event, extracted: Extracted, known: Directory) -> Iterator[Dr
 def _introduced(event: Event, name: str, type: str, known: Directory) -> Iterator[Draft]:
     """A name that is new, or that turns out to be of some type."""
     key = known_as(name)
-    if not key or len(name) > LONGEST_ID or is_description(name) or "@" in name:
+    if not is_name(name) and key != known_as(event.speaker):
         return
     if type == PERSON and event.role == "assistant" and name == event.speaker:
         type = AGENT
@@ -61,9 +61,10 @@ def _introduced(event: Event, name: str, type: str, known: Directory) -> Iterato
         yield _record(event, called, f"{called} is a {type}.", type=type)
 
 
-def is_description(name: str) -> bool:
-    """Whether it tells whose somebody is, as in "Bob's sister": a way to mean, not a name."""
-    return "'s " in name or "’s " in name
+def is_name(name: str) -> bool:
+    """Whether it is a name, and not an address or a way to mean somebody: "Bob's sister"."""
+    described = "'s " in name or "’s " in name or "@" in name
+    return bool(known_as(name)) and len(name) <= LONGEST_ID and not described and not name.islower()
 
 
 def _stated(event: Event, identity: Identity, known: Directory) -> Iterator[Draft]:

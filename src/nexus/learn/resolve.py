@@ -9,7 +9,7 @@ is known at the same place.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..core.derive import known_as
@@ -23,6 +23,7 @@ RECENT = 6  # messages before this one that count as its context
 ENOUGH = 2.0  # what a candidate must have in common with the context
 CLEARER = 2.0  # how many times as much as the next one
 MOST_PROPOSED = 3
+LONGEST_PERSON = 3  # words
 MOST_WEIGHED = 8  # who share a name; of more, those who were named in full a moment ago
 SURE = {"speaker": 1.0, "exact": 0.97, "alias": 0.95, "identifier": 0.95, "form": 0.93}
 PART, CONTEXT = 0.9, 0.85
@@ -87,13 +88,11 @@ def _fitting(key: str, type: str, around: Around, known: Directory) -> dict[str,
     words = bare(key)
     if not found:
         found |= dict.fromkeys(_same_form(key, words, known), "form")
-    if len(words) == 1 and type in (PERSON, UNTYPED):
+    if len(words) == 1 and type in (PERSON, UNTYPED) and words[0] not in STOP_WORDS:
         people: Collection[str] = known.parts.get(words[0], ())
         if len(people) > MOST_WEIGHED:
             people = _named_lately(words[0], around, known)
-        found |= {
-            each: "part" for each in people if each not in found and _person(each, type, known)
-        }
+        found |= {each: "part" for each in people if each not in found and _person(each, known)}
     return {each: how for each, how in found.items() if known.entries[each].may_be(type)}
 
 
@@ -117,9 +116,13 @@ def _same_form(key: str, words: list[str], known: Directory) -> list[str]:
     ]
 
 
-def _person(key: str, type: str, known: Directory) -> bool:
-    types = known.entries[key].types
-    return PERSON in types or (not types and type in (PERSON, UNTYPED))
+def _person(key: str, known: Directory) -> bool:
+    """Whether it can be somebody's full name: a person's, or of words that all are capitalised."""
+    entry = known.entries[key]
+    if PERSON in entry.types:
+        return True
+    words = entry.name.split()
+    return not entry.types and len(words) <= LONGEST_PERSON and all(w[:1].isupper() for w in words)
 
 
 def _only(
@@ -134,6 +137,8 @@ def _only(
         return Resolution(name=entry.name, confidence=SURE[how], how=how, rests_on=entry.sources)
     if _is_meant(name, type, other, around, known):
         return Resolution(name=entry.name, confidence=PART, how=how, rests_on=entry.sources)
+    if PERSON not in (type, *entry.types):
+        return Resolution(name=name, confidence=1.0, how="new")  # two things that share a word
     return _unclear(name, {other: 1.0}, known)
 
 
@@ -148,7 +153,7 @@ def _chosen(name: str, key: str, scores: dict[str, float], known: Directory) -> 
     return Resolution(name=entry.name, confidence=CONTEXT, how="context", rests_on=entry.sources)
 
 
-def _unclear(name: str, scores: dict[str, float], known: Directory) -> Resolution:
+def _unclear(name: str, scores: Mapping[str, float], known: Directory) -> Resolution:
     """Nobody for certain: the name stays as it was said, and a person is asked."""
     whole = sum(scores.values()) + len(scores)
     ordered = sorted(scores, key=lambda each: (-scores[each], each))[:MOST_PROPOSED]

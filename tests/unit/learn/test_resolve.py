@@ -109,7 +109,7 @@ def test_numbers_are_no_slips(talk: Talk) -> None:
 @pytest.mark.parametrize(
     ("first", "then", "name"),
     [
-        ("I travelled to Jordan.", "Jordan Lee called.", "Jordan Lee"),
+        ("I live in Jordan.", "I met Jordan Lee yesterday.", "Jordan Lee"),
         ("I live in New York.", "I grew up in York.", "York"),
         ("I work at Sarah Labs.", "I met Sarah yesterday.", "Sarah"),
         ("Henry Ford visited us.", "We sold the car to Ford.", "Ford"),
