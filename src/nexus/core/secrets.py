@@ -97,7 +97,7 @@ def _shaped(text: str, shape: shapes.Shape) -> Iterator[Secret]:
 REDACTED = "[redacted"
 PLACEHOLDER = r"""(?ix)
     \[redacted | [*x•.·_-]{3,} | \$\{.* | [$%](?-i:[A-Z_]{2,})%? | \{\{.* | <.*
-    | [a-z_.]{3,} [(\[] [\w,=.]* \)?
+    | [a-z_][\w.]{2,} [(\[] [\w,=.]* \)?
     | (?:[a-z_]+\.)+[a-z_]+ | .*(?:env|config|settings)\..*
     | [a-z_]*_(?:password|passwd|pass|secret|token|key|pwd|hash) | wrong_?password
     | (?:my|your|the|new|old|a|an|some|db|user|admin|test|example|dummy|fake|change)?
