@@ -122,6 +122,7 @@ READERS = frozenset(
     "user users human reader owner operator customer assistant agent you admin".split()
 )
 FIRST_NAME = re.compile(r"\W*(?:(?:the|this|our|your|my)\s+)?([^\W_]+)", re.IGNORECASE)
+PART = re.compile(r"[^\W_]+")
 PLEDGES = frozenset({LandmarkKind.COMMITMENT, LandmarkKind.ACTION_ITEM})
 
 
@@ -142,13 +143,14 @@ class Voice:
 
     @classmethod
     def of(cls, message: Message, context: Context) -> Voice:
-        names = " ".join((*context.participants, message.speaker)).casefold()
+        person = message.trust >= Trust.DIRECT
+        names = () if person else (*context.participants, message.speaker)
         return cls(
             speaker=message.speaker,
-            person=message.trust >= Trust.DIRECT,
+            person=person,
             agent=message.role == "assistant",
             distant=message.trust <= Trust.EXTERNAL,
-            readers=READERS | frozenset(re.findall(r"[^\W_]+", names)),
+            readers=READERS.union(*(PART.findall(name.casefold()) for name in names)),
         )
 
     def context(self, context: Context) -> Context:
