@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -12,8 +13,11 @@ from tests.conftest import Open
 from tests.stories.conftest import Team, keys, make_team
 
 from nexus import Place
+from nexus.core.errors import Unavailable
 from nexus.core.fence import fenced
+from nexus.core.protocols import Floats
 from nexus.core.records import MemoryKind
+from nexus.embedders.hashing import HashingEmbedder
 
 LEARNED = [MemoryKind.FACT, MemoryKind.LANDMARK, MemoryKind.ENTITY]
 PASSWORD = "Zqx7!marmalade"
@@ -134,6 +138,25 @@ def test_a_note_is_kept_exactly_and_not_found_by_its_secret(
     nexus.close()
     assert "postings" not in holding(tmp_path / "memory.db", "marmalade")
     assert holding(tmp_path / "memory.db", PASSWORD) <= {"events", "memories"}
+
+
+class Refused(HashingEmbedder):
+    """A provider that says which key it does not accept."""
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        if texts:
+            raise Unavailable(f"incorrect API key provided: {KEY}")
+        return super().embed(texts)
+
+
+@pytest.mark.requirement("X8")
+def test_what_is_written_down_about_a_failure_holds_no_secret(open_nexus: Open, clock) -> None:
+    team = make_team(open_nexus(embedder=Refused()), clock)
+    receipt = team.room.observe("alice", "The blue heron stands in the lake.")
+    team.workspace.flush()
+
+    assert team.room.progress(receipt).stuck == "incorrect API key provided: [redacted: api key]"
+    assert KEY not in repr(team.workspace.jobs())
 
 
 # Orders

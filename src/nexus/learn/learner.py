@@ -142,7 +142,7 @@ class Learner:
         now = self._clock()
         attempts = max(task.attempts for task in tasks)
         again = next_try(error, attempts, now)
-        self._store.queue.fail(tasks, error=str(error), retry_at=again)
+        self._fail(tasks, str(error), again)
 
     def _derive(self, tasks: Sequence[Task]) -> tuple[list[Task], list[Memory]]:
         """Derive what can be; an event that cannot be read is put off alone."""
@@ -192,4 +192,10 @@ class Learner:
             return
         longest = max(task.attempts for task in tasks)
         wait = min(FIRST_RETRY * 2 ** min(longest, 20), LAST_RETRY)
-        self._store.queue.fail(tasks, error=error, retry_at=self._clock() + wait)
+        self._fail(tasks, error, self._clock() + wait)
+
+    def _fail(self, tasks: Sequence[Task], error: str, again: datetime) -> None:
+        """Errors quote: what somebody said, or the key a provider refuses."""
+        from ..core.secrets import redacted  # noqa: PLC0415  # its patterns load with the first
+
+        self._store.queue.fail(tasks, error=redacted(error), retry_at=again)
