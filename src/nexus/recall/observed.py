@@ -98,10 +98,12 @@ class Course:
     ended: dict[str, tuple[Observed, Ended]] = field(default_factory=dict)
     coming: dict[str, Observed] = field(default_factory=dict)
     waiting: list[Observed] = field(default_factory=list)  # held back by what they contradict
+    timed: bool = False  # whether any of them is only for a time
 
     def run(self, row: Sequence[Observed]) -> Course:
         never = {id for each in row if each.corrects for id in _below(each, row)}
         never |= _called_off(row)
+        self.timed = any(each.ends is not None for each in row)
         for each in sorted(row, key=lambda each: each.order):
             if each.memory.id not in never:
                 self._next(each, row)
@@ -131,7 +133,8 @@ class Course:
             self._is(each)
 
     def _is(self, each: Observed) -> None:
-        rivals = [held for value, held in self.holding.items() if each.one and value != each.value]
+        others = self.holding.items() if each.one else ()
+        rivals = [held for value, held in others if value != each.value]
         if any(held.newest.trust > each.trust for held in rivals):
             return
         for held in rivals:
@@ -163,7 +166,7 @@ class Course:
 
     def _finish(self, at: datetime) -> None:
         """What was only for a time ends with it."""
-        for value, held in list(self.holding.items()):
+        for value, held in list(self.holding.items()) if self.timed else ():
             if held.newest.ends is not None and held.newest.over(at):
                 self._end(value, held.newest.ends, held.newest)
 
