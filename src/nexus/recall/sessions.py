@@ -26,8 +26,8 @@ from .interpret import Tense, about, interpret, tenses
 from .observed import Ended
 
 MOST_LABELS = 5_000
-MOST_FACTS = 5_000
-MORE = 20  # sessions beyond the limit that are looked at closely
+MOST_FACTS = 2_000
+MORE = 10  # sessions beyond the limit that are looked at closely
 MOST_SHOWN = 3  # labels given as evidence
 HALF_LIFE = timedelta(days=30)  # so much earlier than the newest, a mention counts half
 LEAST = 0.1  # what a mention counts, however old it is
@@ -188,64 +188,78 @@ def _rank(each: SessionScore) -> tuple[float, float, str]:
     return -each.score, -each.last_at.timestamp(), str(each.session)
 
 
+class _Known(NamedTuple):
+    """A fact, and what it is compared by."""
+
+    fact: Memory
+    subject: str
+    aspect: str
+    value: str
+    relations: tuple[str, ...]  # its own, and those that tell something about it
+
+    @classmethod
+    def of(cls, memory: Memory) -> _Known:
+        fact = memory.fact
+        relations = bearing_on(fact.predicate)
+        return cls(memory, known_as(fact.subject), aspect_of(fact), value_of(fact), relations)
+
+    @property
+    def topics(self) -> set[tuple[str, str, str]]:
+        return {(self.subject, self.aspect, relation) for relation in self.relations}
+
+
 class _Changes:
     """What no longer holds of those of whom something changed."""
 
     def __init__(self, facts: Sequence[Memory], now: datetime) -> None:
         self.now = now
         self.today = tenses(facts, now)
-        gone = {_subject(fact) for fact in facts if self.today[fact.id] is Tense.PAST}
-        self.facts = sorted((fact for fact in facts if _subject(fact) in gone), key=_newest)
+        known = [_Known.of(fact) for fact in sorted(facts, key=_newest)]
+        past = [each for each in known if self.today[each.fact.id] is Tense.PAST]
+        changed = {topic for each in past for topic in each.topics}
+        self.known = [each for each in known if changed & each.topics]
 
     def since(self, session: Session, last: datetime) -> list[Stale]:
         """What this conversation knew at its last event, each thing once."""
-        own = [fact for fact in self.facts if session.holds(fact)]
-        told = {
-            (_subject(fact), aspect_of(fact.fact), word) for fact in own for word in _words(fact)
-        }
+        own = [each for each in self.known if session.holds(each.fact)]
+        told = {topic for each in own for topic in each.topics}
+        later = {topic for each in self.known if self._bears(each, last) for topic in each.topics}
         seen = [
-            fact
-            for fact in self.facts
-            if fact.recorded_at <= last
-            and not any((_subject(fact), aspect_of(fact.fact), w) in told for w in _words(fact))
+            each
+            for each in self.known
+            if each.fact.recorded_at <= last and later & each.topics and not told & each.topics
         ]
-        then = tenses([*own, *seen], last)
-        found: dict[tuple[str, ...], Stale] = {}
-        for fact in (*own, *seen):
-            said = fact.fact
-            key = _subject(fact), said.predicate.upper(), aspect_of(said), value_of(said)
+        then = tenses([each.fact for each in (*own, *seen)], last)
+        found: dict[str, Stale] = {}
+        for fact, *key in (*own, *seen):
             held = then[fact.id] is Tense.CURRENT and self.today[fact.id] is Tense.PAST
-            if held and key not in found:
-                found[key] = _change(fact, self.facts, self.now)
+            if held and str(key) not in found:
+                found[str(key)] = self._change(fact)
         return list(found.values())
 
+    def _bears(self, each: _Known, last: datetime) -> bool:
+        """Whether it may have changed something since."""
+        fact = each.fact
+        times = (fact.recorded_at, fact.valid_from, fact.valid_to)
+        return any(at is not None and last < at <= self.now for at in times)
 
-def _subject(fact: Memory) -> str:
-    return known_as(fact.body["subject"])
-
-
-def _words(fact: Memory) -> tuple[str, ...]:
-    """The relation, and those that tell something about it."""
-    return bearing_on(fact.body["predicate"])
-
-
-def _change(fact: Memory, facts: Sequence[Memory], now: datetime) -> Stale:
-    said = fact.fact
-    relevant = about(facts, [said.subject], said.predicate)
-    reading = interpret(relevant, now, said.predicate)
-    ends = (end for end in reading.ended if value_of(end.memory.fact) == value_of(said))
-    end = next(ends, Ended(memory=fact, at=None, by=fact))
-    alike = (each for each in reading.holding if aspect_of(each.fact) == aspect_of(said))
-    since = end.at or fact.valid_to or end.by.at
-    return Stale(
-        entity=said.subject,
-        predicate=said.predicate,
-        knew=fact,
-        now=next(alike, None) if holds_one(said) else None,
-        by=end.by,
-        since=since,
-        learned_at=end.by.recorded_at if end.by.id != fact.id else since,
-    )
+    def _change(self, fact: Memory) -> Stale:
+        said = fact.fact
+        facts = [each.fact for each in self.known]
+        reading = interpret(about(facts, [said.subject], said.predicate), self.now, said.predicate)
+        ends = (end for end in reading.ended if value_of(end.memory.fact) == value_of(said))
+        end = next(ends, Ended(memory=fact, at=None, by=fact))
+        alike = (each for each in reading.holding if aspect_of(each.fact) == aspect_of(said))
+        since = end.at or fact.valid_to or end.by.at
+        return Stale(
+            entity=said.subject,
+            predicate=said.predicate,
+            knew=fact,
+            now=next(alike, None) if holds_one(said) else None,
+            by=end.by,
+            since=since,
+            learned_at=end.by.recorded_at if end.by.id != fact.id else since,
+        )
 
 
 def _newest(memory: Memory) -> tuple[float, str]:
@@ -292,7 +306,7 @@ def _facts(store: Store, grant: Grant, names: Names) -> list[Memory]:
         return []
     kinds = [MemoryKind.FACT]
     found = store.memories.named(grant, sorted(names), limit=MOST_FACTS, kinds=kinds)
-    return [fact for fact in found if _subject(fact) in names]
+    return [fact for fact in found if known_as(fact.body["subject"]) in names]
 
 
 def _said_in(store: Store, grant: Grant, session: Session) -> Iterable[Memory]:
