@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     from .core.scope import Scope
     from .nexus import Nexus
     from .place import Place
+    from .recall.entities import EntityView
     from .recall.interpret import Interpretation
+    from .reviews import Review
     from .workspace import Workspace
 
 __all__ = [
@@ -43,6 +45,7 @@ __all__ = [
     "Conflict",
     "Corrupt",
     "EmbedderUnavailable",
+    "EntityView",
     "Event",
     "Fact",
     "Forgotten",
@@ -59,6 +62,7 @@ __all__ = [
     "Place",
     "Progress",
     "Receipt",
+    "Review",
     "Scope",
     "Stage",
     "StoreUnavailable",
@@ -79,6 +83,7 @@ _HOMES = {
     "Conflict": ".core.errors",
     "Corrupt": ".core.errors",
     "EmbedderUnavailable": ".core.errors",
+    "EntityView": ".recall.entities",
     "Event": ".core.records",
     "Fact": ".core.records",
     "Forgotten": ".core.errors",
@@ -95,6 +100,7 @@ _HOMES = {
     "Place": ".place",
     "Progress": ".core.records",
     "Receipt": ".core.records",
+    "Review": ".reviews",
     "Scope": ".core.scope",
     "Stage": ".core.records",
     "StoreUnavailable": ".core.errors",

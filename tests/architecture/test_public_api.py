@@ -13,8 +13,8 @@ from nexus.reviews import Reviews
 
 SNAPSHOT = """
     AgentId AsyncNexus AsyncPlace AsyncWorkspace Attachment ConfigError Conflict Corrupt
-    EmbedderUnavailable Event Fact Forgotten Found Grant Hit Interpretation InvalidInput Memory
-    MissingExtra Nexus NexusError NotFound Place Progress Receipt Scope Stage StoreUnavailable
+    EmbedderUnavailable EntityView Event Fact Forgotten Found Grant Hit Interpretation InvalidInput Memory
+    MissingExtra Nexus NexusError NotFound Place Progress Receipt Review Scope Stage StoreUnavailable
     Unavailable UserId Viewer Workspace WorkspaceId
 """.split()
 
