@@ -13,9 +13,9 @@ from nexus.reviews import Reviews
 
 SNAPSHOT = """
     AgentId AsyncNexus AsyncPlace AsyncWorkspace Attachment ConfigError Conflict Corrupt
-    EmbedderUnavailable EntityView Event Fact Forgotten Found Grant Hit Interpretation InvalidInput Memory
-    MissingExtra Nexus NexusError NotFound Place Progress Receipt Review Scope Stage StoreUnavailable
-    Unavailable UserId Viewer Workspace WorkspaceId
+    EmbedderUnavailable EntityView Event Fact Forgotten Found Grant Hit Interpretation
+    InvalidInput Memory MissingExtra Nexus NexusError NotFound Place Progress Receipt Review Scope
+    Stage StoreUnavailable Unavailable UserId Viewer Workspace WorkspaceId
 """.split()
 
 METHODS = {
