@@ -254,7 +254,8 @@ class Place:
         store = self._parts.store
         with store.moment():
             names = names_of(store, self.grant, subject)
-            named = store.memories.named(self.grant, sorted(names), limit=MOST_LISTED)
+            kinds = [MemoryKind.FACT]
+            named = store.memories.named(self.grant, sorted(names), limit=MOST_LISTED, kinds=kinds)
         return interpret(about(named, names, predicate), at, predicate)
 
     def entity(self, name: str) -> EntityView:

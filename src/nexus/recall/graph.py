@@ -1,18 +1,22 @@
 """Outwards from the names in a question: facts about them, and facts about what those name.
 
-What holds counts more than what held once.
+What holds counts more than what held once. A fact that was told is found itself. One that was
+learned says again what a passage says: its score goes there, the more the fewer facts share its
+names. Most facts name one of those who speak, and that tells no passage from another.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..core.access import Grant
 from ..core.derive import known_as, names_in
 from ..core.filters import matches
 from ..core.protocols import Scored, Store
-from ..core.records import Memory
-from ..core.text import STOP_WORDS, WORD
+from ..core.records import Memory, MemoryKind, memory_id
+from ..core.scope import Scope
+from ..core.text import STOP_WORDS, WORD, terms
 from .asked import Asked, Strategy
 from .interpret import BOOST, Tense, tenses
 
@@ -22,27 +26,113 @@ LONGEST_NAME = 4  # words
 MOST_BOOST = max(BOOST.values())
 MOST_FACTS = 30  # of each step, the newest
 MOST_NAMES = 50  # followed from one step to the next
+MOST_ENTITIES = 10  # records of who the names are, the newest
+RARE = 3  # learned facts a name may have and still lead to each of them with full weight
+MANY = 10  # and from how many on it leads to none of them
+MOST_SOURCES = 6  # what rests on more says none of them again
+MOST_PIECES = 8  # of a long message, looked through for what a fact says
+
+Said = tuple[Scope, str]  # where, and the id of the event
 
 
 def graph(store: Store) -> Strategy:
     """Both directions: a fact is reached from its subject and from its object."""
 
     def search(grant: Grant, asked: Asked) -> list[Scored]:
-        scores: dict[str, float] = {}
-        known: set[str] = set()
         names = set(possible_names(asked.query.question))
-        for step in range(DEPTH):
-            facts = store.memories.named(grant, sorted(names), limit=MOST_FACTS) if names else []
-            held = tenses(facts, asked.query.now)
-            for fact in facts:
-                boost = BOOST[held.get(fact.id, Tense.CURRENT)] / MOST_BOOST
-                scores.setdefault(fact.id, boost * FADING**step)
-            known |= names
-            names = set(sorted(_reached(facts) - known)[:MOST_NAMES])
+        if asked.query.learned:
+            scores = _outwards(store, grant, asked, names, learned=True)
+        else:
+            scores = _outwards(store, grant, asked, names, learned=False)
+            for id, score in _folded(store, grant, asked, names).items():
+                scores[id] = max(score, scores.get(id, 0.0))
         passed = _passing(store, grant, asked, scores)
         return [Scored(id=id, score=scores[id]) for id in passed][: asked.depth]
 
     return search
+
+
+def _outwards(
+    store: Store, grant: Grant, asked: Asked, names: set[str], *, learned: bool
+) -> dict[str, float]:
+    """Facts and entities themselves, step by step; learned ones only if they are asked for."""
+    scores: dict[str, float] = {}
+    known: set[str] = set()
+    for step in range(DEPTH):
+        if not names:
+            break
+        wanted = sorted(names)
+        facts = store.memories.named(grant, wanted, limit=MOST_FACTS, learned=learned)
+        for id, boost in _boosts(facts, asked).items():
+            scores.setdefault(id, boost * FADING**step)
+        known |= names
+        names = set(sorted(_reached(facts) - known)[:MOST_NAMES])
+    return scores
+
+
+def _folded(store: Store, grant: Grant, asked: Asked, names: set[str]) -> dict[str, float]:
+    """Passages that learned facts about these names restate, and facts that restate none.
+
+    One step only: the second, measured, led to as many wrong passages as right ones.
+    """
+    names = names - set(map(known_as, asked.understood.people))
+    if not names:
+        return {}
+    kinds = [MemoryKind.ENTITY]
+    names |= _reached(store.memories.named(grant, sorted(names), limit=MOST_ENTITIES, kinds=kinds))
+    found = store.memories.named(grant, sorted(names), limit=MOST_FACTS, kinds=[MemoryKind.FACT])
+    facts = [fact for fact in found if fact.learned]
+    shared = Counter(name for fact in facts for name in names_in(fact))
+    worth = {fact.id: _rarity(fact, names, shared) for fact in facts}
+    rare = [fact for fact in facts if worth[fact.id]]
+    scores: dict[str, float] = {}
+    said_in: dict[Said, tuple[float, Memory]] = {}
+    for fact, boost in zip(rare, _boosts(rare, asked).values(), strict=True):
+        score = boost * worth[fact.id]
+        if len(fact.sources) > MOST_SOURCES:
+            scores[fact.id] = score
+            continue
+        for event in fact.sources:
+            if score > said_in.get((fact.scope, event), (0.0, fact))[0]:
+                said_in[fact.scope, event] = score, fact
+    return scores | _passages(store, grant, said_in)
+
+
+def _rarity(fact: Memory, names: set[str], shared: Mapping[str, int]) -> float:
+    """How much the names say that led to a fact; those that many facts have say nothing."""
+    few = [shared[name] for name in names_in(fact) & names if shared[name] <= MANY]
+    return min(1.0, sum(RARE / count for count in few))
+
+
+def _passages(
+    store: Store, grant: Grant, said_in: Mapping[Said, tuple[float, Memory]]
+) -> dict[str, float]:
+    """The passage of each event; of a long one the piece that says most of what the fact says."""
+    if not said_in:
+        return {}
+    whole = {_passage(*said): said for said in said_in}
+    there = store.memories.texts(grant, list(whole)).keys()
+    scores = {id: said_in[whole[id]][0] for id in there}
+    pieces = {
+        _passage(*said, f"{number:06}"): said
+        for id, said in whole.items()
+        if id not in there
+        for number in range(MOST_PIECES)
+    }
+    best: dict[Said, tuple[int, str]] = {}
+    for id, text in store.memories.texts(grant, list(pieces)).items() if pieces else ():
+        said = set(terms(said_in[pieces[id]][1].text))
+        best[pieces[id]] = max(best.get(pieces[id], (0, "")), (len(said & set(terms(text))), id))
+    return scores | {id: said_in[event][0] for event, (_, id) in best.items() if id}
+
+
+def _passage(scope: Scope, event: str, slot: str = "") -> str:
+    return memory_id(MemoryKind.PASSAGE, scope, slot, [event])
+
+
+def _boosts(facts: Sequence[Memory], asked: Asked) -> dict[str, float]:
+    held = tenses(facts, asked.query.now)
+    return {fact.id: BOOST[held.get(fact.id, Tense.CURRENT)] / MOST_BOOST for fact in facts}
 
 
 def possible_names(question: str) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ from nexus.recall.graph import FADING, graph, possible_names
 from nexus.recall.query import Query
 from nexus.recall.understand import understand
 from nexus.stores.inprocess import InProcessStore
-from nexus.testing.samples import ADMIN, ALICE, ALICE_DM, IN_ROOM, NOON, ROOM, keep
+from nexus.testing.samples import ACME, ADMIN, ALICE, ALICE_DM, IN_ROOM, NOON, ROOM, draft, keep
 
 
 @pytest.fixture
@@ -35,11 +36,14 @@ def found(
     store: InProcessStore, question: str, grant: Grant = ADMIN, depth: int = 10, **where: object
 ) -> dict[str, float]:
     """What is reached from the question's names, and how much each counts."""
-    query = Query(question=question, where=parse_filter(where), now=NOON)
-    asked = Asked(query, understand(question, [], NOON), None, depth)
-    hits = graph(store)(grant, asked)
+    hits = graph(store)(grant, _asked(question, depth, **where))
     texts = store.memories.texts(grant, [hit.id for hit in hits])
     return {texts[hit.id]: hit.score for hit in hits}
+
+
+def _asked(question: str, depth: int = 10, **where: object) -> Asked:
+    query = Query(question=question, where=parse_filter(where), now=NOON)
+    return Asked(query, understand(question, [], NOON), None, depth)
 
 
 def test_every_run_of_up_to_four_words_may_be_a_name() -> None:
@@ -147,3 +151,112 @@ def test_what_holds_counts_more_than_what_held(store: InProcessStore) -> None:
 
     assert [*reached] == ["Tyler WORKS_AT Anthropic", "Tyler WORKS_AT Google"]
     assert reached["Tyler WORKS_AT Google"] < 1.0
+
+
+def learned(
+    store: InProcessStore, text: str, subject: str, object: str | None, **more: Any
+) -> tuple[Memory, Memory]:
+    """A passage, and the fact that was learned from it."""
+    passage = keep(store, text, text, **more)
+    body = {"subject": subject, "predicate": "SAID", "object": object}
+    drafted = draft(
+        *passage.sources,
+        text=f"fact: {text}",
+        kind=MemoryKind.FACT,
+        body=body,
+        learned=True,
+        scope=passage.scope,
+    )
+    return passage, store.memories.put(ACME, [drafted])[0]
+
+
+@pytest.mark.requirement("E14")
+def test_a_learned_fact_leads_to_the_passage_it_restates(store: InProcessStore) -> None:
+    learned(store, "She is a good dog.", "Luna", None)
+    fact(store, "Luna", "OWNED_BY", "Ann")
+
+    assert found(store, "Luna?") == {"She is a good dog.": 1.0, "Luna OWNED_BY Ann": 1.0}
+    assert found(store, "Luna?", kind="fact") == {
+        "fact: She is a good dog.": 1.0,
+        "Luna OWNED_BY Ann": 1.0,
+    }
+
+
+def test_what_many_facts_name_leads_nowhere_and_what_few_name_everywhere(
+    store: InProcessStore,
+) -> None:
+    for number in range(30):
+        learned(store, f"Melanie painted picture {number}.", "Melanie", f"picture {number}")
+
+    assert found(store, "Melanie?") == {}
+    assert found(store, "What of picture 7, Melanie?") == {"Melanie painted picture 7.": 1.0}
+
+
+def test_told_facts_are_found_however_many_were_learned_since(store: InProcessStore) -> None:
+    fact(store, "Tyler", "WORKS_AT", "Anthropic", at=NOON - timedelta(days=9))
+    for number in range(40):
+        learned(store, f"Tyler ran {number} miles.", "Tyler", None)
+
+    assert found(store, "Where does Tyler work?") == {"Tyler WORKS_AT Anthropic": 1.0}
+
+
+def test_a_learned_fact_is_reached_by_its_subjects_other_name(store: InProcessStore) -> None:
+    learned(store, "She wrote the notes.", "Ada Lovelace", "Notes")
+    body = {"name": "Ada Lovelace", "aliases": ["Countess"]}
+    keep(store, "1", "Ada", kind=MemoryKind.ENTITY, body=body, learned=True)
+
+    assert found(store, "What did the Countess write?") == {"She wrote the notes.": 1.0}
+
+
+def test_of_a_long_message_the_piece_is_found_that_says_it(store: InProcessStore) -> None:
+    pieces = ["Rain all day.", "Our dog Luna barked.", "Then we slept."]
+    first = keep(store, "long", pieces[0], slot="000000")
+    store.memories.put(
+        ACME,
+        [
+            draft(*first.sources, text=text, slot=f"{number:06}")
+            for number, text in enumerate(pieces)
+        ],
+    )
+    body = {"subject": "Luna", "predicate": "BARK", "object": None}
+    barked = draft(
+        *first.sources, text="Luna barked.", kind=MemoryKind.FACT, body=body, learned=True
+    )
+    store.memories.put(ACME, [barked])
+
+    assert found(store, "Luna?") == {"Our dog Luna barked.": 1.0}
+
+
+def test_a_fact_whose_message_was_not_kept_as_a_passage_leads_nowhere(
+    store: InProcessStore,
+) -> None:
+    passage, _ = learned(store, "Luna!", "Luna", None)
+    store.memories.delete(ACME, [passage.id])
+
+    assert graph(store)(ADMIN, _asked("Luna?")) == []
+
+
+def test_what_rests_on_much_restates_nothing_and_is_found_itself(store: InProcessStore) -> None:
+    sources = [keep(store, str(n), f"Luna barks at {n}.").sources[0] for n in range(8)]
+    body = {"subject": "Luna", "predicate": "TYPICALLY_CONTACTS_AT", "value": "8am"}
+    pattern = draft(
+        *sources, text="Luna mostly barks at 8am.", kind=MemoryKind.FACT, body=body, learned=True
+    )
+    store.memories.put(ACME, [pattern])
+
+    assert found(store, "When does Luna bark?") == {"Luna mostly barks at 8am.": 1.0}
+
+
+@pytest.mark.requirement("A12", "E5")
+def test_a_learned_fact_of_another_place_leads_nowhere(store: InProcessStore) -> None:
+    learned(store, "Luna is mine.", "Luna", None, scope=ALICE_DM)
+
+    assert found(store, "Luna?", grant=IN_ROOM.grant()) == {}
+    assert found(store, "Luna?", grant=ALICE.grant()) == {"Luna is mine.": 1.0}
+
+
+def test_a_filter_is_put_to_the_passage_a_fact_leads_to(store: InProcessStore) -> None:
+    learned(store, "She is a good dog.", "Luna", None, speaker="ann")
+
+    assert found(store, "Luna?", speaker="ann") == {"She is a good dog.": 1.0}
+    assert found(store, "Luna?", speaker="bob") == {}
