@@ -13,6 +13,7 @@ import pytest
 
 from nexus.core import protocols
 from nexus.core.access import Grant, Viewer, administrator_grant
+from nexus.core.erasing import Eraser
 from nexus.core.ids import AgentId, UserId, WorkspaceId
 from nexus.core.records import EmbeddingProfile
 from nexus.stores.inprocess import InProcessStore
@@ -23,7 +24,7 @@ PARTS = {
     "queue": protocols.Queue,
     "memories": protocols.Memories,
     "vectors": protocols.Vectors,
-    "eraser": protocols.Eraser,
+    "eraser": Eraser,
     "accounts": protocols.Accounts,
     "": protocols.Store,
 }

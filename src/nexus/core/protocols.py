@@ -7,7 +7,7 @@ driver's errors to `nexus.core.errors` at its own edge. `close` may be called tw
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from .access import Grant
 from .candidate import Candidate
+from .erasing import Eraser
 from .filters import Filter
 from .ids import WorkspaceId
 from .records import (
     Draft,
     EmbeddingProfile,
-    Erased,
     Event,
     LedgerReport,
     Memory,
@@ -32,7 +32,6 @@ from .records import (
     Spent,
     Stage,
     Task,
-    Tombstone,
     Waiting,
 )
 
@@ -307,39 +306,6 @@ class Vectors(Protocol):
 
     def use(self, profile: EmbeddingProfile) -> None:
         """Make this the profile in use."""
-        ...
-
-
-class Eraser(Protocol):
-    """Takes records out so that no file holds them any more."""
-
-    def derived(self, workspace: WorkspaceId, ids: Iterable[str]) -> list[Memory]:
-        """Every memory that rests on one of these events or memories, at any depth."""
-        ...
-
-    def erase(
-        self,
-        workspace: WorkspaceId,
-        *,
-        events: Sequence[str],
-        memories: Sequence[str],
-        tombstones: Sequence[Tombstone],
-    ) -> Erased:
-        """Remove these with all that rests on them and leave tombstones, in one transaction.
-
-        The chain stays whole.
-        """
-        ...
-
-    def tombstones(self, workspace: WorkspaceId) -> list[Tombstone]:
-        """All of them."""
-        ...
-
-    def residue(self, workspace: WorkspaceId, pieces: Sequence[bytes]) -> dict[str, int]:
-        """Flush everything and search every file of the store: how often these bytes are in each.
-
-        Occurrences inside records that are still kept do not count.
-        """
         ...
 
 

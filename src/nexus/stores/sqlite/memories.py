@@ -228,17 +228,17 @@ def _write(connection: Connection, number: int, place: int, memory: Memory) -> N
 
 
 def _add_names(connection: Connection, number: int, label: int, memory: Memory) -> None:
-    rows = _name_rows(number, label, memory)
-    connection.executemany(SQL["add_name"], rows)
-    counted = {"workspace": number, "label": label, "more": len(rows)}
-    connection.execute(SQL["names_counted"], counted)
+    if rows := _name_rows(number, label, memory):
+        connection.executemany(SQL["add_name"], rows)
+        counted = {"workspace": number, "label": label, "more": len(rows)}
+        connection.execute(SQL["names_counted"], counted)
 
 
 def _drop_names(connection: Connection, number: int, label: int, memory: Memory) -> None:
-    rows = _name_rows(number, label, memory)
-    connection.executemany(SQL["drop_name"], rows)
-    counted = {"workspace": number, "label": label, "more": -len(rows)}
-    connection.execute(SQL["names_counted"], counted)
+    if rows := _name_rows(number, label, memory):
+        connection.executemany(SQL["drop_name"], rows)
+        counted = {"workspace": number, "label": label, "more": -len(rows)}
+        connection.execute(SQL["names_counted"], counted)
 
 
 def _name_rows(

@@ -212,7 +212,7 @@ SELECT at, id FROM memories INDEXED BY memories_by_time
  ORDER BY at DESC, id LIMIT :limit;
 
 -- named --
--- The newest are chosen before any content is read.
+-- The newest are chosen before any content is read: of each name, and then of all.
 SELECT content
   FROM (SELECT DISTINCT names.at, names.id
           FROM json_each(:labels) AS readable
@@ -220,6 +220,12 @@ SELECT content
           CROSS JOIN json_each(:kinds) AS asked
           CROSS JOIN names ON names.workspace = :workspace AND names.label = readable.value
                           AND names.name = wanted.value AND names.kind = asked.value
+                          AND names.at >= coalesce(
+                              (SELECT newest.at FROM names AS newest
+                                WHERE newest.workspace = :workspace
+                                  AND newest.label = readable.value
+                                  AND newest.name = wanted.value AND newest.kind = asked.value
+                                ORDER BY newest.at DESC LIMIT 1 OFFSET :limit - 1), '')
          ORDER BY names.at DESC, names.id LIMIT :limit) AS chosen
   CROSS JOIN memories ON memories.workspace = :workspace AND memories.id = chosen.id
  ORDER BY chosen.at DESC, chosen.id;
