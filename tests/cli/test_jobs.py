@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.loopback import Loopback, status
+from tests.answers import fact, worded
+from tests.loopback import Loopback, says, status
 
 SETTINGS = """
 memory:
@@ -63,6 +64,28 @@ def test_only_some_can_be_tried_again(stuck, lines, server: Loopback) -> None:
     (something,) = lines("jobs", "retry", "--event", job["event_id"])
 
     assert (nothing["retried"], something["retried"]) == (0, 1)
+
+
+def test_a_model_that_talks_waits_and_is_not_paid_again_until_somebody_asks(
+    run, lines, server: Loopback, shell: Path
+) -> None:
+    llm = f"{{provider: ollama, model: small, base_url: '{server.url}'}}"
+    (shell / "nexus.yaml").write_text(f"memory:\n  llm: {llm}\n")
+    server.script(*[says("Alice chose PostgreSQL, I think.")] * 2)
+    run("observe", "alice", "I chose PostgreSQL for the orders.", "--room", "design")
+
+    (job,) = lines("jobs")
+    run("memory", "search", "PostgreSQL", "--room", "design")
+    server.script(says(worded()))
+    run("observe", "bob", "And I chose Redis for the cache.", "--room", "design")
+    paid = len(server.requests)
+    server.script(says(worded(facts=[fact()])))
+    (done,) = lines("jobs", "retry")
+
+    assert (job["step"], "not JSON" in job["error"]) == ("derived", True)
+    assert paid == 3  # twice for the first message, once for the second
+    assert done == {"retried": 1, "still_waiting": 0}
+    assert len(server.requests) == 4
 
 
 def test_nothing_waits_where_all_is_well(run, lines) -> None:

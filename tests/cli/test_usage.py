@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from tests.answers import fact, worded
 from tests.loopback import Loopback, says
 
 SETTINGS = """
@@ -17,6 +18,7 @@ memory:
     provider: ollama
     model: small
     base_url: {url}
+    learn: {learn}
 {more}
 """
 PRICED = "    prices: {small: {input: 1000, output: 10000}}\n"
@@ -34,7 +36,8 @@ def asked(run, server: Loopback, shell: Path):
     """Settings are written, something is known, and a question is asked."""
 
     def asked(more: str = "", times: int = 1) -> None:
-        (shell / "nexus.yaml").write_text(SETTINGS.format(url=server.url, more=more))
+        written = SETTINGS.format(url=server.url, more=more, learn="false")
+        (shell / "nexus.yaml").write_text(written)
         run("remember", "We chose PostgreSQL.")
         for _ in range(times):
             server.script(says(json.dumps({"text": "We chose a database."})))
@@ -70,6 +73,17 @@ def test_a_person_reads_a_table(asked, run) -> None:
 
     assert "recall\tsmall-2026\t1\t11\t7\t0.0810" in shown
     assert "tokens today\t18" in shown
+
+
+def test_what_the_model_reads_is_accounted_as_learning(run, lines, server, shell: Path) -> None:
+    settings = SETTINGS.format(url=server.url, more=PRICED, learn="true")
+    (shell / "nexus.yaml").write_text(settings)
+    server.script(says(worded(facts=[fact()])))
+
+    run("observe", "alice", "I chose PostgreSQL for the orders.", "--room", "design")
+
+    spent, today = lines("usage")
+    assert (spent["purpose"], spent["calls"], today["tokens_today"]) == ("learn", 1, 18)
 
 
 def test_a_price_nobody_set_is_said_to_be_unknown(asked, run) -> None:

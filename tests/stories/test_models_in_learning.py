@@ -153,3 +153,28 @@ def test_a_question_never_waits_for_the_model(server: Loopback) -> None:
 
     assert [hit.event_keys for hit in room.recall("stripe")] == [("a",)]
     assert server.requests == []
+
+
+@pytest.mark.requirement("X1")
+def test_what_rests_on_two_messages_is_erased_with_either(server: Loopback) -> None:
+    nexus = opened(server)
+    room = room_of(nexus)
+    agreed = {
+        "turns": [1, 2],
+        "kind": "decision",
+        "text": "The team moves to the cheaper vendor.",
+        "owner": None,
+        "due": None,
+        "wrong": None,
+        "right": None,
+        "certainty": "implied",
+    }
+    server.script(answer(landmarks=[agreed]))
+    first = room.observe("bob", "How about moving to the cheaper vendor?", key="a")
+    room.observe("alice", "Fine with everybody here.", key="b")
+    room.flush()
+
+    (made,) = [each for each in learned(room, MemoryKind.LANDMARK) if each.text == agreed["text"]]
+    assert (len(made.sources), made.confidence) == (2, 0.85)
+    nexus.workspace("acme").forget(event=first)
+    assert agreed["text"] not in [each.text for each in learned(room, MemoryKind.LANDMARK)]

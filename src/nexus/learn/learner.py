@@ -80,10 +80,14 @@ class Learner:
                 self._derive(tasks)
 
     def flush(self, grant: Grant) -> int:
-        """Learn everything in these scopes now; returns how much could not be."""
+        """Learn everything in these scopes now; returns how much could not be.
+
+        What a model failed at is not asked for again before its time: each time costs.
+        """
         for step in (Stage.INDEXED, Stage.DERIVED):
             tried: set[str] = set()
-            while tasks := self._fresh(grant, tried, failed=True, step=step):
+            failed = step is Stage.INDEXED
+            while tasks := self._fresh(grant, tried, failed=failed, step=step):
                 tried.update(task.event.id for task in tasks)
                 self._learn(tasks)
         return self._store.queue.pending(grant)

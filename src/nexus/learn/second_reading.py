@@ -7,7 +7,7 @@ nothing away; its step waits, and says why.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..core.errors import NexusError
 from ..core.protocols import Store
@@ -59,12 +59,11 @@ class SecondReading:
 
     def _found(self, reader: PlaceReader, around: Around, reading: Reading) -> list[Draft]:
         extracted = reading.extracted.get(around.event.id)
+        found = [draft for draft in reading.drafts if draft.sources[0] == around.event.id]
+        labels = [draft for draft in found if draft.kind is MemoryKind.EPISODE]
+        said = [draft for draft in found if draft.kind is not MemoryKind.EPISODE]
         made = reader.understood(around, extracted) if extracted else []
-        labels = [
-            draft
-            for draft in reading.drafts
-            if draft.kind is MemoryKind.EPISODE and draft.sources[0] == around.event.id
-        ]
+        made[: len(said)] = map(_as_said, made, said)  # facts and landmarks come first, in order
         told = reader.reconciled(around, made_by(made, self.one_pass.maker))
         return [*told, *(labels if reader.learning.labels else ())]
 
@@ -81,3 +80,9 @@ class SecondReading:
         changed = [draft for draft in both if draft not in rules]
         kept = {draft.id for draft in both}
         return Read(events, changed, [draft.id for draft in rules if draft.id not in kept])
+
+
+def _as_said(made: Draft, said: Draft) -> Draft:
+    """With every turn the model named, and as sure as it was."""
+    sources = tuple(dict.fromkeys([*made.sources, *said.sources]))
+    return replace(made, sources=sources, confidence=said.confidence)
