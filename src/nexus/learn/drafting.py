@@ -71,7 +71,9 @@ class Drafter:
         )
         facts = PlaceFacts.of(self._store, stretch.workspace, stretch.scope)
         return PlaceReader(
-            known=Directory.of(known, lambda name: [each.text for each in facts.naming(name)]),
+            known=Directory.of(
+                known, lambda name: [(each.at, each.text) for each in facts.naming(name)]
+            ),
             facts=facts,
             similar=self._similar if self._embedder.local else None,
             indexing=self._indexing,
@@ -132,8 +134,9 @@ class PlaceReader:
 
     def names(self, event: Event) -> Iterator[str]:
         """Those known names that this event may mean, some of them also in small letters."""
+        entries = self.known.until(event).entries
         for name in _looked_up(event):
-            entry = self.known.entries.get(name)
+            entry = entries.get(name)
             if entry and (entry.plain or entry.name in event.text):
                 yield entry.name
 
