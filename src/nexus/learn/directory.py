@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from ..core.derive import known_as
-from ..core.records import Draft, Memory, MemoryKind
+from ..core.records import Draft, Event, Memory, MemoryKind
 from ..core.text import terms
 
 Record = Draft | Memory
 Pair = frozenset[str]
 Address = tuple[str, str]  # kind and value
-Remembered = Callable[[str], Iterable[str]]
+Remembered = Callable[[str], Iterable[tuple[datetime, str]]]  # facts about a name: when, and what
 
 UNTYPED = "thing"  # what the rules call something whose type nothing tells
 MOST_TEXTS = 30  # of facts about one name: what a context is compared with
@@ -65,7 +66,9 @@ class Directory:
 
     def __init__(self, remembered: Remembered | None = None) -> None:
         self._remembered = remembered
-        self._recalled: dict[str, list[str]] = {}
+        self._recalled: dict[str, list[tuple[datetime, str]]] = {}
+        self._later: list[Memory] = []  # newest first
+        self._now: datetime | None = None
         self._terms: dict[str, frozenset[str]] = {}
         self.entries: dict[str, Entry] = {}
         self.owners: defaultdict[str, set[str]] = defaultdict(set)  # alias → entities
@@ -82,10 +85,25 @@ class Directory:
     def of(cls, memories: Iterable[Memory], remembered: Remembered | None = None) -> Directory:
         """From entities, facts and reviews in any order; other kinds are left out.
 
-        `remembered` gives the texts of facts about a name that are not among these. It is asked
-        only where several are called alike.
+        Each becomes known when `until` comes to its time, so that reading an event again, when
+        more is known, reads the same. `remembered` gives facts about a name that are not among
+        these. It is asked only where several are called alike.
         """
-        return cls(remembered).with_(sorted(memories, key=lambda memory: (memory.at, memory.id)))
+        known = cls(remembered)
+        known._later = sorted(memories, key=lambda each: (each.at, each.id), reverse=True)
+        return known
+
+    def until(self, event: Event) -> Directory:
+        """Itself, with what had been said when this happened, but for what it says itself."""
+        own = []
+        while self._later and self._later[-1].at <= event.at:
+            memory = self._later.pop()
+            own.append(memory) if event.id in memory.sources else self.with_([memory])
+        self._later += reversed(own)
+        if self._now is None or event.at > self._now:
+            self._now = event.at
+            self._terms.clear()
+        return self
 
     def with_(self, records: Iterable[Record]) -> Directory:
         """Itself, grown by what was just learned."""
@@ -106,8 +124,10 @@ class Directory:
     def said_about(self, key: str) -> list[str]:
         """The texts of facts about a name."""
         if self._remembered and key not in self._recalled:
-            self._recalled[key] = list(self._remembered(key))[:MOST_TEXTS]
-        return [*self._recalled.get(key, ()), *self.texts.get(key, ())]
+            self._recalled[key] = list(self._remembered(key))
+        recalled = self._recalled.get(key, ())
+        before = [text for at, text in recalled if self._now is None or at < self._now]
+        return [*before[:MOST_TEXTS], *self.texts.get(key, ())]
 
     def terms_about(self, key: str) -> frozenset[str]:
         """What facts about a name speak of, as terms; kept, because a few names are often asked."""

@@ -46,6 +46,7 @@ def resolved(
     extracted: Extracted, known: Directory, around: Around, similar: Similar | None = None
 ) -> Resolved:
     """Put every name of a message to whom it means, in facts, landmarks and entities alike."""
+    known.until(around.event)
     extracted = _with_addresses(extracted, known, around.event.text)
     types = {entity.name: entity.type for entity in extracted.entities}
     links: dict[str, Resolution] = {}

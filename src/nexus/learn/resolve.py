@@ -11,12 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ..core.derive import known_as
 from ..core.identifiers import possible_identifiers
 from ..core.text import STOP_WORDS, terms
 from .around import Around
 from .directory import UNTYPED, Directory, bare, core
+from .rules.verbs import FORMS
 
 PERSON = "person"
 RECENT = 6  # messages before this one that count as its context
@@ -28,6 +30,14 @@ MOST_WEIGHED = 8  # who share a name; of more, those who were named in full a mo
 SURE = {"speaker": 1.0, "exact": 0.97, "alias": 0.95, "identifier": 0.95, "form": 0.93}
 PART, CONTEXT = 0.9, 0.85
 NOW, LATELY, FULL_NAME, CLOSENESS = 2.0, 0.25, 3.0, 2.0  # weights of what a context shares
+
+VERB = 0.5
+COMMON = """like love live work go come get have make do say tell think know want need see look take
+    give use feel try ask help start stop meet join move call visit leave plan enjoy hope find keep
+    let put bring show talk play day week month year today yesterday tomorrow morning evening night
+    time thing people person man woman friend new old good great nice bad big little last next first
+    monday tuesday wednesday thursday friday saturday sunday january february march april may june
+    july august september october november december very really still also today back lot"""
 
 Similar = Callable[[str, Sequence[str]], Sequence[float]]  # a text and others → cosines
 
@@ -231,7 +241,7 @@ def _scores(
     for key in keys:
         others = set().union(*(about[other] for other in keys if other != key))
         own = about[key] - others
-        scores[key] = NOW * len(own & now) + LATELY * len(own & lately)
+        scores[key] = NOW * _weight(own & now) + LATELY * _weight(own & lately)
         scores[key] += FULL_NAME * (named == [key])
     if similar is not None:
         near = similar(event.text, [" ".join(known.said_about(key)) or key for key in keys])
@@ -264,4 +274,21 @@ def _about(key: str, known: Directory) -> set[str]:
 
 
 def _meant(text: str) -> set[str]:
-    return {term for term in terms(text) if term not in STOP_WORDS and len(term) > 1}
+    """What a text speaks of, without the words that stand in every other one."""
+    return {term for term in terms(text) if len(term) > 1} - _common()
+
+
+def _weight(shared: Collection[str]) -> float:
+    """What people do tells less of whom one speaks than what they do it with."""
+    verbs = _verbs()
+    return sum(VERB if term in verbs else 1.0 for term in shared)
+
+
+@lru_cache(maxsize=1)
+def _common() -> frozenset[str]:
+    return frozenset(terms(COMMON)) | STOP_WORDS
+
+
+@lru_cache(maxsize=1)
+def _verbs() -> frozenset[str]:
+    return frozenset(terms(" ".join(FORMS)))

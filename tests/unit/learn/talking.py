@@ -43,6 +43,11 @@ class Talk:
         """Whom a name means in what is said now."""
         return self.say(speaker, text, **rest).links[name]
 
+    def meant_by(self, told: Event, name: str, known: Directory) -> Resolution:
+        """Whom a name means in an event, to who knows this."""
+        around = Around(told, ())
+        return resolved(extract(Message.of(told), around.context()), known, around).links[name]
+
     def of(self, kind: MemoryKind) -> list[Draft]:
         return [draft for draft in self.drafts if draft.kind is kind]
 

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 from tests.unit.learn.talking import Talk
-from tests.unit.making import event
+from tests.unit.making import ACME, NOON, event
 
+from nexus.core.derive import derive
 from nexus.core.records import MemoryKind
 from nexus.learn.around import Around
 from nexus.learn.directory import Directory
@@ -54,8 +55,8 @@ def test_what_was_kept_elsewhere_decides_too() -> None:
     talk = Talk()
     talk.say("alice", "I met Sarah Chen.")
     talk.say("alice", "I met Sarah Miller.")
-    kept = {"sarah chen": ["Sarah Chen climbs mountains."], "sarah miller": ["Sarah Miller sails."]}
-    known = Directory(lambda key: kept.get(key, ())).with_(talk.drafts)
+    kept = {"sarah chen": "Sarah Chen climbs mountains.", "sarah miller": "Sarah Miller sails."}
+    known = Directory(lambda key: [(NOON, kept[key])] if key in kept else []).with_(talk.drafts)
     around = Around(event("Sarah bought rope for the mountains."), ())
 
     assert resolve("Sarah", "person", around, known).name == "Sarah Chen"
@@ -171,3 +172,17 @@ def test_of_many_of_one_name_the_one_named_lately_is_meant(talk: Talk) -> None:
     talk.say("bob", "Sarah Ibsen plays chess.")
     assert talk.meant("bob", "I lost to Sarah.", "Sarah").name == "Sarah Ibsen"
     assert talk.questions == []
+
+
+def test_what_was_said_later_is_not_known_yet(talk: Talk) -> None:
+    talk.say("alice", "Sarah Chen joined us.")
+    talk.say("bob", "Sarah likes tea.")
+    talk.say("alice", "Sarah Miller joined us.")
+    sources = {event.id: event for event in talk.said}
+    known = Directory.of(derive(ACME, draft, sources) for draft in talk.drafts)
+
+    again = talk.meant_by(talk.said[1], "Sarah", known)
+    later = talk.meant_by(event("Sarah likes rum.", at=talk.said[2].at), "Sarah", known)
+
+    assert again.name == "Sarah Chen"
+    assert later.how == "new"
