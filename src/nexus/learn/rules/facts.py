@@ -15,6 +15,7 @@ from .extracted import Category, Certainty, Span, Statement, Temporal
 from .lexicon import DETERMINERS, KIN, NOBODY, PRONOUNS
 from .mood import Asserted, asserted
 from .relations import (
+    BEGINNING,
     BEGINS,
     FINISHED,
     LONGEST_REST,
@@ -32,7 +33,8 @@ from .worth import SHORTEST, content, is_judgement, is_opinion, says_something
 
 PARTICLES = frozenset("up out off down away back over".split())
 CUT = re.compile(
-    r"\s*(?:[,;.!?(](?=\s|$)|\s(?:these days|for (?:years|ages|\w+ (?:years|months|weeks)))\b"
+    r"\s*(?:[,;.!?(](?=\s|$)"
+    r"|\s(?:these days|any ?more|any longer|for (?:years|ages|\w+ (?:years|months|weeks)))\b"
     r"|\s(?:as|with|since|because|when|while|where|which|who|that|but|so|if|instead of|rather than"
     r"|over|than|after|before|until|and (?:I|we|he|she|they|it))\s).*",
     re.DOTALL,
@@ -188,7 +190,7 @@ class FactReader:
             aspect=found.aspect,
             category=Category.BEHAVIOURAL if habitual else found.category,
             certainty=certainty,
-            temporal=_temporal(clause),
+            temporal=_temporal(clause, found.relation),
             valid_from=since,
             valid_to=until or (self._at if _is_over(clause) else None),
             negated=found.negated and not _is_over(clause),
@@ -354,10 +356,11 @@ def _is_over(clause: Clause) -> bool:
     return before[:2] == ["no", "longer"]
 
 
-def _temporal(clause: Clause) -> Temporal:
+def _temporal(clause: Clause, relation: str = "") -> Temporal:
     if clause.tense == "future" or (clause.lemma == "move" and clause.progressive):
         return Temporal.FUTURE
-    past = clause.tense == "past" or _is_over(clause)
+    begun = clause.lemma in BEGINNING and relation in STATES  # who joined a company works there
+    past = (clause.tense == "past" and not begun) or _is_over(clause)
     return Temporal.PAST if past else Temporal.CURRENT
 
 

@@ -85,3 +85,4 @@ STATES = frozenset(
     """LIVES_IN WORKS_AT WORKS_AS WORKS_IN KNOWS SPOUSE_OF FRIEND_OF HAS_PET OWNS USES STUDIES
     SPEAKS LIKES DISLIKES PREFERS INTERESTED_IN MANAGES""".split()
 )
+BEGINNING = frozenset("join start get hire adopt marry decide agree".split())  # of a state

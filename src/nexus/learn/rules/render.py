@@ -118,7 +118,7 @@ class Renderer:
     def _agreed(self, word: Token) -> str:
         """The verb after a name that stands for "I"."""
         low = word.low
-        if low in ADVERBS or low in NOT:
+        if low in ADVERBS or low in NOT or low in ("no", "longer"):
             return "" if low in ("all", "both") else word.text  # one name stands for "we all"
         self._agree = False
         if low in AGREEING:
