@@ -3,6 +3,9 @@
 What holds counts more than what held once. A fact that was told is found itself. One that was
 learned says again what a passage says: its score goes there, the more the fewer facts share its
 names. Most facts name one of those who speak, and that tells no passage from another.
+
+How much a restated passage counts was measured on LoCoMo: more than a tenth of a told fact, and
+less is found.
 """
 
 from __future__ import annotations
@@ -29,6 +32,7 @@ MOST_NAMES = 50  # followed from one step to the next
 MOST_ENTITIES = 10  # records of who the names are, the newest
 RARE = 3  # learned facts a name may have and still lead to each of them with full weight
 MANY = 10  # and from how many on it leads to none of them
+RESTATED = 0.1  # what a passage counts that a fact restates, beside a fact that was told
 MOST_SOURCES = 6  # what rests on more says none of them again
 MOST_PIECES = 8  # of a long message, looked through for what a fact says
 
@@ -112,7 +116,7 @@ def _passages(
         return {}
     whole = {_passage(*said): said for said in said_in}
     there = store.memories.texts(grant, list(whole)).keys()
-    scores = {id: said_in[whole[id]][0] for id in there}
+    scores = {id: RESTATED * said_in[whole[id]][0] for id in there}
     pieces = {
         _passage(*said, f"{number:06}"): said
         for id, said in whole.items()
@@ -123,7 +127,7 @@ def _passages(
     for id, text in store.memories.texts(grant, list(pieces)).items() if pieces else ():
         said = set(terms(said_in[pieces[id]][1].text))
         best[pieces[id]] = max(best.get(pieces[id], (0, "")), (len(said & set(terms(text))), id))
-    return scores | {id: said_in[event][0] for event, (_, id) in best.items() if id}
+    return scores | {id: RESTATED * said_in[event][0] for event, (_, id) in best.items() if id}
 
 
 def _passage(scope: Scope, event: str, slot: str = "") -> str:

@@ -12,7 +12,7 @@ from nexus.core.access import Grant
 from nexus.core.filters import parse_filter
 from nexus.core.records import Memory, MemoryKind
 from nexus.recall.asked import Asked
-from nexus.recall.graph import FADING, graph, possible_names
+from nexus.recall.graph import FADING, RESTATED, graph, possible_names
 from nexus.recall.query import Query
 from nexus.recall.understand import understand
 from nexus.stores.inprocess import InProcessStore
@@ -175,7 +175,7 @@ def test_a_learned_fact_leads_to_the_passage_it_restates(store: InProcessStore) 
     learned(store, "She is a good dog.", "Luna", None)
     fact(store, "Luna", "OWNED_BY", "Ann")
 
-    assert found(store, "Luna?") == {"She is a good dog.": 1.0, "Luna OWNED_BY Ann": 1.0}
+    assert found(store, "Luna?") == {"She is a good dog.": RESTATED, "Luna OWNED_BY Ann": 1.0}
     assert found(store, "Luna?", kind="fact") == {
         "fact: She is a good dog.": 1.0,
         "Luna OWNED_BY Ann": 1.0,
@@ -189,7 +189,7 @@ def test_what_many_facts_name_leads_nowhere_and_what_few_name_everywhere(
         learned(store, f"Melanie painted picture {number}.", "Melanie", f"picture {number}")
 
     assert found(store, "Melanie?") == {}
-    assert found(store, "What of picture 7, Melanie?") == {"Melanie painted picture 7.": 1.0}
+    assert found(store, "What of picture 7, Melanie?") == {"Melanie painted picture 7.": RESTATED}
 
 
 def test_told_facts_are_found_however_many_were_learned_since(store: InProcessStore) -> None:
@@ -205,7 +205,7 @@ def test_a_learned_fact_is_reached_by_its_subjects_other_name(store: InProcessSt
     body = {"name": "Ada Lovelace", "aliases": ["Countess"]}
     keep(store, "1", "Ada", kind=MemoryKind.ENTITY, body=body, learned=True)
 
-    assert found(store, "What did the Countess write?") == {"She wrote the notes.": 1.0}
+    assert found(store, "What did the Countess write?") == {"She wrote the notes.": RESTATED}
 
 
 def test_of_a_long_message_the_piece_is_found_that_says_it(store: InProcessStore) -> None:
@@ -224,7 +224,7 @@ def test_of_a_long_message_the_piece_is_found_that_says_it(store: InProcessStore
     )
     store.memories.put(ACME, [barked])
 
-    assert found(store, "Luna?") == {"Our dog Luna barked.": 1.0}
+    assert found(store, "Luna?") == {"Our dog Luna barked.": RESTATED}
 
 
 def test_a_fact_whose_message_was_not_kept_as_a_passage_leads_nowhere(
@@ -252,11 +252,11 @@ def test_a_learned_fact_of_another_place_leads_nowhere(store: InProcessStore) ->
     learned(store, "Luna is mine.", "Luna", None, scope=ALICE_DM)
 
     assert found(store, "Luna?", grant=IN_ROOM.grant()) == {}
-    assert found(store, "Luna?", grant=ALICE.grant()) == {"Luna is mine.": 1.0}
+    assert found(store, "Luna?", grant=ALICE.grant()) == {"Luna is mine.": RESTATED}
 
 
 def test_a_filter_is_put_to_the_passage_a_fact_leads_to(store: InProcessStore) -> None:
     learned(store, "She is a good dog.", "Luna", None, speaker="ann")
 
-    assert found(store, "Luna?", speaker="ann") == {"She is a good dog.": 1.0}
+    assert found(store, "Luna?", speaker="ann") == {"She is a good dog.": RESTATED}
     assert found(store, "Luna?", speaker="bob") == {}
