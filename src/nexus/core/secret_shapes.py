@@ -130,6 +130,11 @@ SEED_PHRASE = r"""(?ix)
 SEVERAL_WORDS = r"""(?ix)\bpassphrase\s{0,2}(?: [:=]\s{0,3} | \s(?:is|was)\s{1,3}(?=["“`])) ["'“`]?
         (?P<secret>[a-z]{3,12}(?:[ -][a-z]{3,12}){3,7})(?=["'”`.]?\s{0,3}(?:\n|$))"""
 
+ASKED = rf"""(?ix){NAMES_OF_PASSWORDS}
+    (?: [^.!?\n]{{0,60}}[?？]
+      | s?\s{{0,3}}(?:is|was|ist|est|es|é|=)?\s{{0,3}}[:：…=.-]{{0,3}} )\s{{0,3}}$"""
+ANSWER = r"""[^\s"'“”»`<>,;]{4,64}(?<![.?])"""
+
 IS_PASSWORD = ("pass", "pwd", "pw", "kennwort", "contrase", "senha", "wachtwoord", "haslo",
     "lozinka", "salasana")  # fmt: skip
 IS_PASSWORD_ABROAD = ("hasło", "парол", "密", "パスワード", "비밀번호", "lösenord", "şifre")

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from . import secret_shapes as shapes
 from .secret_shapes import compiled
 
+LONGEST_ANSWER = 100  # characters
 LETTERS_AS_NUMBERS = 10 - ord("A")
 
 
@@ -26,9 +27,13 @@ class Secret(NamedTuple):
     kind: str
 
 
-def redacted(text: str) -> str:
-    """The text with a mark in each secret's place: `[redacted: api key]`."""
-    return hidden(text, secrets(text))
+def redacted(text: str, *, after: str = "") -> str:
+    """The text with a mark in each secret's place: `[redacted: api key]`.
+
+    `after` is the message before it: where that ends with "the password is" or asks for one,
+    this one may be the answer.
+    """
+    return hidden(text, secrets(text) or answers(text, after))
 
 
 def hidden(text: str, found: list[Secret]) -> str:
@@ -162,6 +167,28 @@ def _ends_there(text: str, place: int) -> bool:
     """Whether a clause or a line ends here; a word that talk goes on after is no password."""
     rest = text[place : place + 6].lstrip("\"'“”»`.!*)]} \t")
     return not rest or rest[0] in "\r\n,;&@"
+
+
+def answers(text: str, asked: str) -> list[Secret]:
+    """The password that somebody was asked for in the message before, or had announced there."""
+    end = asked[-120:].lower()
+    hints = (*shapes.IS_PASSWORD, *shapes.IS_PASSWORD_ABROAD)
+    if not end or len(text) > LONGEST_ANSWER or not any(hint in end for hint in hints):
+        return []
+    if not compiled(shapes.ASKED).search(end):
+        return []
+    words = list(compiled(shapes.ANSWER).finditer(text))
+    return [
+        Secret(*word.span(), "password")
+        for word in words
+        if _is_answer(word.group(), text if len(words) == 1 else "", word.start())
+    ]
+
+
+def _is_answer(value: str, alone: str, start: int) -> bool:
+    """Whether one word is a password: any may be that stands alone, others look like one."""
+    signs = compiled(SIGN).search(value) or any(map(str.isdigit, value))
+    return bool(signs or alone) and _is_value(value, alone or value, start, "password")
 
 
 # Long runs of letters and digits

@@ -269,6 +269,27 @@ def test_an_encoded_secret_is_one(inside: str) -> None:
     assert encoded not in redacted(f"decode {encoded} please")
 
 
+@pytest.mark.parametrize(
+    ("asked", "answer", "left"),
+    [
+        ("What's the password?", "hunter2", "[redacted: password]"),
+        ("What is the password for the wifi?", "swordfish", "[redacted: password]"),
+        ("What's your password?", "It's Tr0ub4dor&3 now.", "It's [redacted: password] now."),
+        ("My password is", "correct-horse", "[redacted: password]"),
+        ("the password:", "letmein99", "[redacted: password]"),
+        ("What's the password?", "Ask Bob about it.", "Ask Bob about it."),
+        ("What's the password?", "wrong", "wrong"),
+        ("What's for lunch?", "hunter2", "hunter2"),
+        ("I forgot my password again, sorry!", "See you at 10:30.", "See you at 10:30."),
+    ],
+)  # fmt: skip
+def test_a_secret_may_be_the_answer_to_the_message_before(
+    asked: str, answer: str, left: str
+) -> None:
+    assert redacted(answer, after=asked) == left
+    assert redacted(answer) == answer
+
+
 @pytest.mark.parametrize("text", [text for text, _ in CALLED])
 def test_redacting_twice_is_redacting_once(text: str) -> None:
     once = redacted(text)
