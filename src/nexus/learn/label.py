@@ -115,10 +115,14 @@ def _names(extracted: Extracted, speaker: str) -> list[str]:
     """Who and what it speaks of, spelt as its facts spell them; each once."""
     found: dict[str, str] = {}
     for name in _every_name(extracted):
-        is_name = name and (name == speaker or name != name.lower())  # noun phrases are small
-        if name and is_name and len(name) <= LONGEST_NAME:
+        if name and len(name) <= LONGEST_NAME and (name == speaker or _is_name(name)):
             found.setdefault(name.casefold(), name)
     return list(found.values())[:MOST_ENTITIES]
+
+
+def _is_name(said: str) -> bool:
+    """Whether it is spelt like a name: a pup from Stamford is a thing, an iPhone is not."""
+    return said[0].isupper() or (" " not in said and said != said.lower())
 
 
 def _every_name(extracted: Extracted) -> Iterator[str | None]:

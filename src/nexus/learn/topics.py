@@ -19,6 +19,7 @@ from .rules.lexicon import (
     DETERMINERS,
     HEDGES,
     JUDGEMENTS,
+    NOT,
     OBJECTS,
     OPENERS,
     POLITE_STATES,
@@ -84,8 +85,9 @@ FILLER = (  # may stand in a phrase, but neither open one nor be one
         feelings vibe vibes vibe thing things stuff way ways lot fan sense deal chance look side
         sides sound sounds need needs want wants love hope wish care thanks help try tries talk chat
         ones similar young personal emotional
-        others worries worry blast farther unique creative silly extra wild eventually amount news
-        rest step steps start end kinds forward else more fun cool future past present
+        healthier happier matters huh fam least itself safe hesitate holler ton course everyday
+        activity others worries worry blast farther unique creative silly extra wild eventually
+        amount news rest step steps start end kinds forward else more fun cool future past present
         update updates word words question answer everyone's today's yesterday's tomorrow's"""
     )
 )
@@ -137,7 +139,7 @@ DOING = SUBJECTS | OBJECTS | words("am is are was were be been being 's 'm 're i
 
 def small_letters(text: str) -> list[str]:
     """The words and marks of a text in small letters, as `topics` reads them."""
-    return TOKEN.findall(text.lower())[:MOST_TOKENS]
+    return TOKEN.findall(text.lower().replace("’", "'"))[:MOST_TOKENS]
 
 
 def topics(
@@ -159,10 +161,15 @@ def topics(
 
 
 def content_words(text: str) -> list[str]:
-    """Every word that is not small, once, in reading order and as it is spelt."""
-    found = {word.lower(): word for word in reversed(TOKEN.findall(text)) if word[0].isalnum()}
-    kept = [word for low, word in found.items() if low not in SMALL]
+    """Every word that is not small, once, in reading order and as it is spelt; and every "not"."""
+    plain = text.replace("’", "'")
+    found = {word.lower(): word for word in reversed(TOKEN.findall(plain)) if word[0].isalnum()}
+    kept = [word for low, word in found.items() if low not in SMALL or _denies(low)]
     return list(reversed(kept or found.values()))
+
+
+def _denies(low: str) -> bool:
+    return low in NOT or low.endswith("n't")
 
 
 def _runs(found: Sequence[str]) -> Iterator[list[str]]:
@@ -201,7 +208,7 @@ def _phrase(run: list[str], names: set[str]) -> str:
 
 
 def _plain(word: str) -> str:
-    return word[:-2] if word.endswith(("'s", "’s")) else word
+    return word.removesuffix("'s")
 
 
 def _may_be_a_noun(word: str) -> bool:

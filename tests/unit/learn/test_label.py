@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from tests.unit.making import event
 from nexus.core.records import Draft, EventKind, MemoryKind
 from nexus.learn.label import label_draft
 from nexus.learn.rules import Context, Extracted, Message, extract
-from nexus.learn.rules.extracted import Category, Span, Statement
+from nexus.learn.rules.extracted import Category, Landmark, LandmarkKind, Span, Statement
 
 TALK = Context(participants=("Alice", "Bob"), project="Apollo")
 
@@ -56,6 +57,25 @@ def test_a_label_is_found_by_names_and_thread_only() -> None:
 )
 def test_a_turning_point_opens_the_headline(text: str, headline: str) -> None:
     assert label(text).body["label"].startswith(headline)
+
+
+def test_a_headline_does_not_lose_a_not() -> None:
+    told = event("I never liked the old cooking class, you know.")
+    landmark = Landmark(
+        kind=LandmarkKind.PREFERENCE_STATED,
+        text="Alice never liked the old cooking class.",
+        source=Span(0, 5),
+    )
+    found = label_draft(told, Extracted(landmarks=(landmark,)))
+    assert found is not None
+    assert found.body["label"] == "Preference: Alice never liked old cooking"
+
+
+def test_things_are_no_names() -> None:
+    fact = replace(_moved("Tyler"), object="pup from a shelter in Stamford")
+    found = label_draft(event("He moved."), Extracted(facts=(fact,)))
+    assert found is not None
+    assert found.body["entities"] == ["Tyler"]
 
 
 def test_where_nothing_is_asserted_the_words_themselves_are_quoted() -> None:
