@@ -22,6 +22,7 @@ from nexus.embedders.hashing import HashingEmbedder
 LEARNED = [MemoryKind.FACT, MemoryKind.LANDMARK, MemoryKind.ENTITY]
 PASSWORD = "Zqx7!marmalade"
 KEY = "sk-proj-" + "Zq4xW8" * 5
+ARCHIVE = "vx8+Quince"
 CARD = "4111 1111 1111 1111"
 
 
@@ -76,6 +77,8 @@ def tell_secrets(place: Place) -> None:
     place.observe("alice", f"The staging password is {PASSWORD} since Monday.", key="password")
     place.observe("alice", f"Use {KEY} for the translations of the menu.", key="key")
     place.observe("bob", f"My card is {CARD}, book the hotel in Lisbon.", key="card")
+    place.observe("bob", "And what is the password of the archive?", key="asked")
+    place.observe("alice", f"{ARCHIVE}, but not before noon.", key="answered")
     place.index(f"# Runbook\n\nThe pager password: {PASSWORD}\n\nRestart the heron twice.")
 
 
@@ -118,7 +121,7 @@ def test_on_disk_a_secret_stands_in_the_ledger_alone(open_nexus: Open, clock, tm
     team.workspace.flush()
     nexus.close()
 
-    for secret in (PASSWORD, KEY, CARD, "marmalade"):
+    for secret in (PASSWORD, KEY, CARD, ARCHIVE, "marmalade", "quince"):
         assert holding(tmp_path / "memory.db", secret) == {"events"}
     assert holding(tmp_path / "memory.db", "heron") > {"events"}
 

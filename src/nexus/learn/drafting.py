@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from ..core.derive import known_as, part_of_name
 from ..core.protocols import Embedder, Store
 from ..core.records import Draft, Event, EventKind, MemoryKind
-from ..core.secrets import redacted
+from ..core.secrets import answers, hidden, redacted
 from .around import SMALL, WORD, Around, Stretch, stretches, words_of
 from .decisions import decided
 from .directory import Directory
@@ -98,12 +98,15 @@ class PlaceReader:
     def drafts(self, around: Around) -> Iterator[Draft]:
         event = around.event
         yield from explicit(event)
-        yield from passages(_with_text(event, redacted(own_words(event))), self.indexing)
+        seen = redacted(own_words(event), after=_before(around))
+        yield from passages(_with_text(event, seen), self.indexing)
         if event.kind in READ and event.role != "tool":
             yield from self._learned(around)
 
     def _learned(self, around: Around) -> Iterator[Draft]:
-        event = _with_text(around.event, new_words(around.event, around.recent))
+        text = new_words(around.event, around.recent)
+        text = hidden(text, answers(text, _before(around)))
+        event = _with_text(around.event, text)
         if not event.text:
             return
         extracted = extract(Message.of(event), around.context(self.names(event)))
@@ -150,6 +153,11 @@ def _grounds(around: Around, found: Resolved) -> Grounds:
         return tuple(id for id in dict.fromkeys(earlier) if id != around.event.id)
 
     return grounds
+
+
+def _before(around: Around) -> str:
+    """The message before: a password may be the answer to it."""
+    return around.recent[-1].text if around.recent else ""
 
 
 def _with_text(event: Event, text: str) -> Event:
