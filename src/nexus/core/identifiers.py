@@ -25,7 +25,7 @@ def normal_identifier(kind: str, value: str) -> str | None:
 
 
 def _phone(told: str) -> str | None:
-    """With its country as in E.164, where the country was said."""
+    """Digits; where the country was said, with it in front and a plus, like E.164."""
     digits = re.sub(r"\D", "", told)
     abroad = told.startswith(("+", "(+")) or digits.startswith("00")
     number = digits.removeprefix("00") if digits.startswith("00") else digits
