@@ -1,0 +1,96 @@
+"""What goes before a model: the records of a composed context. Frozen, and without I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from .records import Trust
+
+
+class Part(StrEnum):
+    """The sections of a context, in the order they stand; what changes rarely comes first."""
+
+    LANDMARKS = "landmarks"  # decisions, commitments, action items, stated preferences: pinned
+    PROFILE = "profile"  # who is here: preferences, expertise, style
+    AWARENESS = "awareness"  # what can be looked up
+    SUMMARY = "summary"  # of this session so far
+    GOALS = "goals"
+    FACTS = "facts"  # exact values, and what is true now of those who are named
+    EPISODES = "episodes"  # for questions about a time
+    PROCEDURES = "procedures"  # for how-to questions
+    ACTIVITY = "activity"  # what happened today
+    RECALL = "recall"  # hits of the question
+    WINDOW = "window"  # the last messages
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One line of a context, with where it comes from and why it is there."""
+
+    text: str
+    id: str  # of the memory or the event it shows
+    at: datetime | None = None
+    speaker: str | None = None
+    trust: Trust = Trust.UNKNOWN
+    scope: str | None = None
+    events: tuple[str, ...] = ()  # ids of the events it rests on: what shows one, shows it
+    worth: float = 0.0  # from 0 to 1: what it is worth here, before its length is considered
+    why: Mapping[str, float | str] = field(default_factory=dict)
+    tokens: int = 0  # as it is rendered
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    part: Part
+    items: tuple[Item, ...]
+    tokens: int  # its heading and its items
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cut:
+    """Something that was found and is not shown."""
+
+    part: Part
+    id: str
+    tokens: int
+    why: str  # "budget", "in the window", "said above"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextReceipt:
+    """Why a context is as it is. It tells the viewer nothing of what the viewer may not see."""
+
+    id: str
+    at: datetime
+    question: str
+    budget: int
+    tokens: int
+    plan: Mapping[Part, str]  # each section that was wanted → why
+    cut: tuple[Cut, ...] = ()
+    seconds: Mapping[str, float] = field(default_factory=dict)  # stage → how long
+    degraded: tuple[str, ...] = ()  # what did not take part, and why
+    cached: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """What a model is given, section by section."""
+
+    sections: tuple[Section, ...]
+    receipt: ContextReceipt
+    text: str  # rendered: one fenced block
+
+    @property
+    def id(self) -> str:
+        return self.receipt.id
+
+    @property
+    def tokens(self) -> int:
+        return self.receipt.tokens
+
+    def section(self, part: Part) -> tuple[Item, ...]:
+        """The items of one section; none if it is not there."""
+        return next((each.items for each in self.sections if each.part is part), ())
