@@ -50,10 +50,14 @@ class Room:
     gold: dict[str, str] = field(default_factory=dict)  # entity → who introduced it is about
     met: set[str] = field(default_factory=set)  # gold ids that were mentioned
 
+    def _names(self, event: Event) -> list[str]:
+        entries = self.known.entries.values()
+        return [each.name for each in entries if each.plain or each.name in event.text]
+
     def hear(self, event: Event) -> tuple[Resolved, list[Draft]]:
         """Who was meant, and what becomes of it."""
         around = Around(event, tuple(self.said[-WINDOW:]))
-        extracted = extract(Message.of(event), around.context(self.known.names))
+        extracted = extract(Message.of(event), around.context(self._names(event)))
         found = resolved(extracted, self.known, around)
         drafts = [*found.reviews, *entity_drafts(event, found.extracted, self.known)]
         facts = list(knowledge(event, found.extracted, around.grounds))

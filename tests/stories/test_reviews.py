@@ -11,7 +11,9 @@ import pytest
 from tests.stories.conftest import Team
 
 from nexus import Conflict, InvalidInput, NotFound, Place, Workspace
+from nexus.config import Settings
 from nexus.core.records import MemoryKind
+from nexus.learn.learning import Learning
 from nexus.reviews import Review, Status
 
 pytestmark = pytest.mark.requirement("B11")
@@ -266,3 +268,26 @@ def test_reviews_are_not_found_among_what_was_told(team: Team) -> None:
     kinds = {hit.memory.kind for hit in team.room.recall("Sarah may be the same as Sarah Chen")}
 
     assert MemoryKind.REVIEW not in kinds
+
+
+def test_a_contradiction_is_accepted_and_undone(open_nexus: Any, url: str, clock: Any) -> None:
+    settings = Settings(learning=Learning(contradictions="review"))
+    room = open_nexus(url, settings=settings).workspace("acme").room("design")
+    room.observe("alice", "Tyler works at Google.")
+    clock.advance(days=1)
+    room.observe("alice", "Tyler works at Anthropic.")
+    clock.advance(days=1)
+
+    def employer() -> str | None:
+        now = room.interpret("Tyler", "WORKS_AT").now
+        return now and now.fact.object
+
+    (review,) = room.reviews().list(what="contradiction")
+    before = employer()
+    room.reviews().accept(review.id, by="alice")
+    accepted = employer()
+    room.reviews().undo(review.id, by="alice")
+    undone = employer()
+    room.reviews().reject(review.id, by="alice")
+
+    assert (before, accepted, undone, employer()) == ("Google", "Anthropic", "Google", "Google")
