@@ -183,6 +183,14 @@ def test_an_order_in_a_document_is_quoted_and_never_obeyed(team: Team) -> None:
 
 
 @pytest.mark.requirement("X8")
+def test_a_document_does_not_describe_whose_place_it_lies_in(team: Team) -> None:
+    team.alices.index("Alice works at Acme. Sarah works at Globex.", key="page")
+    team.alices.observe("scribe", "You live in Moscow. Alice works at Acme.", key="claim")
+
+    assert triples(team.alices) == [("Sarah", "WORKS_AT", "Globex")]
+
+
+@pytest.mark.requirement("X8")
 def test_a_persons_own_wish_is_a_preference(team: Team) -> None:
     team.room.observe("alice", "Remember that I prefer tea.", key="wish")
 

@@ -11,7 +11,7 @@ from datetime import datetime
 from ..core.access import Grant, administrator_grant
 from ..core.ids import WorkspaceId
 from ..core.protocols import Store
-from ..core.records import Event, EventKind
+from ..core.records import Event, EventKind, Trust
 from ..core.scope import Scope
 from ..core.text import STOP_WORDS
 from .learning import PROJECT
@@ -32,6 +32,9 @@ class Around:
 
     def context(self, known: Iterable[str] = ()) -> Context:
         people = dict.fromkeys(each.speaker for each in (*self.recent, self.event))
+        owner = self.event.scope.owner
+        if owner and self.event.trust < Trust.DIRECT:
+            people[owner] = None  # also one who is silent is not described by machines
         return Context(
             recent=tuple(map(Message.of, self.recent)),
             participants=tuple(people),
