@@ -11,7 +11,7 @@ from hypothesis import strategies as some
 from tests.unit.making import ACME, DM, NOON, PROJECT, ROOM, event, memory, scopes
 
 from nexus.core.access import Viewer
-from nexus.core.derive import derive, keyword_text
+from nexus.core.derive import derive, keyword_text, names_in, searched_by_text
 from nexus.core.errors import InvalidInput
 from nexus.core.ids import AgentId, UserId
 from nexus.core.records import Draft, MemoryKind, Trust
@@ -98,3 +98,26 @@ def test_keywords_are_taken_from_the_indexed_text_if_there_is_one() -> None:
     assert keyword_text(memory("said")) == "said"
     assert keyword_text(memory("said", indexed_text="alice: said")) == "alice: said"
     assert keyword_text(memory("said", indexed_text="")) == ""
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "names"),
+    [
+        (MemoryKind.FACT, {"subject": "user:Ada", "object": "Tea "}, {"ada", "tea"}),
+        (MemoryKind.FACT, {"subject": "Ada", "object": None, "value": "tea"}, {"ada"}),
+        (MemoryKind.ENTITY, {"name": "Ada", "aliases": ["Countess"]}, {"ada", "countess"}),
+        (MemoryKind.EPISODE, {"entities": ["Ada", "Tea"], "label": "gin"}, {"ada", "tea"}),
+        (MemoryKind.EPISODE, {"entities": [7, None, ["Ada"]]}, set()),
+        (MemoryKind.LANDMARK, {"owner": "Ada", "due": "Friday"}, {"ada"}),
+        (MemoryKind.LANDMARK, {"owner": None}, set()),
+        (MemoryKind.REVIEW, {"what": "merge", "names": ["Ada", "ada", "A."]}, {"ada", "a."}),
+        (MemoryKind.PASSAGE, {"subject": "Ada", "name": "Ada", "names": ["Ada"]}, set()),
+    ],
+)
+def test_each_kind_has_its_names(kind: MemoryKind, body: dict[str, Any], names: set[str]) -> None:
+    assert names_in(memory(kind=kind, body=body)) == names
+
+
+@pytest.mark.parametrize(("indexed", "searched"), [(None, True), ("tea", True), ("", False)])
+def test_what_is_indexed_as_nothing_is_not_searched(indexed: str | None, searched: bool) -> None:
+    assert searched_by_text(memory(indexed_text=indexed)) is searched
