@@ -18,7 +18,7 @@ from .embedders.checked import CheckedEmbedder
 from .learn.learner import Learner
 from .learn.learning import FREQUENCIES, Learning
 from .learn.limits import Limits
-from .learn.spending import RECALL, AccountedModel, Spending
+from .learn.spending import RECALL, ModelFor, Spending
 from .maintain.worker import Worker
 from .recall.answer import Ranking
 from .recall.query import Search
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from .recall.rewrite import Rewrite
 
 Clock = Callable[[], datetime]
-ModelFor = Callable[[WorkspaceId], LanguageModel]  # the same model, paid by this workspace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +69,7 @@ def assemble(
     cached = CachedEmbedder(checked, size=settings.embeddings.cached_questions)
     model = make_llm(settings.llm)
     spending = make_spending(settings.llm, kept, now)
-    asked = paid_by(model, settings.llm, spending) if model else None
+    asked = spending.on_account(model, settings.llm.model or "", RECALL) if model else None
     learner = make_learner(settings, kept, cached, now, make_one_pass(settings, model, spending))
     return Parts(
         settings=settings,
@@ -100,12 +99,6 @@ def make_spending(settings: LlmSettings, store: Store, now: Clock) -> Spending:
     """What models cost, and how much they may."""
     prices, budget = settings.prices, settings.budget
     return Spending(accounts=store.accounts, clock=now, prices=prices, budget=budget)
-
-
-def paid_by(model: LanguageModel, settings: LlmSettings, spending: Spending) -> ModelFor:
-    """The model, asked by questions of a workspace and on its account."""
-    name = settings.model or ""
-    return lambda workspace: AccountedModel(model, name, spending, workspace, RECALL)
 
 
 def make_learner(

@@ -83,6 +83,6 @@ class SecondReading:
 
 
 def _as_said(made: Draft, said: Draft) -> Draft:
-    """With every turn the model named, and as sure as it was."""
+    """Resting on every turn the model named, and as sure as it was."""
     sources = tuple(dict.fromkeys([*made.sources, *said.sources]))
     return replace(made, sources=sources, confidence=said.confidence)

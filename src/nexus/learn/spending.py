@@ -19,6 +19,8 @@ from ..core.records import Spent
 LEARN, RECALL = "learn", "recall"  # what a model is asked for
 MILLION = 1_000_000
 
+ModelFor = Callable[[WorkspaceId], LanguageModel]  # the same model, paid by this workspace
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Price:
@@ -70,6 +72,10 @@ class Spending:
     clock: Callable[[], datetime]
     prices: Mapping[str, Price] = field(default_factory=dict)  # by the name of a model
     budget: Budget = field(default_factory=Budget)
+
+    def on_account(self, model: LanguageModel, name: str, purpose: str) -> ModelFor:
+        """The model as a workspace asks it, which pays; `name` is the model's in the settings."""
+        return lambda workspace: AccountedModel(model, name, self, workspace, purpose)
 
     def usage(self, workspace: WorkspaceId, *, since: datetime | None = None) -> Usage:
         """What was spent from a day on (the first, if not said otherwise), and what is left."""

@@ -9,11 +9,10 @@ import pytest
 
 from nexus.core.errors import BadOutput, BudgetSpent, ModelUnavailable
 from nexus.core.ids import WorkspaceId
-from nexus.core.models import Completion, Prompt, Tokens
+from nexus.core.models import Completion, LanguageModel, Prompt, Tokens
 from nexus.learn.spending import (
     LEARN,
     RECALL,
-    AccountedModel,
     Budget,
     Price,
     Spending,
@@ -61,8 +60,8 @@ def spending(clock: Clock | None = None, **settings: Any) -> Spending:
 
 def accounted(
     model: Answers, kept: Spending, workspace: WorkspaceId = ACME, purpose: str = LEARN
-) -> AccountedModel:
-    return AccountedModel(model, "small", kept, workspace, purpose)
+) -> LanguageModel:
+    return kept.on_account(model, "small", purpose)(workspace)
 
 
 def test_tokens_are_counted_and_priced() -> None:

@@ -18,7 +18,7 @@ from ...core.records import Draft, Event
 from ...prompts import Template
 from ..limits import Limits
 from ..rules.extracted import Extracted
-from ..spending import LEARN, AccountedModel, Spending
+from ..spending import LEARN, Spending
 from .items import Items
 from .merge import draft_of, made_by, makers_of, merged
 from .shape import ANSWER
@@ -116,7 +116,7 @@ class OnePass:
         excerpt = Excerpt.of(turns, before, self.limits)
         if not excerpt.turns:
             return Reading(())
-        model = AccountedModel(self.model, self.name, self.spending, turns[0].workspace, LEARN)
+        model = self.spending.on_account(self.model, self.name, LEARN)(turns[0].workspace)
         asked = self.prompt.render(asked=excerpt.asked(), correction=correction)
         said = model.complete(asked, schema=ANSWER)
         names = words_of(" ".join([*known, *(turn.event.speaker for turn in excerpt.all)]))
