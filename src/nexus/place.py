@@ -5,7 +5,7 @@ A place is bound to its viewer, so nobody can forget to say who asks.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Unpack, cast
@@ -130,21 +130,35 @@ class Place:
         stated: bool = True,
         valid_from: datetime | None = None,
         valid_to: datetime | None = None,
+        aspect: str | None = None,  # of what: PREFERS of a color
+        tense: str = "current",  # as it is, was (past) or will be (future)
+        negated: bool = False,  # it is not so, or no more
         scope: str | None = None,
         **told: Unpack[Told],
     ) -> Receipt:
         """Append an observation: `add_fact("Tyler", "WORKS_AT", "Anthropic")`."""
+        said = Fact(
+            subject=subject,
+            predicate=predicate,
+            object=object,
+            value=value,
+            stated=stated,
+            aspect=aspect,
+            tense=tense,
+            negated=negated,
+        )
+        home, now = self.scope(scope), self._parts.now()
         event = tell.fact(
             self.viewer,
-            self.scope(scope),
-            Fact(subject=subject, predicate=predicate, object=object, value=value, stated=stated),
-            now=self._parts.now(),
+            home,
+            said,
+            now=now,
             confidence=confidence,
             valid_from=valid_from,
             valid_to=valid_to,
             told=told,
         )
-        return self._append([event])[0]
+        return self._append([event], now)[0]
 
     def _append(self, events: Sequence[NewEvent], now: datetime | None = None) -> list[Receipt]:
         receipts = self._parts.store.ledger.append(
@@ -253,10 +267,20 @@ class Place:
         at = self._parts.now() if as_of is None else clean_time(as_of, "as_of")
         store = self._parts.store
         with store.moment():
-            names = names_of(store, self.grant, subject)
-            kinds = [MemoryKind.FACT]
-            named = store.memories.named(self.grant, sorted(names), limit=MOST_LISTED, kinds=kinds)
-        return interpret(about(named, names, predicate), at, predicate)
+            for name in self._meanings(subject):
+                names = sorted(names_of(store, self.grant, name))
+                named = store.memories.named(
+                    self.grant, names, limit=MOST_LISTED, kinds=[MemoryKind.FACT]
+                )
+                if facts := about(named, names, predicate):
+                    return interpret(facts, at, predicate)
+        return interpret([], at)
+
+    def _meanings(self, name: str) -> Iterator[str]:
+        """Whom a name may mean: "Mom" is the mother of the one person who is here."""
+        yield name
+        if len(self.viewer.people) == 1:
+            yield f"{self.viewer.people[0].value}'s {name}"
 
     def entity(self, name: str) -> EntityView:
         """Somebody or something by name, alias or address, with the facts about them."""

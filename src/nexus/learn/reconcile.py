@@ -208,6 +208,7 @@ class _Reading:
                 "supersedes": [each.id for each in old],
                 "fact": dict(draft.body),
                 "said": draft.text,
+                "trust": int(self.event.trust),
                 "names": list(dict.fromkeys(names)),
                 "predicate": fact.predicate,
                 "confidence": draft.confidence,
@@ -221,10 +222,12 @@ class _Reading:
         right, wrong = correction.body.get("right"), correction.body.get("wrong")
         if not isinstance(right, str):
             return
-        for each in self._meant(wrong):
+        meant = self._meant(wrong)
+        for each in meant:
             if said := put_right(each, wrong, right):
                 draft = self._again(correction, each, said)
-                yield from self._instead(draft, [each], corrects=True)
+                alike = [other for other in meant if _alike(other.fact, each.fact)]
+                yield from self._instead(draft, alike if wrong else [each], corrects=True)
                 return
 
     def _meant(self, wrong: str | None) -> list[Known]:
@@ -264,7 +267,7 @@ class _Reading:
 def settled(review: Memory, decision: Event, sources: Sequence[str]) -> Draft:
     """The fact of a contradiction that a person accepted: said again, in the old ones' place.
 
-    It is as old as what was said, and as trusted as who decided.
+    It is as old as what was said, and as trusted as who said it or who decided.
     """
     body = review.body
     return Draft(
@@ -285,7 +288,7 @@ def settled(review: Memory, decision: Event, sources: Sequence[str]) -> Draft:
         metadata={
             **review.metadata,
             "supersedes": list(body["supersedes"]),
-            "accepted": int(decision.trust),
+            "accepted": max(body["trust"], int(decision.trust)),
         },
         body=dict(body["fact"]),
     )

@@ -46,7 +46,7 @@ class Observed:
             planned=fact.tense == "future" and (memory.valid_from is None or dated),
             begins=memory.at if dated else memory.valid_from or memory.at,
             ends=None if lasting or dated else memory.valid_to,
-            trust=marks.get("accepted", memory.trust),  # as trusted as who accepted it
+            trust=marks.get("accepted", memory.trust),  # a person's word may have been given
             marks=marks,
         )
 

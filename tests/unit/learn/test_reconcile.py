@@ -280,6 +280,18 @@ def test_a_value_named_wrong_is_found_however_long_ago_it_was_said() -> None:
     assert meant.metadata["supersedes"] == [mysql.id]
 
 
+def test_all_that_was_said_wrong_of_one_thing_is_corrected() -> None:
+    room = Conversation()
+    first = room.says("apollo", "USES", "MySQL for the backend")
+    room.says("zeus", "USES", "MySQL")
+    second = room.says("apollo", "USES", "MySQL")
+
+    meant = of_kind(room.corrects("PostgreSQL", "MySQL"), MemoryKind.FACT)
+
+    assert [draft.body["subject"] for draft in meant] == ["apollo"]
+    assert set(meant[0].metadata["supersedes"]) == {first.id, second.id}
+
+
 def test_nobody_means_what_somebody_else_said_unless_it_is_named() -> None:
     room = Conversation()
     room.says("launch", "SCHEDULED_FOR", "Monday", speaker="bob")

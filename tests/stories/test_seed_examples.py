@@ -1,0 +1,315 @@
+"""The specification's own examples, told as messages: Tyler, Mom, PostgreSQL, Luna, Sarah."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from tests.conftest import Clock
+
+from nexus import Fact, Memory, Nexus, Place
+from nexus.config import Settings
+from nexus.core.records import MemoryKind, Trust
+from nexus.learn.learning import Learning
+
+
+def day(month: int, number: int, hour: int = 9) -> datetime:
+    return datetime(2026, month, number, hour, tzinfo=UTC)
+
+
+class Told:
+    """Places whose messages come one after another, each on its day."""
+
+    def __init__(self, nexus: Nexus, clock: Clock) -> None:
+        self.clock = clock
+        self.workspace = nexus.workspace("acme")
+        self.dm = self.workspace.dm("ann")
+        self.room = self.workspace.room("design", participants=["alice", "bob"], project="apollo")
+
+    def say(self, place: Place, *messages: tuple[datetime, str, str]) -> None:
+        for at, speaker, text in messages:
+            self.clock.now = at
+            place.observe(speaker, text)
+        place.flush()
+
+
+@pytest.fixture(params=["memory", "file"])
+def told(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Told]:
+    clock = Clock(day(1, 1))
+    path = ":memory:" if request.param == "memory" else tmp_path / "m.db"
+    with Nexus.open(path, clock=clock, background=False) as nexus:
+        yield Told(nexus, clock)
+
+
+def under(policy: str, path: Path) -> tuple[Nexus, Clock]:
+    clock = Clock(day(1, 1))
+    settings = Settings(learning=Learning(contradictions=policy))
+    return Nexus.open(path / "m.db", settings=settings, clock=clock, background=False), clock
+
+
+def said(memories: Sequence[Memory]) -> list[object]:
+    facts: list[Fact] = [memory.fact for memory in memories]
+    return [fact.value if fact.object is None else fact.object for fact in facts]
+
+
+# Tyler
+
+
+@pytest.mark.requirement("B5", "B4")
+def test_tyler_works_at_anthropic_and_used_to_work_at_google(told: Told) -> None:
+    told.say(
+        told.dm,
+        (day(1, 15), "ann", "Tyler works at Anthropic."),
+        (day(2, 1), "ann", "Tyler is building Nexus at Anthropic."),
+        (day(2, 10), "ann", "Tyler used to work at Google."),
+    )
+
+    work = told.dm.interpret("Tyler", "WORKS_AT")
+
+    assert work.now is not None
+    assert work.now.fact.object == "Anthropic"
+    assert work.since == day(1, 15)
+    assert said(work.before) == ["Google"]
+    assert [event.text for event in told.dm.sources(work.now.id)] == ["Tyler works at Anthropic."]
+    assert said(told.dm.facts("Tyler", "WORKS_AT")) == ["Google", "Anthropic"]  # the log
+    assert "Nexus" in str(said(told.dm.interpret("Tyler", "BUILDING").holding))
+
+
+@pytest.mark.requirement("B5")
+def test_tylers_favorite_color_changed(told: Told) -> None:
+    told.say(
+        told.dm,
+        (day(1, 10), "ann", "Tyler's favorite color is purple."),
+        (day(1, 11), "ann", "Tyler's favorite food is ramen."),
+        (day(2, 10), "ann", "Tyler's favorite color is blue now."),
+    )
+
+    now = told.dm.interpret("Tyler", "PREFERS")
+    then = told.dm.interpret("Tyler", "PREFERS", as_of=day(1, 20))
+
+    assert said(now.holding) == ["blue", "ramen"]
+    assert said(now.before) == ["purple"]
+    assert now.ended[0].at == day(2, 10)
+    assert said(then.holding) == ["ramen", "purple"]
+
+
+def test_tyler_and_sarah_know_each_other(told: Told) -> None:
+    told.say(told.dm, (day(1, 10), "ann", "Tyler and Sarah know each other."))
+
+    assert said(told.dm.interpret("Tyler", "KNOWS").holding) == ["Sarah"]
+
+
+# Mom
+
+
+@pytest.mark.requirement("B5", "B8")
+def test_moms_birthday_and_when_she_usually_texts(told: Told) -> None:
+    told.say(
+        told.dm,
+        (day(3, 1), "ann", "Mom's birthday is May 15, 1968."),
+        (day(3, 2), "ann", "Mom usually texts at 9pm."),
+    )
+
+    assert said(told.dm.interpret("Mom", "BORN_ON").holding) == ["May 15, 1968"]
+    habit = told.dm.interpret("mom", "TYPICALLY_CONTACTS_AT").now
+    assert habit is not None
+    assert habit.fact.value == "9pm"
+    assert habit.confidence < 0.95  # inferred, and said so
+
+
+def test_in_a_room_mom_is_nobodys_unless_it_is_said_whose(told: Told) -> None:
+    told.say(
+        told.room,
+        (day(3, 1), "alice", "My mom's birthday is May 15."),
+        (day(3, 2), "bob", "My mom's birthday is June 3."),
+    )
+
+    assert told.room.interpret("Mom", "BORN_ON").now is None
+    assert said(told.room.interpret("alice's mom", "BORN_ON").holding) == ["May 15"]
+
+
+# PostgreSQL instead of MySQL
+
+
+@pytest.mark.requirement("B5", "E22")
+def test_we_decided_to_use_postgresql_instead_of_mysql(told: Told) -> None:
+    told.say(
+        told.room,
+        (day(5, 1), "alice", "We use MySQL for the backend."),
+        (day(5, 2), "bob", "We use Redis for caching."),
+        (day(5, 20), "alice", "We decided to use PostgreSQL instead of MySQL."),
+    )
+
+    now = told.room.interpret("apollo", "USES")
+    then = told.room.interpret("apollo", "USES", as_of=day(5, 10))
+
+    assert said(now.holding) == ["PostgreSQL", "Redis for caching"]
+    assert said(now.before) == ["MySQL for the backend"]
+    assert (now.ended[0].at, now.ended[0].by) == (day(5, 20), now.now)
+    assert said(then.holding) == ["Redis for caching", "MySQL for the backend"]
+    assert len(told.room.facts("apollo", "USES")) == 3  # the earlier observation remains
+    found = told.room.recall("Which database do we use?", as_of=day(5, 10))
+    assert not any("PostgreSQL" in hit.text for hit in found)
+
+
+@pytest.mark.requirement("B5")
+def test_the_decision_is_a_landmark_and_its_message_is_found(told: Told) -> None:
+    told.say(told.room, (day(5, 20), "alice", "We decided to use PostgreSQL instead of MySQL."))
+
+    landmarks = told.room.recall("PostgreSQL decision", kinds=[MemoryKind.LANDMARK])
+    found = told.room.recall("Which database did we decide to use?")
+
+    assert [hit.memory.body["kind"] for hit in landmarks] == ["decision"]
+    assert found[0].text == "We decided to use PostgreSQL instead of MySQL."
+    assert len(found) == 1  # the fact says it again, and is not shown beside it
+
+
+# Luna
+
+
+@pytest.mark.requirement("E22")
+@pytest.mark.parametrize(
+    "correction",
+    [
+        "No, I meant 9am.",
+        "Actually, Luna needs her medication at 9am, not 8am.",
+        "Sorry, I misspoke: it's at 9am.",
+    ],
+)
+def test_lunas_medication_was_meant_for_nine(told: Told, correction: str) -> None:
+    told.say(
+        told.dm,
+        (day(3, 3, 9), "ann", "Luna is my dog."),
+        (day(3, 3, 10), "ann", "Luna needs medication at 8am."),
+        (day(3, 3, 11), "ann", correction),
+    )
+
+    luna = told.dm.interpret("Luna", "HAS_SCHEDULE")
+    believed = told.dm.interpret("Luna", "HAS_SCHEDULE", as_of=day(3, 3, 10))
+
+    (value,) = said(luna.holding)
+    assert str(value).endswith("medication at 9am")
+    assert luna.before == ()  # 8am was never so
+    assert len(luna.observations) == 2  # and is kept
+    assert said(believed.holding) == ["medication at 8am"]
+
+
+@pytest.mark.requirement("E22")
+def test_a_corrected_date_is_a_date_again(told: Told) -> None:
+    told.say(
+        told.room,
+        (day(6, 1, 9), "alice", "The launch is scheduled for Monday."),
+        (day(6, 1, 10), "alice", "No, I meant Tuesday."),
+    )
+
+    launch = told.room.interpret("launch", "SCHEDULED_FOR").now
+
+    assert launch is not None
+    assert launch.fact.value == "Tuesday"
+    assert launch.valid_from == datetime(2026, 6, 2, tzinfo=UTC)
+
+
+# Sarah
+
+
+@pytest.mark.requirement("B5", "B6")
+def test_sarah_is_moving_and_then_has_moved_to_nyc(told: Told) -> None:
+    told.say(
+        told.dm,
+        (day(3, 4), "ann", "Sarah lives in Boston."),
+        (day(3, 5), "ann", "Sarah mentioned she's moving to NYC."),
+    )
+    planned = told.dm.interpret("Sarah", "LIVES_IN")
+    told.say(told.dm, (day(4, 20), "ann", "Sarah moved to NYC last week."))
+    moved = told.dm.interpret("Sarah", "LIVES_IN")
+
+    assert (said(planned.holding), said(planned.coming)) == (["Boston"], ["NYC"])
+    assert (said(moved.holding), said(moved.before), moved.coming) == (["NYC"], ["Boston"], ())
+    assert moved.since == datetime(2026, 4, 13, tzinfo=UTC)  # the week before she told
+    assert told.dm.interpret("Sarah", "LIVES_IN", as_of=day(3, 10)).now == planned.now
+
+
+# What is no more
+
+
+@pytest.mark.requirement("B5")
+def test_no_longer_and_not_any_more_end_what_was_so(told: Told) -> None:
+    told.say(
+        told.room,
+        (day(6, 3), "alice", "I work at Google."),
+        (day(6, 3), "alice", "I like coffee."),
+        (day(6, 3), "alice", "I like tea."),
+        (day(6, 5), "alice", "I no longer work at Google."),
+        (day(6, 6), "alice", "I don't like coffee any more."),
+    )
+
+    work, likes = told.room.interpret("alice", "WORKS_AT"), told.room.interpret("alice", "LIKES")
+
+    assert (work.now, said(work.before), work.ended[0].at) == (None, ["Google"], day(6, 5))
+    assert told.room.sources(work.ended[0].by.id)[0].text == "I no longer work at Google."
+    assert (said(likes.holding), said(likes.before)) == (["tea"], ["coffee"])
+    assert likes.ended[0].at == day(6, 6)
+
+
+# The setting
+
+
+@pytest.mark.requirement("E21")
+@pytest.mark.parametrize(
+    ("policy", "holds"),
+    [("append", "Berlin"), ("prefer_new", "Berlin"), ("prefer_old", "Munich")],
+)
+def test_a_setting_decides_about_contradictions(policy: str, holds: str, tmp_path: Path) -> None:
+    nexus, clock = under(policy, tmp_path)
+    with nexus:
+        told = Told(nexus, clock)
+        told.say(
+            told.room,
+            (day(6, 1), "alice", "I live in Munich."),
+            (day(6, 2), "alice", "I live in Berlin."),
+        )
+
+        home = told.room.interpret("alice", "LIVES_IN")
+
+        assert said(home.holding) == [holds]
+        assert len(home.observations) == 2
+
+
+@pytest.mark.requirement("E21")
+def test_a_contradiction_waits_for_a_person_and_can_be_undone(tmp_path: Path) -> None:
+    nexus, clock = under("review", tmp_path)
+    with nexus:
+        told = Told(nexus, clock)
+        told.say(
+            told.room,
+            (day(6, 1), "alice", "I live in Munich."),
+            (day(6, 2), "alice", "I live in Berlin."),
+        )
+        (review,) = told.room.reviews().list(what="contradiction")
+        homes = [said(told.room.interpret("alice", "LIVES_IN").holding)]
+
+        told.room.reviews().accept(review.id)
+        homes.append(said(told.room.interpret("alice", "LIVES_IN").holding))
+        told.room.reviews().undo(review.id)
+        homes.append(said(told.room.interpret("alice", "LIVES_IN").holding))
+        told.room.reviews().reject(review.id)
+        homes.append(said(told.room.interpret("alice", "LIVES_IN").holding))
+
+        assert homes == [["Munich"], ["Berlin"], ["Munich"], ["Munich"]]
+        assert set(review.names) == {"alice", "Munich", "Berlin"}
+        assert len(told.room.reviews().evidence(review.id)) == 2
+
+
+@pytest.mark.requirement("E21", "X1")
+def test_a_document_takes_nothing_from_what_a_person_said(told: Told) -> None:
+    told.say(told.room, (day(6, 1), "alice", "Sarah lives in Munich."))
+    told.clock.now = day(6, 2)
+    told.room.index("Sarah lives in Berlin.")
+    told.room.flush()
+
+    home = told.room.interpret("Sarah", "LIVES_IN")
+
+    assert said(home.holding) == ["Munich"]
+    assert {memory.trust for memory in home.observations} == {Trust.DIRECT, Trust.EXTERNAL}
