@@ -192,8 +192,8 @@ def main() -> None:
     parser.add_argument("--wrong", action="store_true", help="show what is wrong or missed")
     parser.add_argument("--crowd", type=int, default=2000, help="entities when speed is measured")
     asked = parser.parse_args()
-    table = Table("", "dev", *(["held out"] if asked.held else []))
-    names = ["dev", "held"] if asked.held else ["dev"]
+    table = Table("", "dev", *(["held out, seen once", "held out, fresh"] if asked.held else []))
+    names = ["dev", "held", "fresh"] if asked.held else ["dev"]
     talks = {name: _read(HERE / "linking" / f"labelled_{name}.jsonl") for name in names}
     tallies = {name: measure(talks[name]) for name in names}
     for figure in tallies["dev"].figures():

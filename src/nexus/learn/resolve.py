@@ -39,6 +39,11 @@ COMMON = """like love live work go come get have make do say tell think know wan
     monday tuesday wednesday thursday friday saturday sunday january february march april may june
     july august september october november december very really still also today back lot"""
 
+PLACING = (
+    r"\b(?:in|at|near|across|through|around|via|from|into|(?:travel\w*|trip|went|goes?|going|gone"
+    r"|fly|flies|flew|flying|mov\w+|driv\w+|drove|back|return\w*|relocat\w*|way|sail\w*)\s+to)"
+)
+
 Similar = Callable[[str, Sequence[str]], Sequence[float]]  # a text and others → cosines
 
 
@@ -74,8 +79,8 @@ def resolve(
     key = known_as(name)
     if key == known_as(around.event.speaker):
         return Resolution(name=around.event.speaker, confidence=1.0, how="speaker")
-    if key in known.entries and not known.entries[key].may_be(type):
-        return Resolution(name=name, confidence=1.0, how="new")  # another kind of thing
+    if key in known.entries and not _same_kind(key, type, known):
+        return Resolution(name=name, confidence=1.0, how="new")  # a company that is called Sarah
     found = _fitting(key, type, around, known)
     if not found:
         likely = tuple(_alike(key, type, known))
@@ -103,7 +108,17 @@ def _fitting(key: str, type: str, around: Around, known: Directory) -> dict[str,
         if len(people) > MOST_WEIGHED:
             people = _named_lately(words[0], around, known)
         found |= {each: "part" for each in people if each not in found and _person(each, known)}
-    return {each: how for each, how in found.items() if known.entries[each].may_be(type)}
+    return {
+        each: how
+        for each, how in found.items()
+        if how == "exact" or known.entries[each].may_be(type)
+    }
+
+
+def _same_kind(key: str, type: str, known: Directory) -> bool:
+    """Of one name, people and what is no person are told apart; sentences tell no more."""
+    types = known.entries[key].types
+    return type == UNTYPED or not types or (type == PERSON) == (PERSON in types) or type in types
 
 
 def _reached(key: str, known: Directory) -> list[str]:
@@ -211,10 +226,17 @@ def _is_meant(name: str, type: str, other: str, around: Around, known: Directory
     alone = " " not in known_as(name)  # without a title
     if type == UNTYPED and alone and other.rsplit(maxsplit=1)[-1] == known_as(name):
         return False  # a company may be called like somebody's family
+    if type == UNTYPED and _is_where(name, around.event.text):
+        return False
     brought_up = _introduction(name, around.event.text)
     if brought_up is not None:
         return bool(_meant(brought_up) & _about(other, known))
     return type == PERSON or _scores([other], around, known, None)[other] >= 1
+
+
+def _is_where(name: str, text: str) -> bool:
+    """Whether it is said like a place: "in Jordan", "flew to Austin"."""
+    return re.search(rf"{PLACING}\s+{re.escape(name)}\b", text) is not None
 
 
 def _introduction(name: str, text: str) -> str | None:
@@ -235,7 +257,7 @@ def _scores(
     now = _meant(f"{event.speaker} {event.text}")
     lately = _meant(" ".join(f"{each.speaker} {each.text}" for each in recent)) - now
     told = _told(around)
-    about = {key: _about(key, known) for key in keys}
+    about = {key: _about(key, known) | _said_with(key, around) for key in keys}
     named = [key for key in keys if " " in key and key in told]
     scores = {}
     for key in keys:
@@ -265,6 +287,12 @@ def _told(around: Around) -> str:
     """What was said here lately, as names are spelt."""
     texts = (each.text for each in (*around.recent[-RECENT:], around.event))
     return known_as(" ".join(texts).replace(":", " "))
+
+
+def _said_with(key: str, around: Around) -> set[str]:
+    """What was said a moment ago in the messages that name somebody in full."""
+    texts = [each.text for each in around.recent if " " in key and key in each.text.casefold()]
+    return _meant(" ".join(texts)) - set(terms(key)) if texts else set()
 
 
 def _about(key: str, known: Directory) -> set[str]:
