@@ -19,7 +19,7 @@ from ...prompts import Template
 from ..limits import Limits
 from ..rules.extracted import Extracted
 from ..spending import LEARN, Spending
-from .items import Items
+from .items import REFUSED, Items
 from .merge import draft_of, made_by, makers_of, merged
 from .shape import ANSWER
 from .turns import Excerpt, batches, words_of
@@ -123,7 +123,7 @@ class OnePass:
         most = self.limits.items_per_turn * len(excerpt.turns)
         items = Items(excerpt, self.maker, self.prompt.name, names, most)
         drafts = items.drafts(said.data)
-        if items.dropped and not drafts and not items.extracted:
+        if items.dropped.keys() - REFUSED and not drafts and not items.extracted:
             why = ", ".join(sorted(items.dropped))
             raise BadOutput(f"nothing in the answer can be kept: {why}", problem="nothing usable")
         return Reading(tuple(drafts), items.extracted, dict(items.dropped))

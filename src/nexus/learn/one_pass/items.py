@@ -21,16 +21,18 @@ from ..passages import tags_of
 from ..rules.extracted import (
     Category,
     Certainty,
+    Context,
     Entity,
     Extracted,
     Identity,
     Landmark,
     LandmarkKind,
+    Message,
     Span,
     Statement,
     Temporal,
 )
-from ..rules.instructions import instructions
+from ..rules.instructions import Voice, instructions
 from ..rules.relations import BEGINS, STATES
 from .turns import Excerpt, Turn, words_of
 from .unfit import Unfit
@@ -51,6 +53,14 @@ PRONOUNS = frozenset(
 )
 AT_ANY_TIME = frozenset("BORN_ON ANNIVERSARY_ON HAS_SCHEDULE TYPICALLY_CONTACTS_AT".split())
 WORD = re.compile(r"\w+")
+REFUSED = frozenset(  # well said, by somebody who may not say it: nothing to be corrected
+    {
+        "a machine about people",
+        "a preference from outside",
+        "a landmark from outside",
+        "a document about itself",
+    }
+)
 LIKING = frozenset("PREFERS LIKES DISLIKES LOVES HATES WANTS AVOIDS FAVORITE".split())
 
 
@@ -140,6 +150,9 @@ class Items:
         if external:
             certainty = Certainty.UNCERTAIN
         fact = replace(fact, stated=certainty is not Certainty.INFERRED)
+        statement = _statement(fact, sentence, certainty, time)
+        if not self._voice(turns).facts([statement]):
+            raise Unfit("a machine about people")
         draft = Draft(
             kind=MemoryKind.FACT,
             text=sentence,
@@ -150,7 +163,7 @@ class Items:
             body=asdict(fact),
             **self._learned_from(turns, names, sentence),
         )
-        return draft, _Found(turns[-1], facts=(_statement(fact, sentence, certainty, time),))
+        return draft, _Found(turns[-1], facts=(statement,))
 
     def _landmark(self, item: Item) -> Made:
         turns = self._turns(item["turns"])
@@ -167,6 +180,8 @@ class Items:
             wrong=_text(item["wrong"]) if item["wrong"] else None,
             right=_text(item["right"]) if item["right"] else None,
         )
+        if not self._voice(turns).landmarks([found]):
+            raise Unfit("a machine about people")
         draft = Draft(
             kind=MemoryKind.LANDMARK,
             text=found.text,
@@ -202,6 +217,12 @@ class Items:
         more = {kind: (*getattr(known, kind), *getattr(found, kind)) for kind in KINDS}
         if any(more.values()):
             self.extracted[id] = replace(known, **more)
+
+    def _voice(self, turns: Sequence[Turn]) -> Voice:
+        """Of those it rests on, the one that may say most: a person's yes makes a claim theirs."""
+        speaking = max((turn.event for turn in turns), key=lambda event: event.trust)
+        here = {turn.event.speaker for turn in self.excerpt.all} | {speaking.scope.owner or ""}
+        return Voice.of(Message.of(speaking), Context(participants=tuple(here)))
 
     def _turns(self, numbers: Sequence[int]) -> list[Turn]:
         if any(number not in self._numbered for number in numbers):
