@@ -253,6 +253,17 @@ def test_no_longer_and_not_any_more_end_what_was_so(told: Told) -> None:
     assert likes.ended[0].at == day(6, 6)
 
 
+@pytest.mark.requirement("E22")
+def test_a_message_corrects_what_was_told_as_a_fact(told: Told) -> None:
+    told.clock.now = day(6, 1)
+    told.room.add_fact("alice", "LIVES_IN", "Munich")  # and both are learned in one go
+    told.say(told.room, (day(6, 2), "alice", "Actually, I live in Berlin, not Munich."))
+
+    home = told.room.interpret("alice", "LIVES_IN")
+
+    assert (said(home.holding), home.before) == (["Berlin"], ())
+
+
 # The setting
 
 

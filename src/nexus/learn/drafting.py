@@ -97,7 +97,9 @@ class PlaceReader:
 
     def drafts(self, around: Around) -> Iterator[Draft]:
         event = around.event
-        yield from explicit(event)
+        told = list(explicit(event))
+        self.facts.add(event, told)
+        yield from told
         seen = redacted(own_words(event), after=_before(around))
         yield from passages(_with_text(event, seen), self.indexing)
         if event.kind in READ and event.role != "tool":

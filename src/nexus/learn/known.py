@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -93,7 +94,8 @@ class PlaceFacts:
         self._named = named
         self._derived = derived
         self._read: dict[str, list[Known]] = {}
-        self._new: list[Known] = []
+        self._by_name: defaultdict[str, list[Known]] = defaultdict(list)  # of those just learned
+        self._by_event: defaultdict[str, list[Known]] = defaultdict(list)
 
     @classmethod
     def of(cls, store: Store, workspace: WorkspaceId, scope: Scope) -> PlaceFacts:
@@ -114,18 +116,22 @@ class PlaceFacts:
         key = known_as(name)
         if key not in self._read:
             self._read[key] = _facts(self._named(key))
-        new = (each for each in self._new if key in _names(each.fact))
-        return _newest_first([*self._read[key], *new])
+        return _newest_first([*self._read[key], *self._by_name[key]])
 
     def resting_on(self, events: Sequence[str]) -> list[Known]:
-        wanted = set(events)
-        new = (each for each in self._new if wanted & set(each.sources))
-        return _newest_first([*_facts(self._derived(events)), *new]) if wanted else []
+        if not events:
+            return []
+        new = [each for event in events for each in self._by_event[event]]
+        return _newest_first([*_facts(self._derived(events)), *new])
 
     def add(self, event: Event, drafts: Iterable[Draft]) -> None:
-        self._new += [
-            Known.drafted(event, draft) for draft in drafts if draft.kind is MemoryKind.FACT
-        ]
+        for draft in drafts:
+            if draft.kind is MemoryKind.FACT:
+                new = Known.drafted(event, draft)
+                for name in _names(new.fact):
+                    self._by_name[name].append(new)
+                for source in new.sources:
+                    self._by_event[source].append(new)
 
 
 def _facts(memories: Iterable[Memory]) -> list[Known]:
