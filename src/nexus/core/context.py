@@ -60,6 +60,17 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """Something that is shown, and why. Its text is not kept here: it is read where it lies."""
+
+    part: Part
+    id: str  # of the memory or the event
+    tokens: int
+    scope: str | None = None
+    why: Mapping[str, float | str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ContextReceipt:
     """Why a context is as it is. It tells the viewer nothing of what the viewer may not see."""
 
@@ -69,6 +80,7 @@ class ContextReceipt:
     budget: int
     tokens: int
     plan: Mapping[Part, str]  # each section that was wanted → why
+    shown: tuple[Shown, ...] = ()
     cut: tuple[Cut, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)  # stage → how long
     degraded: tuple[str, ...] = ()  # what did not take part, and why
