@@ -94,6 +94,7 @@ class PlaceFacts:
         self._named = named
         self._derived = derived
         self._read: dict[str, list[Known]] = {}
+        self._added: list[tuple[Event, Draft]] = []  # not yet looked at: most never are
         self._by_name: defaultdict[str, list[Known]] = defaultdict(list)  # of those just learned
         self._by_event: defaultdict[str, list[Known]] = defaultdict(list)
 
@@ -116,22 +117,27 @@ class PlaceFacts:
         key = known_as(name)
         if key not in self._read:
             self._read[key] = _facts(self._named(key))
+        self._look_at_new()
         return _newest_first([*self._read[key], *self._by_name[key]])
 
     def resting_on(self, events: Sequence[str]) -> list[Known]:
         if not events:
             return []
+        self._look_at_new()
         new = [each for event in events for each in self._by_event[event]]
         return _newest_first([*_facts(self._derived(events)), *new])
 
     def add(self, event: Event, drafts: Iterable[Draft]) -> None:
-        for draft in drafts:
-            if draft.kind is MemoryKind.FACT:
-                new = Known.drafted(event, draft)
-                for name in _names(new.fact):
-                    self._by_name[name].append(new)
-                for source in new.sources:
-                    self._by_event[source].append(new)
+        self._added += [(event, draft) for draft in drafts if draft.kind is MemoryKind.FACT]
+
+    def _look_at_new(self) -> None:
+        for event, draft in self._added:
+            new = Known.drafted(event, draft)
+            for name in _names(new.fact):
+                self._by_name[name].append(new)
+            for source in new.sources:
+                self._by_event[source].append(new)
+        self._added.clear()
 
 
 def _facts(memories: Iterable[Memory]) -> list[Known]:

@@ -46,9 +46,9 @@ class Policy(StrEnum):
 INSTEAD = re.compile(
     r"(?:\b(?:instead of|rather than|in place of|replacing)|,\s*(?:and\s+)?not)\s+"
     r"(?P<wrong>[^,.;!?]+)"
-    r"|\bfrom\s+(?P<left>[^,.;!?]+?)\s+to\s",
-    re.IGNORECASE,
+    r"|\bfrom\s+(?P<left>[^,.;!?]+?)\s+to\s"
 )
+INSTEAD_WORDS = ("instead", "rather", "in place", "replacing", " not ", "from ")  # seen sooner
 
 
 def reconcile(
@@ -123,7 +123,8 @@ class _Reading:
 
     def _replaced(self, draft: Draft, fact: Fact) -> list[Known]:
         """PostgreSQL instead of MySQL: what of the same subject, or just said, was MySQL."""
-        match = INSTEAD.search(draft.text)
+        low = draft.text.lower()
+        match = INSTEAD.search(low) if any(word in low for word in INSTEAD_WORDS) else None
         if match is None or fact.negated:
             return []
         left = plain(match["wrong"] or match["left"])
