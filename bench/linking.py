@@ -1,7 +1,7 @@
 """How many names are put to whom they mean, and how many of those rightly; and what it costs.
 
     python bench/linking.py            # the conversations to work with
-    python bench/linking.py --held     # those kept aside as well
+    python bench/linking.py --held     # those kept aside as well, each until it was measured once
 
 A link is a mention put to an entity that was known in its room. It is right if the entity was
 introduced by a mention of the same person or thing. `joined` is stricter: a name that stays as it
@@ -192,7 +192,7 @@ def main() -> None:
     parser.add_argument("--wrong", action="store_true", help="show what is wrong or missed")
     parser.add_argument("--crowd", type=int, default=2000, help="entities when speed is measured")
     asked = parser.parse_args()
-    table = Table("", "dev", *(["held out, seen once", "held out, fresh"] if asked.held else []))
+    table = Table("", "dev", *(["kept aside, first", "kept aside, second"] if asked.held else []))
     names = ["dev", "held", "fresh"] if asked.held else ["dev"]
     talks = {name: _read(HERE / "linking" / f"labelled_{name}.jsonl") for name in names}
     tallies = {name: measure(talks[name]) for name in names}

@@ -54,6 +54,8 @@ def _introduced(event: Event, name: str, type: str, known: Directory) -> Iterato
     if type == PERSON and event.role == "assistant" and name == event.speaker:
         type = AGENT
     entry = known.entries.get(key)
+    if entry and PERSON in entry.types:
+        return  # somebody one visits is no place
     if entry is None or (type != UNTYPED and type not in entry.types):
         if entry is None and key in known.owners:
             return  # somebody's other name

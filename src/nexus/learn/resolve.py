@@ -18,9 +18,10 @@ from ..core.identifiers import possible_identifiers
 from ..core.text import STOP_WORDS, terms
 from .around import Around
 from .directory import UNTYPED, Directory, bare, core
+from .rules.cast import MEN, WOMEN
 from .rules.verbs import FORMS
 
-PERSON = "person"
+PERSON, PLACE = "person", "place"
 RECENT = 6  # messages before this one that count as its context
 ENOUGH = 2.0  # what a candidate must have in common with the context
 CLEARER = 2.0  # how many times as much as the next one
@@ -77,6 +78,8 @@ def resolve(
 ) -> Resolution:
     """Who this name means in this event."""
     key = known_as(name)
+    if type == PLACE and not _is_where(name, around.event.text):
+        type = _visited(key, known)
     if key == known_as(around.event.speaker):
         return Resolution(name=around.event.speaker, confidence=1.0, how="speaker")
     if key in known.entries and not _same_kind(key, type, known):
@@ -107,12 +110,22 @@ def _fitting(key: str, type: str, around: Around, known: Directory) -> dict[str,
         people: Collection[str] = known.parts.get(words[0], ())
         if len(people) > MOST_WEIGHED:
             people = _named_lately(words[0], around, known)
-        found |= {each: "part" for each in people if each not in found and _person(each, known)}
+        alone = type == UNTYPED and words[0] == key
+        found |= {
+            each: "part"
+            for each in people
+            if each not in found and _person(each, known) and not (alone and _family(key, each))
+        }
     return {
         each: how
         for each, how in found.items()
         if how == "exact" or known.entries[each].may_be(type)
     }
+
+
+def _family(key: str, full: str) -> bool:
+    """Whether it is the last word of a full name: a company may be called like a family."""
+    return full.rpartition(" ")[2] == key
 
 
 def _same_kind(key: str, type: str, known: Directory) -> bool:
@@ -232,6 +245,12 @@ def _is_meant(name: str, type: str, other: str, around: Around, known: Directory
     if brought_up is not None:
         return bool(_meant(brought_up) & _about(other, known))
     return type == PERSON or _scores([other], around, known, None)[other] >= 1
+
+
+def _visited(key: str, known: Directory) -> str:
+    """What it is that was only said to be visited: people are visited, too."""
+    person = key in known.entries and PERSON in known.entries[key].types
+    return PERSON if person or key in WOMEN or key in MEN else PLACE
 
 
 def _is_where(name: str, text: str) -> bool:

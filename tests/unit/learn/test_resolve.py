@@ -186,3 +186,33 @@ def test_what_was_said_later_is_not_known_yet(talk: Talk) -> None:
 
     assert again.name == "Sarah Chen"
     assert later.how == "new"
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "said", "name"),
+    [
+        ("Simon Vogt joined us.", "I visited Simon yesterday.", "Simon", "Simon Vogt"),
+        ("I work at Bosch.", "We ordered drills from Bosch.", "Bosch", "Bosch"),
+        ("I hired Austin Pierce.", "I flew to Austin.", "Austin", "Austin"),
+    ],
+)
+def test_people_are_visited_and_places_are_not_people(
+    talk: Talk, first: str, then: str, said: str, name: str
+) -> None:
+    talk.say("alice", first)
+
+    assert talk.meant("bob", then, said).name == name
+
+
+def test_a_family_name_alone_may_be_a_company(talk: Talk) -> None:
+    talk.say("alice", "I work at Bosch.")
+    talk.say("alice", "I met Carl Bosch in the canteen.")
+
+    assert talk.meant("bob", "We bought food for the canteen from Bosch.", "Bosch").how == "exact"
+
+
+def test_somebody_who_is_visited_does_not_become_a_place(talk: Talk) -> None:
+    talk.say("alice", "Simon Vogt joined us.")
+    talk.say("bob", "I visited Simon Vogt.")
+
+    assert [record.body["type"] for record in talk.records("Simon Vogt")] == ["person"]
