@@ -1,8 +1,8 @@
 """How many tokens a text is to a model, without its tokeniser and without a network.
 
-A text is cut where tokenisers cut it: words, numbers of up to three digits, marks, line ends. A word
-that is known costs about one token; any other costs by its length, and so do the words of other
-scripts, each at its own rate. The rates were fitted to OpenAI's o200k and raised a little.
+A text is cut where tokenisers cut it: words, numbers of up to three digits, marks, line ends. A
+word that is known costs about one token; any other costs by its length, and so do the words of
+other scripts, each at its own rate. The rates were fitted to OpenAI's o200k and raised a little.
 `bench/tokens.py` measures the error.
 """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import pairwise
 
 import pytest
 
@@ -29,7 +30,7 @@ def test_nothing_is_no_token_and_more_text_is_never_fewer() -> None:
     counts = [count(text[:end]) for end in range(len(text) + 1)]
 
     assert counts[0] == 0
-    assert all(later >= earlier - 2 for earlier, later in zip(counts, counts[1:], strict=False))
+    assert all(later >= earlier - 2 for earlier, later in pairwise(counts))
     assert count(text * 10) > 9 * count(text)
 
 
