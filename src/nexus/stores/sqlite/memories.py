@@ -52,8 +52,7 @@ class SqliteMemories:
     ) -> list[Memory]:
         with self._connections.reading() as connection:
             bound = readable(connection, grant).parameters
-            about = _about(where)
-            query = "memories_by_fact" if about else "memories_by_time"
+            query, about = _about(where)
             rows = connection.execute(SQL[query], {**bound, **about})
             found = (_memory(content, grant.workspace) for (content,) in rows)
             return list(islice((memory for memory in found if matches(where, memory)), limit))
@@ -137,17 +136,20 @@ def _memory(content: str, workspace: WorkspaceId) -> Memory:
     return memory_from_json(json.loads(content), workspace)
 
 
-def _about(where: Filter | None) -> dict[str, object]:
-    """The subject (and predicate) a filter insists on, if it does: they have an index."""
+def _about(where: Filter | None) -> tuple[str, dict[str, object]]:
+    """The query for what a filter insists on: a subject (and predicate), a kind, or nothing."""
     parts = where.parts if isinstance(where, Every) else (where,)
     wanted = {
         part.field: part.value
         for part in parts
         if isinstance(part, Condition) and part.op is Op.EQ and isinstance(part.value, str)
     }
-    if "subject" not in wanted:
-        return {}
-    return {"subject": wanted["subject"], "predicate": wanted.get("predicate")}
+    if "subject" in wanted:
+        told = {"subject": wanted["subject"], "predicate": wanted.get("predicate")}
+        return "memories_by_fact", told
+    if "kind" in wanted:
+        return "memories_by_kind", {"kind": str(wanted["kind"])}
+    return "memories_by_time", {}
 
 
 def _put(connection: Connection, workspace: WorkspaceId, drafts: Sequence[Draft]) -> list[Memory]:

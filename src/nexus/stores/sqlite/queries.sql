@@ -272,6 +272,12 @@ SELECT content FROM memories
  WHERE workspace = :workspace AND label IN (SELECT value FROM json_each(:labels))
  ORDER BY at DESC, id;
 
+-- memories_by_kind --
+SELECT content FROM memories
+ WHERE workspace = :workspace AND label IN (SELECT value FROM json_each(:labels))
+   AND kind = :kind
+ ORDER BY at DESC, id;
+
 -- memories_by_fact --
 SELECT content FROM memories
  WHERE workspace = :workspace AND label IN (SELECT value FROM json_each(:labels))
