@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from .config import EmbeddingSettings, LlmSettings, Settings, StoreSettings, in_use
-from .core.errors import ConfigError
+from .config import LlmSettings, Settings, StoreSettings, in_use
+from .core.breaker import Breaker, Breakers, breaker
+from .core.errors import ConfigError, EmbedderUnavailable
 from .core.ids import WorkspaceId
-from .core.models import LanguageModel, Reranker
+from .core.models import LanguageModel
 from .core.protocols import Embedder, Store
 from .embedders.cached import CachedEmbedder
 from .embedders.checked import CheckedEmbedder
@@ -20,6 +21,7 @@ from .learn.learning import FREQUENCIES, Learning
 from .learn.limits import Limits
 from .learn.spending import RECALL, ModelFor, Spending
 from .maintain.worker import Worker
+from .products import make_embedder, make_llm, make_reranker
 from .recall.answer import Ranking
 from .recall.query import Search
 
@@ -43,12 +45,28 @@ class Parts:
     worker: Worker
     ranking: Ranking
     spending: Spending
+    breakers: Breakers
     now: Clock
     background: bool
 
     def close(self) -> None:
         self.worker.stop()
         self.store.close()
+
+
+def make_breakers(
+    settings: Settings, store: Store | None = None, embedder: Embedder | None = None
+) -> Breakers:
+    """Parts that were given are known to nobody else, and have breakers of their own."""
+    ours, llm, search = settings.embeddings, settings.llm, settings.search
+    where = (ours.provider, ours.model or "", ours.base_url or ours.ollama_url)
+    asked = (llm.provider, llm.model or "", llm.base_url or "")
+    return Breakers(
+        embedder=Breaker("the embedder") if embedder else breaker("the embedder", *where),
+        model=breaker("the model", *asked),
+        reranker=breaker("the reranker", search.reranker_url or ""),
+        window=Breaker("the window") if store else breaker("the window", settings.store.url),
+    )
 
 
 def assemble(
@@ -66,7 +84,8 @@ def assemble(
     kept = store or make_store(settings.store)
     now = RisingClock(clock or _utc_now)
     checked = CheckedEmbedder(chosen, kept.vectors)
-    cached = CachedEmbedder(checked, size=settings.embeddings.cached_questions)
+    guards = make_breakers(settings, store, embedder)
+    cached = make_cached(settings, checked, guards.embedder)
     model = make_llm(settings.llm)
     spending = make_spending(settings.llm, kept, now)
     asked = spending.on_account(model, settings.llm.model or "", RECALL) if model else None
@@ -78,10 +97,21 @@ def assemble(
         unchecked_embedder=chosen,
         learner=learner,
         worker=Worker(learner),
-        ranking=make_ranking(settings.search, kept, cached, asked),
+        ranking=make_ranking(settings.search, kept, cached, asked, guards),
         spending=spending,
+        breakers=guards,
         now=now,
         background=background,
+    )
+
+
+def make_cached(settings: Settings, embedder: Embedder, guard: Breaker) -> CachedEmbedder:
+    """Questions are embedded while somebody waits: not for long, and not if it was just away."""
+    wait_seconds = settings.search.model_wait_seconds
+    return CachedEmbedder(
+        embedder,
+        size=settings.embeddings.cached_questions,
+        asking=lambda call: guard.call(call, seconds=wait_seconds, error=EmbedderUnavailable),
     )
 
 
@@ -138,20 +168,25 @@ def make_one_pass(
 
 
 def make_ranking(
-    settings: Search, store: Store, embedder: CachedEmbedder, model: ModelFor | None
+    settings: Search,
+    store: Store,
+    embedder: CachedEmbedder,
+    model: ModelFor | None,
+    guards: Breakers,
 ) -> Ranking:
     """`contextual` finds more, `fused` is faster; both see only what a grant lets through."""
     from .recall.asked import Asker  # noqa: PLC0415  # numpy loads with it
 
     strategies = make_strategies(settings.strategies, store, embedder)
-    asker = Asker(embedder.query, make_rewriters(settings, model))
+    asker = Asker(embedder.query, make_rewriters(settings, model, guards.model))
     ranking = _ranking(settings.ranking, store, embedder, asker, strategies)
     reranker = make_reranker(settings)
     if reranker is None:
         return ranking
     from .recall.rerank import reranking  # noqa: PLC0415
 
-    return reranking(ranking, store, reranker, wait_seconds=settings.model_wait_seconds)
+    wait_seconds = settings.model_wait_seconds
+    return reranking(ranking, store, reranker, wait_seconds=wait_seconds, breaker=guards.reranker)
 
 
 def _ranking(
@@ -247,115 +282,8 @@ def _sqlite(settings: StoreSettings) -> Store:
     )
 
 
-def make_embedder(settings: EmbeddingSettings) -> Embedder:
-    makers = {
-        "builtin": _builtin,
-        "minilm": _minilm,
-        "openai": _openai,
-        "gemini": _gemini,
-        "ollama": _ollama,
-        "hashing": _hashing,
-    }
-    if settings.provider not in makers:
-        known = ", ".join(makers)
-        raise ConfigError(f"unknown embedder {settings.provider!r}; known are {known}")
-    return makers[settings.provider](settings)
-
-
-def _given(
-    settings: EmbeddingSettings | LlmSettings, *names: str, section: str = "memory.embeddings"
-) -> dict[str, Any]:
-    """The settings that were given, as keyword arguments; the part has its own defaults."""
-    given = {name: value for name in names if (value := getattr(settings, name)) is not None}
-    for name, value in given.items():
-        in_use(str(value), f"{section}.{name}")
-    return given
-
-
-def _builtin(_: EmbeddingSettings) -> Embedder:
-    from .embedders.builtin import BuiltinEmbedder  # noqa: PLC0415
-
-    return BuiltinEmbedder()
-
-
-def _minilm(_: EmbeddingSettings) -> Embedder:
-    from .embedders.minilm import MiniLMEmbedder  # noqa: PLC0415
-
-    return MiniLMEmbedder()
-
-
-def _openai(settings: EmbeddingSettings) -> Embedder:
-    from .embedders.openai import OpenAIEmbedder  # noqa: PLC0415
-
-    return OpenAIEmbedder(**_given(settings, "model", "api_key", "base_url", "dimension"))
-
-
-def _gemini(settings: EmbeddingSettings) -> Embedder:
-    from .embedders.gemini import GeminiEmbedder  # noqa: PLC0415
-
-    names = ("model", "api_key", "base_url", "dimension", "project_id", "location")
-    return GeminiEmbedder(**_given(settings, *names))
-
-
-def _ollama(settings: EmbeddingSettings) -> Embedder:
-    from .embedders.ollama import OllamaEmbedder  # noqa: PLC0415
-
-    url = in_use(settings.base_url or settings.ollama_url, "memory.embeddings.ollama_url")
-    return OllamaEmbedder(base_url=url, **_given(settings, "model", "dimension"))
-
-
-def _hashing(settings: EmbeddingSettings) -> Embedder:
-    from .embedders.hashing import HashingEmbedder  # noqa: PLC0415
-
-    return HashingEmbedder(**_given(settings, "dimension"))
-
-
-def make_llm(settings: LlmSettings) -> LanguageModel | None:
-    """The model these settings name; none by default."""
-    if settings.provider == "none":
-        return None
-    makers = {
-        "openai": _openai_model,
-        "anthropic": _anthropic_model,
-        "gemini": _gemini_model,
-        "ollama": _ollama_model,
-    }
-    if settings.provider not in makers:
-        known = ", ".join(["none", *makers])
-        raise ConfigError(f"unknown memory.llm.provider {settings.provider!r}; known are {known}")
-    if not settings.model:
-        raise ConfigError(f"memory.llm.model must name one of the models of {settings.provider}")
-    names = ("model", "api_key", "base_url", "timeout_seconds", "max_output_tokens")
-    return makers[settings.provider](_given(settings, *names, section="memory.llm"))
-
-
-def _openai_model(given: dict[str, Any]) -> LanguageModel:
-    from .llms.openai import OpenAIModel  # noqa: PLC0415
-
-    return OpenAIModel(**given)
-
-
-def _anthropic_model(given: dict[str, Any]) -> LanguageModel:
-    from .llms.anthropic import AnthropicModel  # noqa: PLC0415
-
-    return AnthropicModel(**given)
-
-
-def _gemini_model(given: dict[str, Any]) -> LanguageModel:
-    from .llms.gemini import GeminiModel  # noqa: PLC0415
-
-    return GeminiModel(**given)
-
-
-def _ollama_model(given: dict[str, Any]) -> LanguageModel:
-    from .llms.ollama import OllamaModel  # noqa: PLC0415
-
-    given.pop("api_key", None)  # it has no keys
-    return OllamaModel(**given)
-
-
 def make_rewriters(
-    settings: Search, model: ModelFor | None
+    settings: Search, model: ModelFor | None, guard: Breaker | None = None
 ) -> Callable[[WorkspaceId], Rewrite] | None:
     """The ways to put a question in other words that are switched on; none by default."""
     names = [name for name in settings.rewrite if name != "none"]
@@ -372,23 +300,6 @@ def make_rewriters(
         raise ConfigError("memory.search.rewrite needs a model: configure memory.llm")
     chosen = {name: known[name] for name in names}
     wait_seconds = settings.model_wait_seconds
-    return lambda workspace: rewriting(model(workspace), chosen, wait_seconds=wait_seconds)
-
-
-def make_reranker(settings: Search) -> Reranker | None:
-    """The reranker these settings name; none by default."""
-    if settings.reranker == "none":
-        return None
-    if settings.reranker != "http":
-        kind = settings.reranker
-        raise ConfigError(f"unknown memory.search.reranker {kind!r}; known are none and http")
-    if not settings.reranker_url:
-        raise ConfigError("memory.search.reranker needs a memory.search.reranker_url")
-    from .rerankers.http import HttpReranker  # noqa: PLC0415
-
-    names = ("reranker_url", "reranker_model", "reranker_api_key")
-    given = {name: getattr(settings, name) for name in names}
-    url, model, api_key = (
-        value and in_use(value, f"memory.search.{name}") for name, value in given.items()
+    return lambda workspace: rewriting(
+        model(workspace), chosen, wait_seconds=wait_seconds, breaker=guard
     )
-    return HttpReranker(url, model=model, api_key=api_key)

@@ -11,16 +11,10 @@ import pytest
 
 from nexus.config import EmbeddingSettings, LlmSettings, StoreSettings
 from nexus.core.errors import ConfigError, MissingExtra
+from nexus.products import make_embedder, make_llm, make_reranker
 from nexus.recall.query import Search
 from nexus.stores.inprocess import InProcessStore
-from nexus.wiring import (
-    RisingClock,
-    make_embedder,
-    make_llm,
-    make_reranker,
-    make_rewriters,
-    make_store,
-)
+from nexus.wiring import RisingClock, make_rewriters, make_store
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from threading import Lock
 
 from ..core.errors import ConfigError
@@ -12,20 +12,25 @@ from ..core.protocols import Embedder, Floats
 from ..core.records import EmbeddingProfile
 
 Key = tuple[EmbeddingProfile, WorkspaceId, str]
+Asking = Callable[[Callable[[], Floats]], Floats]  # how a provider is asked while somebody waits
 
 
 class CachedEmbedder:
     """An embedder, and the last few questions of each workspace.
 
     The workspace is part of the key: a fast answer would tell one tenant what another one
-    asked. Texts are kept as digests only.
+    asked. Texts are kept as digests only. A provider far away is asked the way `asking` says,
+    for example with a limit to how long it may take.
     """
 
-    def __init__(self, embedder: Embedder, *, size: int = 1024) -> None:
+    def __init__(
+        self, embedder: Embedder, *, size: int = 1024, asking: Asking | None = None
+    ) -> None:
         if size < 1:
             raise ConfigError(f"a cache holds at least one question, not {size}")
         self._embedder = embedder
         self._size = size
+        self._asking = asking
         self._vectors: OrderedDict[Key, Floats] = OrderedDict()
         self._lock = Lock()
         self.hits = 0
@@ -45,13 +50,18 @@ class CachedEmbedder:
 
     def query(self, workspace: WorkspaceId, text: str) -> Floats:
         """The vector of one question, read-only because it is shared."""
-        key = (self.profile, workspace, digest(text))
-        vector = self._look_up(key)
-        if vector is None:
-            # Not under the lock: others must not wait for this provider.
-            vector = self._embedder.embed([text])[0]
-            vector.flags.writeable = False
-            self._keep(key, vector)
+        vector = self._known(workspace, text)
+        if vector is not None:
+            return vector
+        if self._asking is None or self.local:
+            return self._fresh(workspace, text)
+        return self._asking(lambda: self._fresh(workspace, text))
+
+    def _fresh(self, workspace: WorkspaceId, text: str) -> Floats:
+        # Not under the lock: others must not wait for this provider.
+        vector = self._embedder.embed([text])[0]
+        vector.flags.writeable = False
+        self._keep((self.profile, workspace, digest(text)), vector)
         return vector
 
     def forget(self, workspace: WorkspaceId) -> None:
@@ -60,10 +70,12 @@ class CachedEmbedder:
             for key in [key for key in self._vectors if key[1] == workspace]:
                 del self._vectors[key]
 
-    def _look_up(self, key: Key) -> Floats | None:
+    def _known(self, workspace: WorkspaceId, text: str) -> Floats | None:
+        # The profile may have to be asked for: not while nothing is known anyway.
+        key = (self.profile, workspace, digest(text)) if self._vectors else None
         with self._lock:
-            vector = self._vectors.get(key)
-            if vector is None:
+            vector = self._vectors.get(key) if key else None
+            if vector is None or key is None:
                 self.misses += 1
             else:
                 self.hits += 1

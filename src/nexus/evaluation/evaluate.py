@@ -14,7 +14,7 @@ from typing import Any
 from ..config import Settings
 from ..core.protocols import Embedder
 from ..nexus import Nexus
-from ..wiring import make_embedder
+from ..products import make_embedder
 from .dataset import first_questions
 from .read import read_benchmark
 from .report import summarize

@@ -11,27 +11,34 @@ from dataclasses import dataclass, replace
 from math import isfinite
 
 from ..core.access import Grant
+from ..core.bounded import WAIT_SECONDS
+from ..core.breaker import Breaker
 from ..core.models import Reranker
 from ..core.protocols import Store
 from ..core.records import StrategyReport
 from .answer import Order, Ranked, Ranking
-from .bounded import WAIT_SECONDS, ask_all
 from .query import Query
 
 HEAD = 30  # candidates that are read once more
 
 
 def reranking(
-    ranking: Ranking, store: Store, reranker: Reranker, *, wait_seconds: float = WAIT_SECONDS
+    ranking: Ranking,
+    store: Store,
+    reranker: Reranker,
+    *,
+    wait_seconds: float = WAIT_SECONDS,
+    breaker: Breaker | None = None,
 ) -> Ranking:
     """A ranking whose best are put in order once more."""
+    guard = breaker or Breaker("the reranker")
 
     def again(grant: Grant, query: Query) -> RerankedOrder:
         order = ranking(grant, query)
         head = order.part(0, min(HEAD, len(order.scores)))
         texts = store.memories.texts(grant, [each.id for each in head])
         wording = [texts.get(each.id, "") for each in head]
-        read = rerank(reranker, query.question, wording, wait_seconds=wait_seconds)
+        read = rerank(reranker, query.question, wording, wait_seconds=wait_seconds, breaker=guard)
         best = [
             replace(head[place], score=score)  # scores fall from hit to hit, whoever ordered them
             for place, score in zip(read.places, order.scores, strict=False)
@@ -84,12 +91,14 @@ def rerank(
     texts: Sequence[str],
     *,
     wait_seconds: float = WAIT_SECONDS,
+    breaker: Breaker | None = None,
 ) -> Reranked:
     """The reranker's order; the order there was, if it is away, slow or wrong."""
     as_before = tuple(range(len(texts)))
     if len(texts) < 2 or not question.strip():
         return Reranked(places=as_before)
-    made, failed = ask_all({"rerank": lambda: reranker.scores(question, texts)}, wait_seconds)
+    guard = breaker or Breaker("the reranker")
+    made, failed = guard.ask_all({"rerank": lambda: reranker.scores(question, texts)}, wait_seconds)
     if failed:
         return Reranked(places=as_before, degraded=(f"rerank: {failed['rerank']}",))
     scores = made["rerank"]

@@ -13,11 +13,12 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
+from ..core.bounded import WAIT_SECONDS
+from ..core.breaker import Breaker
 from ..core.canonical import clean_text, time_text
 from ..core.filters import Filter
 from ..core.models import LanguageModel, Schema
 from ..prompts import load_prompt
-from .bounded import WAIT_SECONDS, ask_all
 
 MAX_TOKENS = 1_000
 LONGEST_QUESTION = 4_000  # characters; what is longer is no question any more
@@ -59,8 +60,10 @@ def rewriting(
     rewriters: Mapping[str, Rewriter],
     *,
     wait_seconds: float = WAIT_SECONDS,
+    breaker: Breaker | None = None,
 ) -> Rewrite:
     """These ways of rewriting, tried at the same time; their failures become remarks."""
+    guard = breaker or Breaker("the model")
 
     def rewrite(question: Question) -> Rewritten:
         if not question.text.strip():
@@ -69,7 +72,7 @@ def rewriting(
             name: partial(rewriter, model, question, wait_seconds)
             for name, rewriter in rewriters.items()
         }
-        made, failed = ask_all(calls, wait_seconds)
+        made, failed = guard.ask_all(calls, wait_seconds)
         remarks = tuple(f"{name}: {error}" for name, error in failed.items())
         return _together(list(made.values()), remarks)
 

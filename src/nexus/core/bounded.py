@@ -7,11 +7,22 @@ from concurrent.futures import Future, wait
 from threading import Thread
 from typing import TypeVar
 
-from ..core.errors import ModelUnavailable, NexusError
+from .errors import ModelUnavailable, NexusError, Unavailable
 
 Answer = TypeVar("Answer")
 
 WAIT_SECONDS = 3.0
+
+
+def bounded(
+    call: Callable[[], Answer], seconds: float, *, error: type[Unavailable] = Unavailable
+) -> Answer:
+    """What the call answers, or the error when it takes longer than this."""
+    future = _started(call)
+    wait([future], timeout=seconds)
+    if not future.done():
+        raise error(f"no answer within {seconds:g} seconds")
+    return future.result()
 
 
 def ask_all(

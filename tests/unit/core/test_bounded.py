@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from nexus.core.errors import ModelUnavailable, Unavailable
-from nexus.recall.bounded import ask_all
+from nexus.core.bounded import ask_all, bounded
+from nexus.core.errors import EmbedderUnavailable, ModelUnavailable, Unavailable
 
 
 @pytest.fixture
@@ -68,3 +68,17 @@ def test_what_comes_too_late_does_not_keep_the_process(released):
 
     [thread] = [each for each in threading.enumerate() if each.name == "nexus-ask"]
     assert thread.daemon
+
+
+def test_one_call_is_answered_or_given_up(released):
+    assert bounded(lambda: 7, 5) == 7
+
+    started = time.monotonic()
+    with pytest.raises(EmbedderUnavailable, match=r"no answer within 0\.05 seconds"):
+        bounded(released.wait, 0.05, error=EmbedderUnavailable)
+    assert time.monotonic() - started < 2
+
+
+def test_what_one_call_raises_is_raised():
+    with pytest.raises(ZeroDivisionError):
+        bounded(fails(ZeroDivisionError()), 5)
