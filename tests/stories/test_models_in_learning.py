@@ -63,7 +63,7 @@ def learned(room: Place, kind: MemoryKind) -> list[Any]:
     return [each for each in room._parts.store.memories.find(room.grant) if each.kind is kind]
 
 
-@pytest.mark.requirement("B1", "E19")
+@pytest.mark.requirement("B21")
 def test_what_a_model_finds_stands_beside_what_the_rules_found(server: Loopback) -> None:
     room = room_of(opened(server))
     server.script(answer(facts=[USES]))
@@ -80,7 +80,7 @@ def test_what_a_model_finds_stands_beside_what_the_rules_found(server: Loopback)
     assert [hit.event_keys for hit in room.recall("postgres")] == [("a",)]
 
 
-@pytest.mark.requirement("E19")
+@pytest.mark.requirement("B21")
 def test_what_both_found_is_there_once_with_both_makers(server: Loopback) -> None:
     room = room_of(opened(server))
     server.script(
@@ -94,7 +94,7 @@ def test_what_both_found_is_there_once_with_both_makers(server: Loopback) -> Non
     assert [maker.partition("@")[0] for maker in both.metadata["made_by"]] == ["rules", "one_pass"]
 
 
-@pytest.mark.requirement("B1", "X3")
+@pytest.mark.requirement("X3", "X4")
 @pytest.mark.parametrize(
     "replies",
     [
@@ -124,7 +124,7 @@ def test_a_model_that_fails_takes_nothing_away(server: Loopback, replies: list[R
     assert job.error == progress.stuck
 
 
-@pytest.mark.requirement("E19")
+@pytest.mark.requirement("B21")
 def test_what_is_spent_is_accounted_and_a_budget_leaves_the_rules(server: Loopback) -> None:
     nexus = opened(
         server, prices={"any": Price(input=1_000_000, output=0)}, budget=Budget(per_day=5)

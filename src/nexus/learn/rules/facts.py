@@ -35,6 +35,7 @@ PARTICLES = frozenset("up out off down away back over".split())
 CUT = re.compile(
     r"\s*(?:[,;.!?(](?=\s|$)"
     r"|\s(?:these days|any ?more|any longer|for (?:years|ages|\w+ (?:years|months|weeks)))\b"
+    r"|\s(?:right now|now|nowadays|currently|at the moment)(?=\s*(?:[,;.!?]|$))"
     r"|\s(?:as|with|since|because|when|while|where|which|who|that|but|so|if|instead of|rather than"
     r"|over|than|after|before|until|and (?:I|we|he|she|they|it))\s).*",
     re.DOTALL,

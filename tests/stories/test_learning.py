@@ -1,0 +1,160 @@
+"""From what was said to what is known, without a model: through the public API."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from nexus import Nexus, Place
+from nexus.config import AgentSettings, Settings, Switch, Writing
+from nexus.core.records import Memory, MemoryKind
+from nexus.learn.learning import Learning
+
+MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)
+
+
+def opened(**settings: Any) -> Nexus:
+    return Nexus.open(":memory:", settings=Settings(**settings), background=False)
+
+
+def room_of(nexus: Nexus) -> Place:
+    return nexus.workspace("acme").room("design", participants=["alice", "bob"], project="apollo")
+
+
+def learned(place: Place, kind: MemoryKind) -> list[Memory]:
+    everything = place._parts.store.memories.find(place.grant)
+    return [memory for memory in everything if memory.kind is kind and memory.learned]
+
+
+@pytest.mark.requirement("A5", "A6", "B16", "X4")
+@pytest.mark.parametrize(
+    ("said", "kind", "owner", "due"),
+    [
+        ("We decided to use PostgreSQL instead of MySQL.", "decision", "apollo", None),
+        ("Bob, please send the report by Friday.", "action_item", "bob", "2026-03-0"),
+        ("I promise to fix the importer tomorrow.", "commitment", "alice", "2026-03-0"),
+        ("I prefer short answers.", "preference_stated", "alice", None),
+    ],
+)
+def test_turning_points_are_records_with_an_owner_and_a_date(
+    said: str, kind: str, owner: str, due: str | None
+) -> None:
+    room = room_of(opened())
+    room.observe("alice", said, key="k", at=MONDAY)
+    room.flush()
+
+    (landmark,) = [each for each in learned(room, MemoryKind.LANDMARK) if each.body["kind"] == kind]
+    assert landmark.body["owner"].casefold() == owner
+    assert (landmark.body["due"] or "").startswith(due or "")
+    assert bool(landmark.body["due"]) == bool(due)
+    assert [event.key for event in room.sources(landmark.id)] == ["k"]
+
+
+@pytest.mark.requirement("A5", "B8", "E19")
+@pytest.mark.parametrize(
+    ("said", "object", "confidence"),
+    [
+        ("I work at Stripe.", "Stripe", 0.95),
+        ("I think Bob works at Stripe.", "Stripe", 0.5),
+    ],
+)
+def test_confidence_says_how_directly_it_was_said(
+    said: str, object: str, confidence: float
+) -> None:
+    room = room_of(opened())
+    room.observe("alice", said)
+    room.flush()
+
+    (fact,) = [each for each in learned(room, MemoryKind.FACT) if each.fact.object == object]
+    assert fact.confidence == confidence
+    assert fact.fact.predicate == "WORKS_AT"
+
+
+@pytest.mark.requirement("D12")
+def test_facts_have_a_category_to_search_by() -> None:
+    room = room_of(opened())
+    room.observe("alice", "I work at Stripe.")
+    room.observe("alice", "I prefer tea.")
+    room.flush()
+
+    categories = {each.fact.object or each.fact.value: each.fact.category for each in room.facts()}
+    assert categories == {"Stripe": "professional", "tea": "preferences"}
+
+
+@pytest.mark.requirement("D11")
+def test_the_latest_truth_wins_and_what_was_before_is_kept() -> None:
+    room = room_of(opened())
+    room.observe("alice", "I live in Boston.", at=MONDAY)
+    room.observe("alice", "I live in Denver now.", at=MONDAY.replace(month=5))
+    room.flush()
+
+    reading = room.interpret("alice", "LIVES_IN")
+    assert reading.now is not None
+    assert reading.now.fact.object == "Denver"
+    assert [each.fact.object for each in reading.before] == ["Boston"]
+
+
+@pytest.mark.requirement("B20")
+def test_learning_happens_by_itself_before_the_next_question() -> None:
+    room = room_of(opened())
+    room.observe("alice", "I work at Stripe.")
+
+    room.recall("anything")
+
+    assert [each.fact.object for each in room.facts()] == ["Stripe"]
+
+
+@pytest.mark.requirement("B20")
+@pytest.mark.parametrize(
+    ("settings", "facts", "labels"),
+    [
+        ({}, True, True),
+        ({"learning": Learning(facts=False)}, False, True),
+        ({"learning": Learning(labels=False)}, True, False),
+        ({"agents": AgentSettings(write=Writing(enabled=False))}, False, True),
+        ({"agents": AgentSettings(labeling=Switch(enabled=False))}, True, False),
+    ],
+)
+def test_it_can_be_switched_off(settings: dict[str, Any], facts: bool, labels: bool) -> None:
+    room = room_of(opened(**settings))
+    room.observe("alice", "I work at Stripe.", key="k")
+    room.flush()
+
+    assert bool(learned(room, MemoryKind.FACT)) is facts
+    assert bool(learned(room, MemoryKind.EPISODE)) is labels
+    assert [hit.event_keys for hit in room.recall("stripe")] == [("k",)]
+
+
+@pytest.mark.requirement("B22", "X1")
+def test_one_person_in_two_rooms_is_one_entity_and_each_fact_keeps_its_readers() -> None:
+    acme = opened().workspace("acme")
+    first = acme.room("first", participants=["alice"])
+    second = acme.room("second", participants=["bob"])
+    first.observe("alice", "Tyler works at Stripe.")
+    second.observe("bob", "Tyler lives in Boston.")
+    acme.flush()
+
+    assert [fact.fact.object for fact in first.facts()] == ["Stripe"]
+    assert [fact.fact.object for fact in second.facts()] == ["Boston"]
+    both = acme._parts.store.memories.named(acme.administrator, ["Tyler"], limit=10)
+    kinds = {memory.fact.object for memory in both if memory.kind is MemoryKind.FACT}
+    assert kinds == {"Stripe", "Boston"}
+
+
+@pytest.mark.requirement("X6", "X1")
+def test_a_name_taken_from_an_earlier_message_goes_when_that_is_forgotten() -> None:
+    acme = opened().workspace("acme")
+    room = acme.room("design", participants=["bob"])
+    room.observe("bob", "My sister Anna called.", key="a", at=MONDAY)
+    room.observe("bob", "She lives in Boston.", key="b", at=MONDAY.replace(hour=10))
+    room.flush()
+    (before,) = [each for each in room.facts() if each.fact.object == "Boston"]
+    assert before.fact.subject == "Anna"
+
+    first = next(event for event in room.recent() if event.key == "a")
+    acme.forget(event=first.id)
+
+    everything = acme._parts.store.memories.find(room.grant)
+    assert not [memory for memory in everything if "anna" in str(memory).casefold()]
