@@ -59,7 +59,7 @@ class CachedEmbedder:
 
     def _fresh(self, workspace: WorkspaceId, text: str) -> Floats:
         # Not under the lock: others must not wait for this provider.
-        vector = self._embedder.embed([text])[0]
+        vector: Floats = self._embedder.embed([text])[0]
         vector.flags.writeable = False
         self._keep((self.profile, workspace, digest(text)), vector)
         return vector
