@@ -136,7 +136,7 @@ def _memory(content: str, workspace: WorkspaceId) -> Memory:
     return memory_from_json(json.loads(content), workspace)
 
 
-def _about(where: Filter | None) -> tuple[str, dict[str, object]]:
+def _about(where: Filter | None) -> tuple[str, dict[str, str | None]]:
     """The query for what a filter insists on: a subject (and predicate), a kind, or nothing."""
     parts = where.parts if isinstance(where, Every) else (where,)
     wanted = {
