@@ -291,3 +291,27 @@ def test_a_contradiction_is_accepted_and_undone(open_nexus: Any, url: str, clock
     room.reviews().reject(review.id, by="alice")
 
     assert (before, accepted, undone, employer()) == ("Google", "Anthropic", "Google", "Google")
+
+
+def test_learned_again_a_name_means_whom_it_meant(team: Team) -> None:
+    for number, text in enumerate(
+        (
+            "Sarah Chen designed the logo.",
+            "Sarah loves climbing.",
+            "Sarah Miller works at Globex.",
+            "My cousin Sarah lives in Oslo.",
+        )
+    ):
+        team.room.observe("bob", text, at=team.clock.now + timedelta(minutes=number))
+        team.room.flush()
+    team.clock.advance(days=1)
+    before = exported(team.workspace)
+    parts = team.workspace._parts
+    events = [event.id for event in parts.store.ledger.find(team.workspace.administrator)]
+
+    parts.store.queue.requeue(team.workspace.id, events, now=parts.now())
+    team.workspace.flush()
+
+    assert exported(team.workspace) == before
+    climbing = [fact for fact in team.room.facts() if "climbing" in fact.text]
+    assert [fact.fact.subject for fact in climbing] == ["Sarah Chen"]
