@@ -16,6 +16,7 @@ from nexus.core.access import Grant, Viewer, administrator_grant
 from nexus.core.erasing import Eraser
 from nexus.core.ids import AgentId, UserId, WorkspaceId
 from nexus.core.records import EmbeddingProfile
+from nexus.core.window import Slot, Window
 from nexus.stores.inprocess import InProcessStore
 from nexus.stores.sqlite.store import SqliteStore
 
@@ -26,6 +27,7 @@ PARTS = {
     "vectors": protocols.Vectors,
     "eraser": Eraser,
     "accounts": protocols.Accounts,
+    "window": Window,
     "": protocols.Store,
 }
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -54,6 +56,7 @@ READS: dict[str, dict[str, Any]] = {
     "vectors.get": {"profile": SPACE, "ids": ["x"]},
     "vectors.nearest": {"profile": SPACE, "vector": NEAR, "limit": 1},
     "vectors.missing": {"profile": SPACE, "limit": 1},
+    "window.find": {"slots": [Slot.NOTE], "now": NOON},
     "count": {},
 }
 NOT_READS = {
@@ -74,6 +77,10 @@ NOT_READS = {
     "eraser.residue": "the administrator's: numbers",
     "accounts.add": "writes",
     "accounts.spent": "the administrator's: numbers",
+    "window.put": "writes",
+    "window.drop": "writes; tells a number",
+    "window.prune": "writes, for the worker; tells a number",
+    "window.tied_to": "the administrator's: what has to go",
     "moment": "reads nothing itself",
     "workspaces": "the operator's: names of workspaces",
     "files": "the operator's: names of files",

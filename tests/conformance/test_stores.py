@@ -14,6 +14,7 @@ from nexus.testing.suites.queue import QueueSuite
 from nexus.testing.suites.shelves import ShelvesSuite
 from nexus.testing.suites.vectors import VectorsSuite
 from nexus.testing.suites.whole import WholeSuite
+from nexus.testing.suites.window import WindowSuite
 
 
 @pytest.mark.requirement("C4", "X3")
@@ -58,6 +59,11 @@ class TestAccess(AccessSuite):
 
 @pytest.mark.requirement("C4")
 class TestAccounts(AccountsSuite):
+    pass
+
+
+@pytest.mark.requirement("C4", "A2", "D2", "E9")
+class TestWindow(WindowSuite):
     pass
 
 

@@ -34,6 +34,7 @@ from .records import (
     Task,
     Waiting,
 )
+from .window import Window
 
 if TYPE_CHECKING:
     import numpy as np
@@ -341,6 +342,9 @@ class Store(Protocol):
 
     @property
     def accounts(self) -> Accounts: ...
+
+    @property
+    def window(self) -> Window: ...
 
     def moment(self) -> AbstractContextManager[None]:
         """Whatever this thread reads inside is of one moment, and costs one transaction.

@@ -350,6 +350,7 @@ class Erased:
     keywords: int = 0
     links: int = 0
     queued: int = 0
+    window: int = 0  # what lay in windows: summaries, notes, contexts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

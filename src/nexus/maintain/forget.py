@@ -17,8 +17,9 @@ from ..core.canonical import canonical_json
 from ..core.errors import InvalidInput, NotFound
 from ..core.ids import WorkspaceId, check_name, digest, str_only
 from ..core.protocols import Store
-from ..core.records import Erased, Event, Memory, Tombstone
+from ..core.records import Erased, Event, Json, Memory, Tombstone
 from ..core.scope import Scope
+from ..core.window import WindowItem
 
 PIECE = 24  # characters: long enough to be nobody else's by chance
 MOST_PIECES = 2_000
@@ -96,9 +97,11 @@ def forget(store: Store, workspace: WorkspaceId, target: Target, *, now: datetim
     named = [memory.id for memory in target.memories]
     resting = store.eraser.derived(workspace, [*event_ids, *named])
     doomed = {memory.id: memory for memory in (*target.memories, *resting)}
-    pieces = list(_pieces(store, workspace, target.events, doomed.values()))
     stones = [Tombstone(kind=kind, digest=what, at=now) for kind, what in target.stones]
     stones += [Tombstone(kind="event", digest=id, at=now) for id in event_ids]
+    ties = [*event_ids, *doomed, *(stone.digest for stone in stones)]
+    pieces = list(_pieces(store, workspace, target.events, doomed.values()))
+    pieces += _pieces_of_windows(store.window.tied_to(workspace, ties))
     erased = store.eraser.erase(
         workspace, events=event_ids, memories=list(doomed), tombstones=stones
     )
@@ -140,6 +143,21 @@ def _pieces(
     for profile in store.vectors.profiles():
         vectors = store.vectors.get(administrator_grant(workspace), profile, ids)
         yield from filter(None, (_telling(row.astype("<f4").tobytes()) for row in vectors.values()))
+
+
+def _pieces_of_windows(items: Iterable[WindowItem]) -> list[bytes]:
+    """Samples of notes, thoughts, summaries and contexts that are to go."""
+    texts = sorted({text for item in items for text in _texts_in([item.key, item.value])})
+    samples = [piece for text in texts for piece in _cut(text)]
+    return samples[:: len(samples) // MOST_PIECES + 1]
+
+
+def _texts_in(value: Json) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | dict):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _texts_in(inner)
 
 
 def _telling(vector: bytes) -> bytes:

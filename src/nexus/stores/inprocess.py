@@ -57,6 +57,7 @@ from ..core.records import (
 )
 from ..core.text import terms
 from .checks import DIGITS, check_vector, day_of, entered, ranked, recorded
+from .inprocess_window import InProcessWindow, erase_from_window
 
 LEASE = timedelta(seconds=30)
 
@@ -128,6 +129,16 @@ class _State:
         self.lock = threading.RLock()
         self.workspaces: dict[WorkspaceId, _Workspace] = {}
         self.profiles: list[EmbeddingProfile] = []
+        self.window = InProcessWindow(self.lock, self)
+
+    def events(self, workspace: WorkspaceId) -> Iterator[Event]:
+        known = self.workspaces.get(workspace)
+        return known.events() if known else iter(())
+
+    def erased(self, workspace: WorkspaceId) -> set[str]:
+        home = self.of(workspace)
+        memories = {stone.digest for stone in home.tombstones if stone.kind == "memory"}
+        return memories | {entry.id for entry in home.entries if not entry.event}
 
     def of(self, workspace: WorkspaceId) -> _Workspace:
         return self.workspaces.setdefault(workspace, _Workspace(workspace))
@@ -641,13 +652,15 @@ class InProcessEraser(_Part):
         home = self._state.of(workspace)
         resting = [memory.id for memory in self.derived(workspace, [*events, *memories])]
         report = self._erase_memories(home, list(dict.fromkeys([*memories, *resting])))
+        ids = [*events, *memories, *resting, *(stone.digest for stone in tombstones)]
+        seen = erase_from_window(self._state.window, workspace, ids)
         queued = sum(home.work.pop(id, None) is not None for id in events)
         gone = [home.by_id[id] for id in events if id in home.by_id and home.by_id[id].event]
         for entry in gone:
             entry.event, entry.salt = None, b""
         known = {(stone.kind, stone.digest) for stone in home.tombstones}
         home.tombstones += [s for s in tombstones if (s.kind, s.digest) not in known]
-        return replace(report, events=len(gone), queued=queued)
+        return replace(report, events=len(gone), queued=queued, window=seen)
 
     def _erase_memories(self, home: _Workspace, ids: Sequence[str]) -> Erased:
         present = [id for id in ids if id in home.memories]
@@ -702,6 +715,7 @@ class InProcessStore:
         self.vectors = InProcessVectors(self._state)
         self.eraser = InProcessEraser(self._state)
         self.accounts = InProcessAccounts(self._state)
+        self.window = self._state.window
 
     @contextmanager
     def moment(self) -> Iterator[None]:

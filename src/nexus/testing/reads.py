@@ -16,6 +16,7 @@ from ..core.ids import WorkspaceId
 from ..core.protocols import Store
 from ..core.records import MemoryKind
 from ..core.scope import Scope
+from ..core.window import Slot, WindowItem
 from .samples import ACME, LATER, NOON, SPACE, draft, event, point, tell, towards
 
 Shown = set[str] | int
@@ -44,7 +45,7 @@ FACT: dict[str, Any] = {
 def fill(
     store: Store, scopes: Iterable[Scope], workspace: WorkspaceId = ACME, *, learned: bool = False
 ) -> Shelf:
-    """One event, one fact and one vector in each scope, named after it."""
+    """One event, one fact, one vector and one note in each scope, named after it."""
     shelf = Shelf()
     for scope in scopes:
         name = str(scope)
@@ -52,6 +53,8 @@ def fill(
         drafted = draft(source, text="tea", scope=scope, learned=learned, **FACT)
         (memory,) = store.memories.put(workspace, [drafted])
         point(store, {memory.id: towards(1)}, workspace)
+        lying = WindowItem(scope=scope, slot=Slot.NOTE, key="tea", value=name, at=NOON)
+        store.window.put(workspace, [lying])
         shelf.events[source] = shelf.memories[memory.id] = name
     return shelf
 
@@ -151,6 +154,9 @@ READS: Mapping[str, Read] = {
     "vectors.missing": lambda store, grant, shelf: shelf.memory_names(
         memory.id for memory in store.vectors.missing(grant, ELSEWHERE, limit=999)
     ),
+    "window.find": lambda store, grant, _: {
+        str(item.value) for item in store.window.find(grant, slots=[*Slot], now=NOON)
+    },
     "count events": lambda store, grant, _: store.count(grant)["events"],
     "count memories": lambda store, grant, _: store.count(grant).get("fact", 0),
     "count vectors": lambda store, grant, _: store.count(grant)["vectors"],

@@ -24,6 +24,7 @@ from .suites.queue import QueueSuite
 from .suites.shelves import ShelvesSuite
 from .suites.vectors import VectorsSuite
 from .suites.whole import WholeSuite
+from .suites.window import WindowSuite
 
 
 class StoreSuite(
@@ -36,6 +37,7 @@ class StoreSuite(
     LabelSuite,
     AccessSuite,
     AccountsSuite,
+    WindowSuite,
     WholeSuite,
 ):
     """Every contract in `nexus.core.protocols`, as tests."""

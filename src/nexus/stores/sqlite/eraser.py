@@ -16,6 +16,7 @@ from .labels import SQL, known_workspace, workspace_number
 from .memories import delete_memories
 from .residue import found_in_file
 from .vec import blank_indexes
+from .window import erase_from_window
 
 PATIENCE_SECONDS = 5.0  # for readers that keep the log from being emptied
 
@@ -47,13 +48,15 @@ class SqliteEraser:
             resting = [json.loads(content)["id"] for (content,) in found]
             report = delete_memories(connection, workspace, dict.fromkeys([*memories, *resting]))
             blank_indexes(connection)
+            gone_ids = [*events, *memories, *resting, *(stone.digest for stone in tombstones)]
+            seen = erase_from_window(connection, number, gone_ids)
             rows = [{"workspace": number, "id": id} for id in events]
             queued = connection.executemany(SQL["drop_any_work"], rows).rowcount
             gone = connection.executemany(SQL["erase_event"], rows).rowcount
             connection.executemany(
                 SQL["add_tombstone"], [_stone_row(number, stone) for stone in tombstones]
             )
-            return replace(report, events=max(gone, 0), queued=max(queued, 0))
+            return replace(report, events=max(gone, 0), queued=max(queued, 0), window=seen)
 
         return self._connections.write(erase)
 

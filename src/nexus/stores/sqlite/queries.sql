@@ -407,7 +407,92 @@ SELECT 1 FROM tombstones WHERE workspace = :workspace AND kind = :kind AND diges
 -- still_kept --
 SELECT EXISTS (SELECT 1 FROM events WHERE instr(content, :text))
     OR EXISTS (SELECT 1 FROM memories WHERE instr(content, :text))
+    OR EXISTS (SELECT 1 FROM window_items WHERE instr(content, :text))
     OR EXISTS (SELECT 1 FROM vectors WHERE instr(data, :bytes));
+
+-- window_items --
+-- What says when it expires lives until then; the rest as long as something happens in its place.
+SELECT content FROM window_items AS item
+ WHERE workspace = :workspace AND label IN (SELECT value FROM json_each(:labels))
+   AND slot IN (SELECT value FROM json_each(:slots)) AND (:key IS NULL OR key = :key)
+   AND CASE WHEN expires_at IS NOT NULL THEN expires_at > :now
+            ELSE at > :idle_since
+              OR EXISTS (SELECT 1 FROM window_items AS other
+                          WHERE other.workspace = item.workspace AND other.label = item.label
+                            AND other.at > :idle_since AND other.at <= :now)
+              OR EXISTS (SELECT 1 FROM events
+                          WHERE events.workspace = item.workspace AND events.label = item.label
+                            AND events.at > :idle_since AND events.at <= :now) END
+ ORDER BY at DESC, slot, key;
+
+-- put_window_item --
+INSERT OR REPLACE INTO window_items
+       (workspace, label, slot, key, at, expires_at, tied_to, content)
+VALUES (:workspace, :label, :slot, :key, :at, :expires_at, :tied_to, :content);
+
+-- trim_window --
+-- Only the newest of a slot stay.
+DELETE FROM window_items
+ WHERE workspace = :workspace AND label = :label AND slot = :slot
+   AND key IN (SELECT key FROM window_items
+                WHERE workspace = :workspace AND label = :label AND slot = :slot
+                ORDER BY at DESC, key LIMIT -1 OFFSET :most);
+
+-- drop_window_item --
+DELETE FROM window_items
+ WHERE workspace = :workspace AND label = :label AND slot = :slot
+   AND (:key IS NULL OR key = :key);
+
+-- prune_window --
+DELETE FROM window_items
+ WHERE CASE WHEN expires_at IS NOT NULL THEN expires_at <= :now
+            ELSE at <= :idle_since
+             AND NOT EXISTS (SELECT 1 FROM window_items AS other
+                              WHERE other.workspace = window_items.workspace
+                                AND other.label = window_items.label
+                                AND other.at > :idle_since AND other.at <= :now)
+             AND NOT EXISTS (SELECT 1 FROM events
+                              WHERE events.workspace = window_items.workspace
+                                AND events.label = window_items.label
+                                AND events.at > :idle_since AND events.at <= :now) END;
+
+-- any_erased --
+SELECT 1 FROM json_each(:ids) AS given
+ WHERE EXISTS (SELECT 1 FROM events WHERE events.workspace = :workspace
+                  AND events.id = given.value AND content IS NULL)
+    OR EXISTS (SELECT 1 FROM tombstones WHERE tombstones.workspace = :workspace
+                  AND kind = 'memory' AND digest = given.value)
+ LIMIT 1;
+
+-- window_tied_to --
+-- Also the thoughts of a place where one of these was said: they may say it again.
+SELECT content FROM window_items
+ WHERE workspace = :workspace
+   AND (EXISTS (SELECT 1 FROM json_each(tied_to) AS tie
+                 WHERE tie.value IN (SELECT value FROM json_each(:ids)))
+        OR (slot = 'thought'
+            AND label IN (SELECT events.label FROM json_each(:ids) AS given
+                           CROSS JOIN events ON events.workspace = :workspace
+                                            AND events.id = given.value)))
+ ORDER BY at DESC, slot, key;
+
+-- erase_from_window --
+DELETE FROM window_items
+ WHERE workspace = :workspace
+   AND (EXISTS (SELECT 1 FROM json_each(tied_to) AS tie
+                 WHERE tie.value IN (SELECT value FROM json_each(:ids)))
+        OR (slot = 'thought'
+            AND label IN (SELECT events.label FROM json_each(:ids) AS given
+                           CROSS JOIN events ON events.workspace = :workspace
+                                            AND events.id = given.value)));
+
+-- newest_events --
+-- Of one label, so that the index gives them in order and reading ends with the limit.
+SELECT at, id, content FROM events INDEXED BY events_by_time
+ WHERE workspace = :workspace AND label = :label
+   AND (:since IS NULL OR at >= :since) AND (:until IS NULL OR at < :until)
+   AND content IS NOT NULL
+ ORDER BY at DESC, id LIMIT :limit;
 
 -- add_spending --
 INSERT INTO spending (workspace, day, purpose, model, calls, input_tokens, output_tokens, cost)

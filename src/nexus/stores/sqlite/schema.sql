@@ -189,3 +189,19 @@ CREATE TABLE spending (
     cost          REAL    NOT NULL,
     PRIMARY KEY (workspace, day, purpose, model)
 ) STRICT, WITHOUT ROWID;
+
+-- What was lately on the table in a place: notes, thoughts, the goal, the summary, what a model
+-- was given. Nothing here is the only copy of what somebody said.
+CREATE TABLE window_items (
+    workspace  INTEGER NOT NULL,
+    label      INTEGER NOT NULL,             -- of the place's scope alone
+    slot       TEXT    NOT NULL,
+    key        TEXT    NOT NULL,
+    at         TEXT    NOT NULL,
+    expires_at TEXT,                         -- NULL: when the place has been idle
+    tied_to    TEXT    NOT NULL,             -- JSON array: ids and digests it is erased with
+    content    TEXT    NOT NULL,             -- canonical JSON
+    PRIMARY KEY (workspace, label, slot, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX window_by_time ON window_items (workspace, label, at);

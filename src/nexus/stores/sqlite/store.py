@@ -21,6 +21,7 @@ from .memories import SqliteMemories
 from .migrate import bring_up_to_date
 from .queue import SqliteQueue
 from .vectors import SqliteVectors
+from .window import SqliteWindow
 
 CACHE_MEGABYTES = 256
 
@@ -49,6 +50,7 @@ class SqliteStore:
         self.vectors = _vectors(self._connections, vectors, cache_bytes)
         self.eraser = SqliteEraser(self._connections)
         self.accounts = SqliteAccounts(self._connections)
+        self.window = SqliteWindow(self._connections)
 
     @contextmanager
     def moment(self) -> Iterator[None]:

@@ -13,6 +13,7 @@ except ImportError as error:
 
 _SUITES = (
     "access accounts candidates eraser labels ledger memories names queue shelves vectors whole"
+    " window"
 )
 for _suite in _SUITES.split():
     pytest.register_assert_rewrite(f"{__name__}.{_suite}")

@@ -30,7 +30,7 @@ from ..samples import (
     towards,
 )
 
-EVENT_READS = ("ledger", "queue", "count events")
+EVENT_READS = ("ledger", "queue", "count events", "window")
 
 
 def derive(store: Store, into: Scope, sources: Sequence[Scope], *, learned: bool = False) -> Memory:

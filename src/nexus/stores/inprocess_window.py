@@ -1,0 +1,140 @@
+"""The windows of places, in memory: the specification of `core.window.Window`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
+from threading import RLock
+from typing import Protocol
+
+from ..core.access import Grant, check_grant
+from ..core.canonical import clean_json
+from ..core.ids import WorkspaceId
+from ..core.records import Event
+from ..core.scope import Scope
+from ..core.window import IDLE, MOST_KEPT, Slot, WindowItem, item_from_json, item_to_json
+
+Address = tuple[WorkspaceId, Scope, Slot, str]
+
+
+class Said(Protocol):
+    """What a window has to know of the ledger."""
+
+    def events(self, workspace: WorkspaceId) -> Iterable[Event]: ...
+
+    def erased(self, workspace: WorkspaceId) -> set[str]:
+        """The ids of erased events and memories."""
+        ...
+
+
+class InProcessWindow:
+    def __init__(self, lock: RLock, said: Said) -> None:
+        self._lock = lock
+        self._said = said
+        self.items: dict[Address, WindowItem] = {}
+
+    def put(self, workspace: WorkspaceId, items: Sequence[WindowItem]) -> None:
+        copies = list(map(_copied, items))
+        with self._lock:
+            erased = self._said.erased(workspace)
+            for item in copies:
+                if erased.isdisjoint(item.rests_on):
+                    self.items[workspace, item.scope, item.slot, item.key] = item
+                    self._trim(workspace, item)
+
+    def _trim(self, workspace: WorkspaceId, item: WindowItem) -> None:
+        most = MOST_KEPT.get(item.slot)
+        place = (workspace, item.scope, item.slot)
+        kept = [each for address, each in self.items.items() if address[:3] == place]
+        for old in _newest_first(kept)[most:] if most else ():
+            del self.items[(*place, old.key)]
+
+    def find(
+        self,
+        grant: Grant,
+        *,
+        slots: Sequence[Slot],
+        now: datetime,
+        key: str | None = None,
+        idle: timedelta = IDLE,
+    ) -> list[WindowItem]:
+        check_grant(grant)
+        with self._lock:
+            alive = self._alive(now, idle)
+            found = [
+                _copied(item)
+                for (workspace, scope, slot, name), item in self.items.items()
+                if workspace == grant.workspace
+                and grant.allows(frozenset({scope}))
+                and slot in slots
+                and key in (None, name)
+                and alive(workspace, item)
+            ]
+        return _newest_first(found)
+
+    def drop(self, workspace: WorkspaceId, scope: Scope, slot: Slot, key: str | None = None) -> int:
+        with self._lock:
+            place = (workspace, scope, slot)
+            gone = [a for a in self.items if a[:3] == place and key in (None, a[3])]
+            return self._remove(gone)
+
+    def prune(self, *, now: datetime, idle: timedelta = IDLE) -> int:
+        with self._lock:
+            alive = self._alive(now, idle)
+            return self._remove([a for a, item in self.items.items() if not alive(a[0], item)])
+
+    def tied_to(self, workspace: WorkspaceId, ids: Sequence[str]) -> list[WindowItem]:
+        with self._lock:
+            return _newest_first(self.items[address] for address in self._tied(workspace, ids))
+
+    def _tied(self, workspace: WorkspaceId, ids: Iterable[str]) -> Iterator[Address]:
+        """Also the thoughts of a place where one of these was said: they may say it again."""
+        gone = set(ids)
+        places = {event.scope for event in self._said.events(workspace) if event.id in gone}
+        for address, item in self.items.items():
+            if address[0] == workspace and (
+                not gone.isdisjoint(item.tied_to)
+                or (item.slot is Slot.THOUGHT and item.scope in places)
+            ):
+                yield address
+
+    def _erase(self, workspace: WorkspaceId, ids: Iterable[str]) -> int:
+        """For the eraser, before it takes the events out."""
+        return self._remove(list(self._tied(workspace, ids)))
+
+    def _remove(self, gone: Sequence[Address]) -> int:
+        for address in gone:
+            del self.items[address]
+        return len(gone)
+
+    def _alive(self, now: datetime, idle: timedelta) -> Callable[[WorkspaceId, WindowItem], bool]:
+        busy: dict[tuple[WorkspaceId, Scope], bool] = {}
+
+        def alive(workspace: WorkspaceId, item: WindowItem) -> bool:
+            if item.expires_at is not None:
+                return item.expires_at > now
+            place = (workspace, item.scope)
+            if place not in busy:
+                busy[place] = any(now - idle < at <= now for at in self._times(*place))
+            return item.at > now - idle or busy[place]
+
+        return alive
+
+    def _times(self, workspace: WorkspaceId, scope: Scope) -> Iterator[datetime]:
+        """When something was said or put down in a place."""
+        yield from (item.at for a, item in self.items.items() if a[:2] == (workspace, scope))
+        yield from (e.at for e in self._said.events(workspace) if e.scope == scope)
+
+
+def erase_from_window(window: InProcessWindow, workspace: WorkspaceId, ids: Iterable[str]) -> int:
+    return window._erase(workspace, ids)  # noqa: SLF001  # no part of the contract
+
+
+def _copied(item: WindowItem) -> WindowItem:
+    """Nobody changes what is kept by changing what was given."""
+    return item_from_json(clean_json(item_to_json(item), "a window"))
+
+
+def _newest_first(items: Iterable[WindowItem]) -> list[WindowItem]:
+    by_key = sorted(items, key=lambda item: (item.slot, item.key))
+    return sorted(by_key, key=lambda item: item.at, reverse=True)

@@ -1,0 +1,106 @@
+"""The windows of places, in SQLite: one row for each thing that lies in one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+
+from ...core.access import Grant
+from ...core.canonical import canonical_json, clean_json, time_text
+from ...core.ids import WorkspaceId
+from ...core.scope import Scope
+from ...core.window import IDLE, MOST_KEPT, Slot, WindowItem, item_from_json, item_to_json
+from .connections import Connection, Connections
+from .labels import SQL, known_workspace, label_number, readable, workspace_number
+
+
+class SqliteWindow:
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    def put(self, workspace: WorkspaceId, items: Sequence[WindowItem]) -> None:
+        spelt = [(item, canonical_json(_checked(item))) for item in items]
+        self._connections.write(lambda connection: _put(connection, workspace, spelt))
+
+    def find(
+        self,
+        grant: Grant,
+        *,
+        slots: Sequence[Slot],
+        now: datetime,
+        key: str | None = None,
+        idle: timedelta = IDLE,
+    ) -> list[WindowItem]:
+        with self._connections.reading() as connection:
+            bound = {
+                **readable(connection, grant).told.parameters,
+                "slots": json.dumps([slot.value for slot in slots]),
+                "key": key,
+                **_moment(now, idle),
+            }
+            return _items(connection.execute(SQL["window_items"], bound))
+
+    def drop(self, workspace: WorkspaceId, scope: Scope, slot: Slot, key: str | None = None) -> int:
+        def drop(connection: Connection) -> int:
+            number = known_workspace(connection, workspace)
+            label = label_number(connection, number, frozenset({scope})) if number >= 0 else 0
+            bound = {"workspace": number, "label": label, "slot": slot.value, "key": key}
+            return connection.execute(SQL["drop_window_item"], bound).rowcount
+
+        return self._connections.write(drop)
+
+    def prune(self, *, now: datetime, idle: timedelta = IDLE) -> int:
+        bound = _moment(now, idle)
+        return self._connections.write(
+            lambda connection: connection.execute(SQL["prune_window"], bound).rowcount
+        )
+
+    def tied_to(self, workspace: WorkspaceId, ids: Sequence[str]) -> list[WindowItem]:
+        with self._connections.reading() as connection:
+            number = known_workspace(connection, workspace)
+            bound = {"workspace": number, "ids": json.dumps(ids)}
+            return _items(connection.execute(SQL["window_tied_to"], bound))
+
+
+def erase_from_window(connection: Connection, number: int, ids: Iterable[str]) -> int:
+    """Take out whatever is tied to these; to be called while the events are still there."""
+    bound = {"workspace": number, "ids": json.dumps(list(ids))}
+    return connection.execute(SQL["erase_from_window"], bound).rowcount
+
+
+def _checked(item: WindowItem) -> object:
+    return clean_json(item_to_json(item), "a window")
+
+
+def _put(
+    connection: Connection, workspace: WorkspaceId, items: Sequence[tuple[WindowItem, str]]
+) -> None:
+    number = workspace_number(connection, workspace)
+    for item, content in items:
+        given = {"workspace": number, "ids": json.dumps(item.rests_on)}
+        if connection.execute(SQL["any_erased"], given).fetchone():
+            continue
+        label = label_number(connection, number, frozenset({item.scope}))
+        row = {
+            "workspace": number,
+            "label": label,
+            "slot": item.slot.value,
+            "key": item.key,
+            "at": time_text(item.at),
+            "expires_at": time_text(item.expires_at) if item.expires_at else None,
+            "tied_to": json.dumps(item.tied_to),
+            "content": content,
+        }
+        connection.execute(SQL["put_window_item"], row)
+        if item.slot in MOST_KEPT:
+            most = {**row, "most": MOST_KEPT[item.slot]}
+            connection.execute(SQL["trim_window"], most)
+
+
+def _items(rows: Iterable[tuple[str]]) -> list[WindowItem]:
+    return [item_from_json(json.loads(content)) for (content,) in rows]
+
+
+def _moment(now: datetime, idle: timedelta) -> dict[str, object]:
+    return {"now": time_text(now), "idle_since": time_text(now - idle)}
