@@ -98,13 +98,21 @@ def names_in(memory: Memory) -> frozenset[str]:
     """What a memory is about, as it is looked up.
 
     A fact is about its subject and its object, an entity has its name and its aliases, an
-    episode its entities, a landmark its owner, and a review the names it is about.
+    episode its entities and how long a time it tells of, a landmark its owner, and a review the
+    names it is about.
     """
     told = [memory.body.get(field) for field in NAMES.get(memory.kind, ())]
+    if memory.kind is MemoryKind.EPISODE and memory.body.get("span", "turn") != "turn":
+        told.append(span_name(str(memory.body["span"])))
     every = (
         name for each in told for name in (each if isinstance(each, list | tuple) else (each,))
     )
     return frozenset(known_as(name) for name in every if isinstance(name, str))
+
+
+def span_name(span: str) -> str:
+    """How the episodes of all days, weeks, sessions or threads are looked up; turns are not."""
+    return f"#{span}"
 
 
 def looked_up_by(memory: Memory) -> frozenset[str]:

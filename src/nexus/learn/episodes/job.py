@@ -1,0 +1,278 @@
+"""The job that tells episodes: what is closed is told, and what changed is told again.
+
+It keeps no notes in the store. Which episodes there must be follows from the events alone, so a
+pass compares that with those that are there, writes what is missing and takes out what is left
+over. Weeks in which nothing is open any more are not looked at again while their events are as
+many as before.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from ...core.access import administrator_grant
+from ...core.canonical import text_time
+from ...core.derive import embedded_text, span_name
+from ...core.errors import Unavailable
+from ...core.ids import WorkspaceId
+from ...core.protocols import Embedder, Store
+from ...core.records import Draft, Event, Memory, MemoryKind, Stage
+from ...core.scope import Scope
+from ..immune import NOTHING_INJECTED, Injected
+from .drafts import Teller, episode_id, is_episode
+from .narrating import Narrator
+from .splitting import DAY, WEEK, Piece, day_of, pieces, week_of
+
+SPANS = ("thread", "session", "day", "week")
+EMPTY_WEEKS = 8  # after so many the next event is looked for
+MOST_KNOWN = 100_000  # episodes of a place
+LEAST = timedelta(minutes=5)  # between two passes over a place where people talk
+SOON = timedelta(minutes=1)  # when to look again for what is still being learned
+
+InjectedIn = Callable[[WorkspaceId, Scope], Injected]
+
+
+@dataclass(frozen=True, slots=True)
+class _Looked:
+    """What the last pass over a workspace saw."""
+
+    at: datetime
+    events: int
+    again_at: datetime  # when something that is open now may be closed
+
+
+class Episodes:
+    """Tells the episodes of workspaces, again and again."""
+
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder | None = None,
+        narrator: Narrator | None = None,
+        injected: InjectedIn | None = None,
+    ) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._narrator = narrator
+        self._injected = injected
+        self._settled: dict[WorkspaceId, dict[datetime, int]] = {}  # week → its events
+        self._looked: dict[WorkspaceId, _Looked] = {}
+
+    def due(self, workspace: WorkspaceId, now: datetime) -> bool:
+        """Whether a pass may find something to do. Cheap: it counts, and reads no event."""
+        looked = self._looked.get(workspace)
+        if looked is None or now >= looked.again_at:
+            return True
+        return now >= looked.at + LEAST and self._count(workspace) != looked.events
+
+    def learn(self, workspace: WorkspaceId, now: datetime, *, again: bool = False) -> int:
+        """Tell what is closed, by now; returns how many episodes are new.
+
+        Harmless to repeat: what did not change is left as it is, unless `again` says otherwise.
+        """
+        known = {} if again else self._settled.get(workspace, {})
+        total = self._count(workspace)
+        run = _Run(self._store, workspace, self._narrator, self._injected, now, again)
+        settled: dict[datetime, int] = {}
+        seen = 0
+        for week, events in self._weeks(workspace, now):
+            if run.tell_week(week, events):
+                settled[week] = len(events)
+            seen += len(events)
+            older = {each: count for each, count in known.items() if each < week}
+            if seen + sum(older.values()) >= total:
+                settled |= older
+                break
+        embedded = self._embed(run)
+        self._settled[workspace] = settled if embedded else {}
+        again_at = min([day_of(now) + DAY, *run.wakes_at, *([] if embedded else [now + SOON])])
+        self._looked[workspace] = _Looked(now, total, max(again_at, now + SOON))
+        return run.told
+
+    def _count(self, workspace: WorkspaceId) -> int:
+        return self._store.count(administrator_grant(workspace)).get("events", 0)
+
+    def _weeks(
+        self, workspace: WorkspaceId, now: datetime
+    ) -> Iterator[tuple[datetime, list[Event]]]:
+        """The events of each week, newest first; what is yet to come counts to this one."""
+        everything = administrator_grant(workspace)
+        find = self._store.ledger.find
+        week, until, empty = week_of(now), None, 0
+        while True:
+            events = find(everything, since=week, until=until)
+            yield week, events
+            empty = 0 if events else empty + 1
+            until, week = week, week - WEEK
+            if empty >= EMPTY_WEEKS:
+                newest = find(everything, until=until, limit=1)
+                if not newest:
+                    return
+                week, empty = week_of(newest[0].at), 0
+
+    def _embed(self, run: _Run) -> bool:
+        """Give vectors to those that have none; False if the embedder is away."""
+        if self._embedder is None or not run.standing:
+            return True
+        everything = administrator_grant(run.workspace)
+        try:
+            profile = self._embedder.profile
+            there = self._store.vectors.get(everything, profile, list(run.standing))
+            missing = [memory for id, memory in run.standing.items() if id not in there]
+            if missing:
+                rows = self._embedder.embed([embedded_text(memory) for memory in missing])
+                made = {m.id: row for m, row in zip(missing, rows, strict=True) if row.any()}
+                self._store.vectors.put(run.workspace, profile, made)
+        except Unavailable:
+            return False
+        return True
+
+
+def learn_episodes(
+    store: Store,
+    workspace: WorkspaceId,
+    now: datetime,
+    *,
+    embedder: Embedder | None = None,
+    narrator: Narrator | None = None,
+    again: bool = False,
+) -> int:
+    """One pass over a whole workspace; returns how many episodes are new."""
+    return Episodes(store, embedder, narrator).learn(workspace, now, again=again)
+
+
+@dataclass(slots=True)
+class _Run:
+    """One pass over a workspace."""
+
+    store: Store
+    workspace: WorkspaceId
+    narrator: Narrator | None
+    injected: InjectedIn | None
+    now: datetime
+    again: bool
+    told: int = 0
+    wakes_at: list[datetime] = field(default_factory=list)
+    standing: dict[str, Memory] = field(default_factory=dict)  # the episodes there must be
+    _known: dict[Scope, dict[str, Memory]] = field(default_factory=dict)
+    _erased: set[str] | None = None
+
+    def tell_week(self, week: datetime, events: Sequence[Event]) -> bool:
+        """Tell every place of a week; True if nothing of it is open any more."""
+        by_place: defaultdict[tuple[datetime, Scope], list[Event]] = defaultdict(list)
+        for event in events:
+            by_place[max(week, week_of(event.at)), event.scope].append(event)
+        done = [self._tell(scope, start, said) for (start, scope), said in by_place.items()]
+        return all(done) and self.now >= week + WEEK
+
+    def _tell(self, scope: Scope, week: datetime, events: Sequence[Event]) -> bool:
+        """Tell a week of one place, from the bottom up, and take out what is left over."""
+        found = pieces(events, self.now)
+        closed = [piece for piece in found if piece.closes_at is None]
+        self.wakes_at += [each.closes_at for each in found if each.closes_at]
+        ready = self._learned(scope, closed)
+        if len(ready) < len(closed):
+            self.wakes_at.append(self.now + SOON)
+        lower = self._lower(scope, ready)
+        finished = {piece.id for piece in ready}
+        waiting = [piece for piece in found if piece.id not in finished]
+        days = self._days(scope, lower, {day_of(piece.start) for piece in waiting})
+        over = self.now >= week + WEEK and not waiting
+        weeks = self._upper(scope, "week", days) if over and days else []
+        standing = {each.id: each for each in (*lower, *days, *weeks)}
+        self.standing |= standing
+        if len(ready) == len(closed):
+            self._take_out(scope, week, standing)
+        return not waiting
+
+    def _learned(self, scope: Scope, closed: Sequence[Piece]) -> list[Piece]:
+        """The closed pieces whose events have been read; those that are told already were."""
+        known = self._there(scope)
+        fresh = [p for p in closed if episode_id(scope, p.span, _ids(p)) not in known]
+        ids = [id for piece in fresh for id in _ids(piece)]
+        grant = administrator_grant(self.workspace)
+        states = self.store.ledger.progress(grant, ids) if ids else {}
+        raw = {id for id, progress in states.items() if progress.stage is Stage.DURABLE}
+        return [piece for piece in closed if raw.isdisjoint(_ids(piece))]
+
+    def _lower(self, scope: Scope, ready: Sequence[Piece]) -> list[Memory]:
+        teller = self._teller(scope)
+        made: list[Memory] = []
+        for piece in ready:
+            ids = _ids(piece)
+            there = self._kept(scope, episode_id(scope, piece.span, ids))
+            if there:
+                made.append(there)
+            elif episode_id(scope, piece.span, ids) not in self._forgotten():
+                derived = self.store.eraser.derived(self.workspace, ids)
+                made += self._put(teller.of_piece(scope, piece, derived))
+        return made
+
+    def _days(
+        self, scope: Scope, lower: Sequence[Memory], unfinished: set[datetime]
+    ) -> list[Memory]:
+        by_day: defaultdict[datetime, list[Memory]] = defaultdict(list)
+        for memory in lower:
+            by_day[day_of(text_time(memory.body["start"]))].append(memory)
+        return [
+            told
+            for day, parts in sorted(by_day.items())
+            if self.now >= day + DAY and day not in unfinished
+            for told in self._upper(scope, "day", parts)
+        ]
+
+    def _upper(self, scope: Scope, span: str, parts: Sequence[Memory]) -> list[Memory]:
+        id = episode_id(scope, span, [memory.id for memory in parts])
+        there = self._kept(scope, id)
+        if there or id in self._forgotten():
+            return [there] if there else []
+        here = administrator_grant(self.workspace).within([scope])
+        ids = dict.fromkeys(id for part in parts for id in part.body["landmarks"])
+        landmarks = self.store.memories.get(here, list(ids))
+        return self._put(self._teller(scope).of_episodes(scope, span, parts, landmarks))
+
+    def _put(self, draft: Draft | None) -> list[Memory]:
+        made = self.store.memories.put(self.workspace, [draft]) if draft else []
+        self.told += len(made)
+        return made
+
+    def _take_out(self, scope: Scope, week: datetime, standing: Iterable[str]) -> None:
+        kept = set(standing)
+        gone = [
+            id
+            for id, memory in self._there(scope).items()
+            if id not in kept and week_of(text_time(memory.body["start"])) == week
+        ]
+        if gone:
+            self.store.memories.delete(self.workspace, gone)
+
+    def _kept(self, scope: Scope, id: str) -> Memory | None:
+        """The episode that need not be told again."""
+        return None if self.again else self._there(scope).get(id)
+
+    def _there(self, scope: Scope) -> dict[str, Memory]:
+        """The episodes of a place that are kept already; read once a pass."""
+        if scope not in self._known:
+            here = administrator_grant(self.workspace).within([scope])
+            names, kinds = [span_name(span) for span in SPANS], [MemoryKind.EPISODE]
+            found = self.store.memories.named(here, names, limit=MOST_KNOWN, kinds=kinds)
+            self._known[scope] = {each.id: each for each in found if is_episode(each)}
+        return self._known[scope]
+
+    def _forgotten(self) -> set[str]:
+        """Episodes that somebody had erased are not told again, and no model is paid for them."""
+        if self._erased is None:
+            stones = self.store.eraser.tombstones(self.workspace)
+            self._erased = {stone.digest for stone in stones if stone.kind == "memory"}
+        return self._erased
+
+    def _teller(self, scope: Scope) -> Teller:
+        injected = self.injected(self.workspace, scope) if self.injected else NOTHING_INJECTED
+        return Teller(self.workspace, self.narrator, injected)
+
+
+def _ids(piece: Piece) -> list[str]:
+    return [event.id for event in piece.events]
