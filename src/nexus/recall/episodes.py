@@ -1,0 +1,210 @@
+"""Episodes for a question about a time: "what did we do last week", "yesterday's meeting".
+
+Those of the time the question names come first, and among them the ones that fit the time and the
+question's words best. A question that names no time, or one of which nothing is told, is answered
+by words and meaning. Labels of turns are never among them. All is read inside the grant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Protocol
+
+from ..core.access import Grant
+from ..core.canonical import text_time
+from ..core.derive import span_name
+from ..core.errors import InvalidInput, Unavailable
+from ..core.filters import Condition, Op
+from ..core.ids import WorkspaceId
+from ..core.protocols import Floats, Store
+from ..core.records import EmbeddingProfile, Hit, Memory, MemoryKind
+from ..core.text import query_terms
+from .keyword import worded
+from .understand import Window, unframed, window_of
+
+SPANS = ("thread", "session", "day", "week")
+MOST_READ = 10_000  # episodes of one kind that are looked through
+MOST_RECENT = 500  # sessions and threads that are part of no day yet
+DEPTH = 50  # found by words, and by meaning
+TIME, WORDS = 0.5, 0.5  # what fitting the time counts, and what fitting the question
+TOLD_ALREADY = 0.5  # what is left of an episode's score where what it is part of is shown
+EPISODES = Condition("kind", Op.EQ, MemoryKind.EPISODE)
+LENGTHS = {"day": timedelta(days=1), "week": timedelta(weeks=1)}
+
+Pointed = tuple[EmbeddingProfile, Floats]  # a vector, and the space it lies in
+
+
+class Questions(Protocol):
+    """An embedder of questions, as the parts have one."""
+
+    @property
+    def profile(self) -> EmbeddingProfile: ...
+
+    def query(self, workspace: WorkspaceId, text: str) -> Floats: ...
+
+
+def episodes_for(
+    store: Store,
+    grant: Grant,
+    question: str,
+    now: datetime,
+    *,
+    limit: int = 5,
+    window: Window | None = None,
+    embedder: Questions | None = None,
+    as_of: datetime | None = None,
+) -> list[Hit]:
+    """The episodes that answer, best first; `window` is the time meant, if not the question's own.
+
+    With `as_of`, only what rests on what had been told by then.
+    """
+    meant = window or window_of(question, now)
+    pointed = _pointed(grant.workspace, question, embedder)  # now: it may be far away
+    with store.moment():
+        found = _found(store, grant, question, pointed)
+        told = _within(store, grant, meant) if meant else []
+        rest = store.memories.get(grant, list(found.scores)) if not told else []
+    episodes = [each for each in told or rest if _is_told(each, as_of)]
+    hits = [_hit(each, meant if told else None, found) for each in episodes]
+    return _best(hits, limit)
+
+
+def listed(
+    store: Store,
+    grant: Grant,
+    *,
+    span: str | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    limit: int = 100,
+) -> list[Memory]:
+    """Episodes of one kind or of all, newest first, that reach into a stretch of time."""
+    if span is not None and span not in SPANS:
+        raise InvalidInput(f"unknown span {span!r:.80}; known are {', '.join(SPANS)}")
+    found = _of_spans(store, grant, [span] if span else SPANS, MOST_READ)
+    lasting = (
+        each
+        for each in found
+        if (since is None or text_time(each.body["end"]) >= since)
+        and (until is None or text_time(each.body["start"]) < until)
+    )
+    return list(lasting)[:limit]
+
+
+# -- by time
+
+
+def _within(store: Store, grant: Grant, window: Window) -> list[Memory]:
+    """Those that reach into it: weeks and days, what the days are made of, and what is new."""
+    whole = _of_spans(store, grant, ("week", "day"), MOST_READ)
+    days = [each for each in whole if each.body["span"] == "day" and _touches(each, window)]
+    parts = store.memories.get(grant, [id for day in days for id in day.sources])
+    recent = _of_spans(store, grant, ("session", "thread"), MOST_RECENT)
+    every_one = {each.id: each for each in (*whole, *parts, *recent)}
+    return [each for each in every_one.values() if _touches(each, window)]
+
+
+def _of_spans(store: Store, grant: Grant, spans: Sequence[str], limit: int) -> list[Memory]:
+    names = [span_name(span) for span in spans]
+    found = store.memories.named(grant, names, limit=limit, kinds=[MemoryKind.EPISODE])
+    return [each for each in found if each.body.get("span") in SPANS]
+
+
+def _touches(episode: Memory, window: Window) -> bool:
+    since, until = _extent(episode)
+    return since < window.until and until > window.since
+
+
+def _extent(episode: Memory) -> tuple[datetime, datetime]:
+    """The time it tells of; of a day and a week, all of it."""
+    start, end = (text_time(episode.body[edge]) for edge in ("start", "end"))
+    length = LENGTHS.get(episode.body["span"])
+    if length is None:
+        return start, end + timedelta(seconds=1)
+    midnight = start.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    first = midnight - timedelta(days=midnight.weekday() if length.days > 1 else 0)
+    return first, first + length
+
+
+def _fits(episode: Memory, window: Window) -> float:
+    """1 for the very time that is meant; less for a part of it, and for more than it."""
+    since, until = _extent(episode)
+    shared = min(until, window.until) - max(since, window.since)
+    either = max(until, window.until) - min(since, window.since)
+    return 0.5 * (shared / (until - since)) + 0.5 * (shared / either)
+
+
+# -- by words and meaning
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What each way of searching thinks of episodes."""
+
+    by: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # strategy → id → score
+
+    @property
+    def scores(self) -> dict[str, float]:
+        ids = dict.fromkeys(id for scores in self.by.values() for id in scores)
+        return {id: max(scores.get(id, 0.0) for scores in self.by.values()) for id in ids}
+
+    def reasons(self, id: str) -> dict[str, float]:
+        return {name: scores[id] for name, scores in self.by.items() if id in scores}
+
+
+def _found(store: Store, grant: Grant, question: str, pointed: Pointed | None) -> _Found:
+    terms = query_terms(unframed(question))
+    by = store.memories.matching(grant, terms, where=EPISODES, limit=DEPTH, learned=True)
+    found = {"keyword": {hit.id: worded(hit.score) for hit in by}}
+    if pointed is not None and pointed[1].any():
+        near = store.vectors.nearest(grant, *pointed, where=EPISODES, limit=DEPTH, learned=True)
+        found["meaning"] = {hit.id: hit.score for hit in near if hit.score > 0}
+    return _Found(found)
+
+
+def _pointed(workspace: WorkspaceId, question: str, embedder: Questions | None) -> Pointed | None:
+    """The question's vector; while the embedder is away, words must do."""
+    if embedder is None:
+        return None
+    try:
+        return embedder.profile, embedder.query(workspace, question)
+    except Unavailable:
+        return None
+
+
+# -- choosing
+
+
+def _is_told(memory: Memory, as_of: datetime | None) -> bool:
+    known = as_of is None or memory.recorded_at <= as_of
+    return known and memory.body.get("span") in SPANS
+
+
+def _hit(episode: Memory, window: Window | None, found: _Found) -> Hit:
+    reasons = found.reasons(episode.id)
+    words = max(reasons.values(), default=0.0)
+    if window is None:
+        return Hit(memory=episode, score=words, reasons=reasons)
+    fits = _fits(episode, window)
+    score = TIME * fits + WORDS * words
+    return Hit(memory=episode, score=score, reasons={"timeline": fits, **reasons})
+
+
+def _best(hits: Iterable[Hit], limit: int) -> list[Hit]:
+    """The best first; what is part of one that is shown already counts less."""
+    left = sorted(hits, key=lambda hit: (-hit.score, -hit.memory.at.timestamp(), hit.memory.id))
+    chosen: list[Hit] = []
+    while left and len(chosen) < limit:
+        best = max(left, key=lambda hit: hit.score * _fresh(hit.memory, chosen))
+        left.remove(best)
+        chosen.append(best)
+    return chosen
+
+
+def _fresh(episode: Memory, chosen: Sequence[Hit]) -> float:
+    told = any(
+        episode.id in hit.memory.sources or hit.memory.id in episode.sources for hit in chosen
+    )
+    return TOLD_ALREADY if told else 1.0
