@@ -12,7 +12,7 @@ and is kept with the signs of its vectors instead, see `signs.py`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ BLOCK = 256  # rows widened at a time: they fit the cache, and are too few to wa
 ROUNDING = np.float32(1e-5)  # of single precision itself
 KEPT_AS_FLOATS = range(1_000, 20_000)  # vectors of one label
 SIGNED_FROM = 20_000
+PLACE_BYTES = 100  # of an entry of `Codes.places`
 MUCH_LARGER = 4  # times: a part that stays as it is when another is added
 
 
@@ -65,17 +66,25 @@ class Codes:
     coarse: Layer
     fine: Layer | None  # none: the coarse one is the vectors themselves
     signs: Signs | None = None
+    places: dict[int, int] = field(default_factory=dict, repr=False)  # filled when asked for
 
     @property
     def bytes(self) -> int:
         layers = self.coarse.codes.nbytes * (2 if self.fine else 1)
         signs = self.signs.words.nbytes if self.signs else 0
-        return int(layers + signs + self.rows.nbytes + 16 * len(self.rows) + 200)
+        places = PLACE_BYTES * len(self.rows) if self.fine is None else 0
+        return int(layers + signs + places + self.rows.nbytes + 16 * len(self.rows) + 200)
 
     @property
     def floats(self) -> Floats | None:
         """The vectors themselves, where they are kept."""
         return self.coarse.codes if self.coarse.codes.dtype == np.float32 else None  # type: ignore[return-value]
+
+    def place_of(self) -> dict[int, int]:
+        """Where the vector of each memory stands."""
+        if len(self.places) < len(self.rows):
+            self.places.update(zip(self.rows[:, MEMORY].tolist(), range(len(self)), strict=True))
+        return self.places
 
     def at(self, places: Places) -> Codes:
         """Those at these places, as they are compared next: without their signs."""

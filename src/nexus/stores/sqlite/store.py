@@ -12,6 +12,7 @@ from ...core.errors import ConfigError, StoreUnavailable
 from ...core.ids import WorkspaceId
 from ...core.protocols import Vectors
 from .accounts import SqliteAccounts
+from .cards import CardBox
 from .connections import Connections
 from .eraser import SqliteEraser
 from .keywords import Keywords
@@ -46,8 +47,9 @@ class SqliteStore:
         cache_bytes = cache_megabytes * 1_000_000 // 2
         self.ledger = SqliteLedger(self._connections)
         self.queue = SqliteQueue(self._connections)
-        self.memories = SqliteMemories(self._connections, Keywords(cache_bytes))
-        self.vectors = _vectors(self._connections, vectors, cache_bytes)
+        keywords = Keywords(cache_bytes)
+        self.memories = SqliteMemories(self._connections, keywords)
+        self.vectors = _vectors(self._connections, vectors, keywords.cards, cache_bytes)
         self.eraser = SqliteEraser(self._connections)
         self.accounts = SqliteAccounts(self._connections)
         self.window = SqliteWindow(self._connections)
@@ -91,12 +93,12 @@ def _connect(path: Path, vectors: str) -> Connections:
     raise ConfigError(f"unknown vectors {vectors!r}; a SQLite file has plain or sqlite-vec")
 
 
-def _vectors(connections: Connections, vectors: str, cache_bytes: int) -> Vectors:
+def _vectors(connections: Connections, vectors: str, cards: CardBox, cache_bytes: int) -> Vectors:
     if vectors == "plain":
-        return SqliteVectors(connections, cache_bytes)
+        return SqliteVectors(connections, cards, cache_bytes)
     from . import vec  # noqa: PLC0415
 
-    return vec.SqliteVecVectors(connections, cache_bytes)
+    return vec.SqliteVecVectors(connections, cards, cache_bytes)
 
 
 def _prepared(path: Path) -> Path:

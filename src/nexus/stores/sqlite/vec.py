@@ -24,10 +24,11 @@ from ...core.protocols import Floats, Scored
 from ...core.records import EmbeddingProfile, Memory
 from ..checks import check_vector
 from .best import best_first
+from .cards import CardBox
 from .codes import Ints
 from .connections import Connection, Connections
 from .labels import SQL, LabelState, Readable, readable
-from .vectors import SqliteVectors, exact_scores, profile_number
+from .vectors import SqliteVectors, exact_scores, profile_number, scored
 
 CHUNK = 64  # rows a partition grows by; the default of 1,024 made 1.4 GB of 15 MB
 MOST_NEIGHBOURS = 4_096  # sqlite-vec refuses to find more
@@ -61,9 +62,9 @@ def load_extension(connection: Connection) -> None:
 class SqliteVecVectors:
     """The plain vectors, with vec0 to find the nearest."""
 
-    def __init__(self, connections: Connections, cache_bytes: int) -> None:
+    def __init__(self, connections: Connections, cards: CardBox, cache_bytes: int) -> None:
         self._connections = connections
-        self._plain = SqliteVectors(connections, cache_bytes)
+        self._plain = SqliteVectors(connections, cards, cache_bytes)
 
     def put(
         self, workspace: WorkspaceId, profile: EmbeddingProfile, vectors: Mapping[str, Floats]
@@ -76,7 +77,7 @@ class SqliteVecVectors:
     def scores(
         self, grant: Grant, profile: EmbeddingProfile, vector: Floats, ids: Sequence[str]
     ) -> dict[str, float]:
-        return self._plain.scores(grant, profile, vector, ids)
+        return scored(self._plain.get(grant, profile, ids), check_vector(profile, vector))
 
     def missing(self, grant: Grant, profile: EmbeddingProfile, *, limit: int) -> list[Memory]:
         return self._plain.missing(grant, profile, limit=limit)

@@ -20,6 +20,7 @@ from ..checks import DIGITS, check_vector, ranked
 from .best import best_first, names
 from .cache import LabelCache
 from .candidates import candidates, ceilings
+from .cards import CardBox, pick
 from .codes import LABEL, MEMORY, NUMBER, Codes, Ints, LabelCodes, Way, encoded
 from .connections import Connection, Connections
 from .labels import SQL, Readable, known_workspace, readable, take_numbers
@@ -33,8 +34,9 @@ Cosines = NDArray[np.float64]
 
 
 class SqliteVectors:
-    def __init__(self, connections: Connections, cache_bytes: int) -> None:
+    def __init__(self, connections: Connections, cards: CardBox, cache_bytes: int) -> None:
         self._connections = connections
+        self._cards = cards
         self._cache: LabelCache[LabelCodes] = LabelCache(cache_bytes)
 
     def put(
@@ -81,11 +83,26 @@ class SqliteVectors:
         self, grant: Grant, profile: EmbeddingProfile, vector: Floats, ids: Sequence[str]
     ) -> dict[str, float]:
         asked = check_vector(profile, vector)
-        known = self.get(grant, profile, ids)
-        if not known:
-            return {}
-        found = cosines(np.stack(list(known.values())), asked)
-        return dict(zip(known, found.tolist(), strict=True))
+        with self._connections.reading() as connection:
+            known = self._in_memory(connection, grant, profile, ids)
+            if len(known) < len(ids):
+                known |= self.get(grant, profile, [id for id in ids if id not in known])
+        return scored(known, asked)
+
+    def _in_memory(
+        self, connection: Connection, grant: Grant, profile: EmbeddingProfile, ids: Sequence[str]
+    ) -> dict[str, Floats]:
+        """The vectors of those that lie in memory anyhow, for `nearest` to look at."""
+        view = readable(connection, grant).searched(learned=False)
+        cards = list(pick(self._cards.readable(connection, view), ids))
+        known = {}
+        for block in self._blocks(connection, view, profile_number(connection, profile)):
+            if (floats := block.floats) is not None:
+                places = block.place_of()
+                for id, card in cards:
+                    if (place := places.get(card.memory)) is not None:
+                        known[id] = floats[place]
+        return known
 
     def missing(self, grant: Grant, profile: EmbeddingProfile, *, limit: int) -> list[Memory]:
         with self._connections.reading() as connection:
@@ -157,6 +174,13 @@ class _Search:
         if floats is not None:
             return rows[:, MEMORY], cosines(floats, self.asked)
         return exact_scores(self.connection, self.view.workspace, self.profile, rows, self.asked)
+
+
+def scored(vectors: Mapping[str, Floats], asked: Floats) -> dict[str, float]:
+    if not vectors:
+        return {}
+    found = cosines(np.stack(list(vectors.values())), asked)
+    return dict(zip(vectors, found.tolist(), strict=True))
 
 
 def cosines(table: Floats, asked: Floats) -> Cosines:
