@@ -6,8 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import Any, Literal, overload
 
+from .errors import InvalidInput
 from .records import Trust
+
+FORMATS = ("openai", "anthropic", "text")
 
 
 class Part(StrEnum):
@@ -94,6 +98,7 @@ class Context:
     sections: tuple[Section, ...]
     receipt: ContextReceipt
     text: str  # rendered: one fenced block
+    steady: int = 0  # how many characters from its beginning change rarely
 
     @property
     def id(self) -> str:
@@ -106,3 +111,30 @@ class Context:
     def section(self, part: Part) -> tuple[Item, ...]:
         """The items of one section; none if it is not there."""
         return next((each.items for each in self.sections if each.part is part), ())
+
+    @overload
+    def messages(self, format: Literal["text"]) -> str: ...
+    @overload
+    def messages(
+        self, format: Literal["openai", "anthropic"] = "openai"
+    ) -> list[dict[str, Any]]: ...
+    def messages(self, format: str = "openai") -> str | list[dict[str, Any]]:
+        """What to put before the messages of a chat.
+
+        `openai`: a list with one system message, for the beginning of `messages`. `anthropic`:
+        blocks for `system`; the one that changes rarely is marked for the prompt cache. `text`:
+        the text itself.
+        """
+        if format == "openai":
+            return [{"role": "system", "content": self.text}]
+        if format == "anthropic":
+            return _blocks(self.text[: self.steady], self.text[self.steady :])
+        if format == "text":
+            return self.text
+        raise InvalidInput(f"unknown format {format!r:.80}; known are {', '.join(FORMATS)}")
+
+
+def _blocks(steady: str, moving: str) -> list[dict[str, Any]]:
+    """Two blocks of text, of which the provider may keep the first."""
+    kept: dict[str, Any] = {"type": "text", "text": steady, "cache_control": {"type": "ephemeral"}}
+    return [block for block in (kept, {"type": "text", "text": moving}) if block["text"]]

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from .visible import visible
 
-__all__ = ["fenced", "unfenced", "visible"]
+__all__ = ["fenced", "fenced_steadily", "inert", "unfenced", "visible"]
 
 NAME = "nexus-memory"
 
@@ -51,9 +51,15 @@ class Tag(NamedTuple):
 def fenced(text: str, *, id: str) -> str:
     """The text as one block that its content cannot leave. The `id` names the block."""
     name = re.sub(r"[^\w.:-]", "_", id)[:80]
-    content = _inert(visible(text))
+    content = inert(visible(text))
     proof = hashlib.sha256(f"{name}\n{content}".encode()).hexdigest()[:32]
     return f'<{NAME} id="{name}" sha256="{proof}">\n{content}\n</{NAME}>'
+
+
+def fenced_steadily(text: str, *, id: str) -> str:
+    """The same, named at its end: its beginning stays as it is, for prompt caches."""
+    name = re.sub(r"[^\w.:-]", "_", id)[:80]
+    return f'<{NAME} id="context">\n{inert(visible(text))}\n(context {name})\n</{NAME}>'
 
 
 def unfenced(text: str) -> str:
@@ -71,7 +77,7 @@ def unfenced(text: str) -> str:
     return "\n".join(filter(None, map(str.strip, pieces)))
 
 
-def _inert(text: str) -> str:
+def inert(text: str) -> str:
     """Nothing in the text is taken for a fence, for a model's own mark, or loads an image."""
     plain = IMITATION.sub(
         lambda found: f"[{'/' if '/' in found[0] or '／' in found[0] else ''}nexus memory", text

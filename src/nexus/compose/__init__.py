@@ -1,0 +1,1 @@
+"""Memory becomes text for a model: plan → sections → budget → render."""

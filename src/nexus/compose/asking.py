@@ -1,0 +1,70 @@
+"""What every section is told, and how it makes its items."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from ..core.access import Grant, Viewer
+from ..core.context import Item
+from ..core.filters import Condition, Filter, Op, every
+from ..core.protocols import Store
+from ..core.records import Event, Found, Memory, MemoryKind
+from .plan import Plan
+
+DAY_SECONDS = 86_400
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """One turn: who asks what and when, what was planned, and what was found so far."""
+
+    store: Store
+    grant: Grant
+    viewer: Viewer
+    plan: Plan
+    now: datetime  # the moment it is asked for: `as_of`, if that was given
+    replayed: bool = False  # whether `now` lies in the past: later memories are not known yet
+    events: tuple[Event, ...] = ()  # the last messages, oldest first
+    found: Found | None = None
+    shown: frozenset[str] = field(default=frozenset())  # ids of events the caller shows already
+
+    @property
+    def until_then(self) -> Filter | None:
+        """What had been told by the moment asked for."""
+        return Condition("recorded_at", Op.LTE, self.now) if self.replayed else None
+
+    def of_kind(self, kind: MemoryKind, *, limit: int | None = None) -> list[Memory]:
+        """Everything of a kind that may be seen, newest first."""
+        where = every([Condition("kind", Op.EQ, kind), self.until_then])
+        return self.store.memories.find(self.grant, where=where, limit=limit)
+
+    def known(self, memories: Iterable[Memory]) -> list[Memory]:
+        """Those that had been told by then."""
+        return [each for each in memories if not self.replayed or each.recorded_at <= self.now]
+
+    def item(self, memory: Memory, worth: float, **why: float | str) -> Item:
+        """A memory as a line; where it lies is said unless it is here."""
+        return Item(
+            text=memory.text,
+            id=memory.id,
+            at=memory.at,
+            speaker=memory.speaker,
+            trust=memory.trust,
+            scope=None if memory.scope == self.viewer.home else str(memory.scope),
+            events=memory.sources,
+            worth=worth,
+            why={**why, "age_days": self.age(memory.at)},
+        )
+
+    def age(self, at: datetime) -> float:
+        return round((self.now - at).total_seconds() / DAY_SECONDS, 2)
+
+
+Source = Callable[[Asking], list[Item]]  # a section: it reads inside the grant, and no further
+
+
+def falling(place: int, fade: float = 0.9) -> float:
+    """The worth of what stands at this place, counted from 0."""
+    return float(fade**place)

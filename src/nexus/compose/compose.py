@@ -1,0 +1,157 @@
+"""The flow: plan → fetch → nothing twice → budget → render → receipt.
+
+Recall runs once, outside of any transaction, because it asks an embedder; everything else is read
+in one moment. Each source goes through one stage: what is away is missed, and not waited for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from ..core.access import Grant, Viewer
+from ..core.canonical import time_text
+from ..core.context import Context, ContextReceipt, Item, Part, Section, Shown
+from ..core.ids import digest
+from ..core.protocols import Store
+from ..core.records import Event, Found
+from ..recall.answer import Ranking, answer
+from ..recall.query import make_query
+from .asking import Asking, Source
+from .fit import Fitted, fit
+from .found import find_for
+from .messages import events_of
+from .once import plain
+from .plan import Plan, plan
+from .render import render
+from .sections import SECTIONS
+from .sections.window import last_events
+from .settings import Composing
+from .stages import Stages
+from .wish import Wish, checked
+
+MORE_HITS = 20  # asked for beyond those shown, because the window may show some of them
+NOTHING = Found(hits=(), total=0, seconds=0.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Composer:
+    """Composes contexts from these parts."""
+
+    store: Store
+    ranking: Ranking
+    catch_up: Callable[[Grant], object]
+    clock: Callable[[], datetime]
+    settings: Composing = field(default_factory=Composing)
+    threshold: float = 0.0
+    sources: Mapping[Part, Source] = field(default_factory=lambda: SECTIONS)
+
+    def compose(self, viewer: Viewer, wish: Wish) -> Context:
+        """What a model is given before it answers, as far as this viewer may see."""
+        wish = checked(wish)
+        stages = Stages()
+        asking = self._asking(viewer, wish, stages)
+        found = self._fetched(asking, stages)
+        with stages.timed("budget"):
+            fitted = fit(asking, wish, self.settings, found)
+        return _context(asking, wish, fitted, stages, wish.budget or self.settings.budget)
+
+    def _asking(self, viewer: Viewer, wish: Wish, stages: Stages) -> Asking:
+        """What every section is told: the last messages, the plan, and the hits."""
+        grant = viewer.grant()
+        bare = Asking(
+            store=self.store,
+            grant=grant,
+            viewer=viewer,
+            plan=Plan(wanted={}, question=wish.question, steps=(wish.question,)),
+            now=self.clock() if wish.as_of is None else wish.as_of,
+            replayed=wish.as_of is not None,
+        )
+        stages.stage("learn", lambda: self.catch_up(grant), None)
+        limit = wish.window or self.settings.window
+        none: tuple[Event, ...] = ()
+        events = stages.stage("window", lambda: last_events(bare, limit), none)
+        recent = [event.text for event in events if event.text != wish.question]
+        with stages.timed("plan"):
+            planned = plan(wish.question, now=bare.now, recent=recent)
+        asking = replace(bare, plan=planned, events=events)
+        asking = replace(asking, shown=_shown_by(wish, asking))
+        if Part.RECALL not in planned.wanted:
+            return asking
+        found = stages.stage("recall", lambda: self._found(asking, wish), NOTHING)
+        stages.degraded += found.degraded
+        return replace(asking, found=found)
+
+    def _found(self, asking: Asking, wish: Wish) -> Found:
+        def look(question: str) -> Found:
+            query = make_query(
+                question,
+                limit=self.settings.hits + MORE_HITS,
+                threshold=max(self.threshold, self.settings.least_score),
+                people=[person.value for person in asking.viewer.people],
+                now=asking.now,
+                as_of=wish.as_of,
+                explain=wish.explain,
+            )
+            return answer(self.store, self.ranking, asking.grant, query)
+
+        return find_for(asking.plan, look)
+
+    def _fetched(self, asking: Asking, stages: Stages) -> dict[Part, list[Item]]:
+        """What each section that is wanted has to say, all of one moment."""
+        wanted = [part for part in self.sources if part in asking.plan.wanted]
+        found: dict[Part, list[Item]] = {}
+        with self.store.moment():
+            for part in wanted:
+                source = self.sources[part]
+                found[part] = stages.stage(part.value, lambda: source(asking), [])  # noqa: B023
+        return found
+
+
+def _shown_by(wish: Wish, asking: Asking) -> frozenset[str]:
+    """The ids of the events that the caller's messages show, told by their keys or their words."""
+    if not wish.said:
+        return frozenset()
+    words = {plain(each.text) for each in wish.said}
+    same = (event.id for event in asking.events if plain(event.text) in words)
+    return events_of(wish.said, asking.viewer, wish.thread).union(same)
+
+
+def _context(asking: Asking, wish: Wish, fitted: Fitted, stages: Stages, budget: int) -> Context:
+    home, at = str(asking.viewer.home), time_text(asking.now)
+    id = digest("context", home, asking.viewer.agent.value, wish.question, at)
+    shares = [fitted.shares[part] for part in Part if part in fitted.shares]
+    with stages.timed("render"):
+        rendered = render(
+            asking.viewer,
+            {each.part: each.items for each in shares},
+            id=id,
+            now=asking.now,
+            as_of=asking.replayed,
+            remarks=fitted.remarks,
+        )
+    receipt = ContextReceipt(
+        id=id,
+        at=asking.now,
+        question=wish.question,
+        budget=budget,
+        tokens=fitted.tokens,
+        plan=asking.plan.wanted,
+        shown=tuple(_shown(each.part, item) for each in shares for item in each.items),
+        cut=fitted.cut,
+        seconds=stages.seconds,
+        degraded=tuple(dict.fromkeys(stages.degraded)),
+    )
+    sections = [
+        Section(part=each.part, items=each.items, tokens=each.tokens)
+        for each in shares
+        if each.items
+    ]
+    return Context(
+        sections=tuple(sections), receipt=receipt, text=rendered.text, steady=rendered.steady
+    )
+
+
+def _shown(part: Part, item: Item) -> Shown:
+    return Shown(part=part, id=item.id, tokens=item.tokens, scope=item.scope, why=item.why)

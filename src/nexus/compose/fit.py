@@ -1,0 +1,114 @@
+"""From what the sections found to what is shown: nothing twice, and nothing too much. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ..core.context import Cut, Item, Part
+from ..core.tokens import count, family_of
+from .asking import Asking
+from .budget import LEAST_PIECE, Offer, Share, share, shortened
+from .once import Before, once
+from .render import INTRODUCTION, NOTHING_FOUND, NOTHING_MORE, header, heading, line, moment
+from .settings import Composing
+from .wish import Wish
+
+SPARE = 25  # tokens: the fence, and what joins the lines
+LONGEST_SHARE = 3  # one item takes at most a third of its section
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fitted:
+    """What is shown, what is not, and what is said where nothing is."""
+
+    shares: Mapping[Part, Share]
+    cut: tuple[Cut, ...]
+    remarks: Mapping[Part, str]
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """Tokens, as one family of models counts them."""
+
+    family: str
+
+    @classmethod
+    def of(cls, model: str | None) -> Measure:
+        return cls(family_of(model))
+
+    def count(self, text: str) -> int:
+        return count(text, self.family)
+
+    def tokens(self, item: Item, part: Part) -> int:
+        return self.count(line(item, part) + "\n") + 1  # counts are rounded, and lines add up
+
+    def counted(self, part: Part, items: Iterable[Item]) -> list[Item]:
+        return [replace(item, tokens=self.tokens(item, part)) for item in items]
+
+    def frame(self, asking: Asking) -> int:
+        """The header, the fence, and what is said where nothing was found."""
+        said = (INTRODUCTION, header(asking.viewer), moment(asking.now))
+        nothing = (heading(Part.RECALL), NOTHING_MORE)
+        return sum(self.count(each + "\n") for each in (*said, *nothing)) + SPARE
+
+
+def fit(
+    asking: Asking, wish: Wish, settings: Composing, found: Mapping[Part, Sequence[Item]]
+) -> Fitted:
+    """Choose, under the budget of the wish or the settings."""
+    measure = Measure.of(wish.model)
+    counted = {part: measure.counted(part, items) for part, items in found.items()}
+    before = _before(asking, wish, settings, counted.get(Part.WINDOW, ()))
+    fresh, repeated = once(counted, before)
+    fresh[Part.RECALL] = fresh[Part.RECALL][: settings.hits]
+    frame = measure.frame(asking)
+    offers = [_offer(part, items, settings, measure) for part, items in fresh.items() if items]
+    shares, cut = share(offers, (wish.budget or settings.budget) - frame, measure.tokens)
+    return Fitted(
+        shares=shares,
+        cut=(*repeated, *cut),
+        remarks=_remarks(asking, found, shares),
+        tokens=frame + sum(each.tokens for each in shares.values()),
+    )
+
+
+def _before(asking: Asking, wish: Wish, settings: Composing, window: Sequence[Item]) -> Before:
+    """What the model sees in any case: the caller's messages, and the newest of the window.
+
+    How much of the window that is depends on nothing but the window, so that what is left out of
+    the first sections does not change with every question.
+    """
+    room = settings.window_floor
+    sure: list[Item] = []
+    for item in reversed(window):
+        room -= item.tokens
+        if room < 0:
+            break
+        sure.append(item)
+    texts = [*(each.text for each in wish.said), *(item.text for item in sure)]
+    return Before(events={*asking.shown, *(item.id for item in sure)}, texts=texts)
+
+
+def _offer(part: Part, items: Sequence[Item], settings: Composing, measure: Measure) -> Offer:
+    budget = settings.budget_of(part)
+    longest = max(LEAST_PIECE, (budget or settings.window_floor) // LONGEST_SHARE)
+    fitted = (shortened(item, longest, part, measure.tokens) or item for item in items)
+    return Offer(
+        part=part,
+        items=tuple(fitted),
+        budget=budget,
+        floor=settings.floor_of(part),
+        heading=measure.count(f"\n{heading(part)}\n"),
+    )
+
+
+def _remarks(
+    asking: Asking, found: Mapping[Part, Sequence[Item]], shares: Mapping[Part, Share]
+) -> dict[Part, str]:
+    """Where a question was asked and nothing is shown for it, the model is told so."""
+    shown = Part.RECALL in shares and shares[Part.RECALL].items
+    if Part.RECALL not in asking.plan.wanted or shown:
+        return {}
+    return {Part.RECALL: NOTHING_MORE if found.get(Part.RECALL) else NOTHING_FOUND}

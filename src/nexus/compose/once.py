@@ -1,0 +1,87 @@
+"""Nothing twice: what the window shows, or what was said above, is not said again. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ..core.context import Cut, Item, Part
+from ..core.text import WORD
+
+SHORTEST = 16  # letters: shorter ones ("Yes, sure.") are nobody's in particular
+
+IN_THE_WINDOW = "in the window"
+SAID_ABOVE = "said above"
+
+
+def plain(text: str) -> str:
+    """A text by its words alone."""
+    return " ".join(WORD.findall(text.casefold()))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Before:
+    """What the model sees in any case: the last messages."""
+
+    events: Collection[str] = ()  # their ids
+    texts: Sequence[str] = ()
+    said: str = field(default="", init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "said", "\n".join(map(plain, self.texts)))
+
+    def shows(self, item: Item) -> bool:
+        if item.events and all(id in self.events for id in item.events):
+            return True
+        return _says(self.said, plain(item.text))
+
+
+def once(
+    sections: Mapping[Part, Sequence[Item]], before: Before
+) -> tuple[dict[Part, tuple[Item, ...]], list[Cut]]:
+    """The sections without repetitions, and what was left out."""
+    kept: dict[Part, tuple[Item, ...]] = {}
+    cut: list[Cut] = []
+    above = ""
+    for part in Part:
+        fresh: list[Item] = []
+        for item in sections.get(part, ()):
+            words = plain(item.text)
+            why = _why_not(item, words, part, before, above)
+            if why:
+                cut.append(Cut(part=part, id=item.id, tokens=item.tokens, why=why))
+            else:
+                fresh.append(item)
+                above += f"{words}\n"
+        kept[part] = tuple(fresh)
+    return kept, cut
+
+
+def _why_not(item: Item, words: str, part: Part, before: Before, above: str) -> str | None:
+    if part is Part.WINDOW:
+        if item.id in before.events:
+            return None  # it is the window
+    elif before.shows(item):
+        return IN_THE_WINDOW
+    return SAID_ABOVE if _says(above, words) else None
+
+
+def _says(said: str, words: str) -> bool:
+    """Whether these words stand there in a row, as words of their own."""
+    if len(words) < SHORTEST:
+        return False
+    start = said.find(words)
+    while start >= 0:
+        end = start + len(words)
+        if _edge(said, start - 1) and _edge(said, end):
+            return True
+        start = said.find(words, start + 1)
+    return False
+
+
+def _edge(said: str, place: int) -> bool:
+    return not 0 <= place < len(said) or not said[place].isalnum()
+
+
+def texts_of(items: Iterable[Item]) -> list[str]:
+    return [item.text for item in items]

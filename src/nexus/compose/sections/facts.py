@@ -1,0 +1,87 @@
+"""Exact values, and what is true now of those the question names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from ...core.context import Item
+from ...core.derive import known_as
+from ...core.records import Memory, MemoryKind
+from ...recall.interpret import about, interpret
+from ..asking import Asking, falling
+
+MOST_EXACT = 100
+MOST_NAMED = 60
+MOST_RELATIONS = 20
+FACT = (MemoryKind.FACT,)
+OF_THE_SPEAKER = re.compile(r"\b(?:i|i'm|my|me|mine)\b", re.IGNORECASE)
+
+
+def facts(asking: Asking) -> list[Item]:
+    """What was set exactly, newest first; then what holds of whom the question speaks."""
+    exact = _exact(asking)
+    shown = {memory.id for memory in exact}
+    items = [
+        asking.item(memory, 0.8 * falling(place, 0.95), strategy="exact", kind="exact")
+        for place, memory in enumerate(exact)
+    ]
+    return items + [each for each in _holding(asking) if each.id not in shown]
+
+
+def _exact(asking: Asking) -> list[Memory]:
+    """The newest value of each key of every scope that may be read."""
+    names = sorted({known_as(str(scope)) for scope in asking.grant.scopes})
+    told = asking.store.memories.named(
+        asking.grant, names, limit=MOST_EXACT, kinds=FACT, learned=False
+    )
+    newest: dict[tuple[str, str], Memory] = {}
+    for memory in asking.known(told):
+        if memory.body.get("exact"):
+            newest.setdefault((memory.body["subject"], memory.body["predicate"]), memory)
+    return list(newest.values())
+
+
+def _holding(asking: Asking) -> Iterator[Item]:
+    names = _names(asking)
+    if not names:
+        return
+    named = asking.known(
+        asking.store.memories.named(asking.grant, names, limit=MOST_NAMED, kinds=FACT)
+    )
+    told = [each for each in named if not each.body.get("exact")]
+    place = 0
+    for subject, predicate in _relations(told, frozenset(names)):
+        reading = interpret(about(told, subject, predicate), asking.now, predicate)
+        for memory in reading.holding:
+            since = reading.since if memory is reading.now else memory.valid_from
+            yield _item(asking, memory, since, falling(place, 0.95))
+            place += 1
+
+
+def _names(asking: Asking) -> list[str]:
+    names = list(asking.plan.names)
+    people = asking.viewer.people
+    if len(people) == 1 and OF_THE_SPEAKER.search(asking.plan.question):
+        names.append(known_as(people[0].value))
+    return names
+
+
+def _relations(told: Sequence[Memory], names: frozenset[str]) -> list[tuple[str, str]]:
+    """Who or what is told of, and in which relation; those that are named come first."""
+    pairs = dict.fromkeys(
+        (known_as(each.body["subject"]), each.body["predicate"].upper()) for each in told
+    )
+    return sorted(pairs, key=lambda pair: pair[0] not in names)[:MOST_RELATIONS]
+
+
+def _item(asking: Asking, memory: Memory, since: datetime | None, worth: float) -> Item:
+    sure = memory.confidence
+    made = asking.item(
+        memory, worth * sure, strategy="interpret", kind="holds now", confidence=sure
+    )
+    if since and since.date() != memory.at.date():
+        return replace(made, text=f"{memory.text} (since {since:%Y-%m-%d})")
+    return made

@@ -1,0 +1,82 @@
+"""Decisions, commitments, action items and stated preferences: pinned."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from ...core.context import Item
+from ...core.records import Memory, MemoryKind
+from ...core.text import query_terms
+from ..asking import Asking, falling
+
+MOST = 200  # the newest are looked at
+COMPARED = 40  # with each other, to see which take the place of earlier ones
+CORRECTION = "correction"
+CHANGES = re.compile(
+    r"\b(?:instead|no longer|any ?more|rather than|chang(?:e|ed|ing)|switch(?:ed|ing)?"
+    r"|revert(?:ed)?|cancel(?:led|ed)?|scrap(?:ped)?|drop(?:ped)?|withdr[ae]wn?|call(?:ed)? off)\b",
+    re.IGNORECASE,
+)
+DONE = frozenset({"done", "closed", "cancelled", "superseded"})
+OF_ANY_DECISION = (
+    "we decided decide decision agreed agree chose choose picked settled use using go going with"
+    " switch switched change changed instead longer rather anymore let's team"
+)
+NAMES = {"preference_stated": "preference", "action_item": "action item"}
+
+
+def landmarks(asking: Asking) -> list[Item]:
+    """Oldest first, so that a new one comes last and all before it stay where they are.
+
+    The newest and most salient are worth most; what is over or was replaced is worth least.
+    """
+    found = asking.of_kind(MemoryKind.LANDMARK, limit=MOST)
+    over = _replaced(found) | {each.id for each in found if _is_over(each, asking)}
+    ranked = sorted(found, key=lambda each: (each.id in over, -each.salience))  # newest first
+    items = [
+        _item(asking, memory, falling(place, 0.97), over=memory.id in over)
+        for place, memory in enumerate(ranked)
+    ]
+    return sorted(items, key=lambda item: (item.at, item.id))
+
+
+def _item(asking: Asking, memory: Memory, worth: float, *, over: bool) -> Item:
+    told = str(memory.body.get("kind") or "landmark")
+    kind = NAMES.get(told, told) + (", replaced" if over else "")
+    return asking.item(memory, worth, kind=kind, strategy="pinned", salience=memory.salience)
+
+
+def _is_over(memory: Memory, asking: Asking) -> bool:
+    ended = memory.valid_to is not None and memory.valid_to <= asking.now
+    return ended or memory.body.get("status") in DONE
+
+
+def _replaced(newest_first: Sequence[Memory]) -> set[str]:
+    """Those a later one says to be otherwise: it speaks of a change, and of the same thing."""
+    gone: set[str] = set()
+    looked_at = newest_first[:COMPARED]
+    for place, later in enumerate(looked_at):
+        wrong = later.body.get("wrong")
+        if not wrong and not CHANGES.search(later.text):
+            continue
+        matter = _matter(str(wrong) if wrong else later.text)
+        gone |= {
+            each.id
+            for each in looked_at[place + 1 :]
+            if each.at < later.at
+            and each.body.get("kind") != CORRECTION
+            and matter & _matter(each.text)
+        }
+    return gone
+
+
+def _matter(text: str) -> set[str]:
+    """What a decision is about, without the words that any decision has."""
+    return set(query_terms(text)) - _usual()
+
+
+@lru_cache(maxsize=1)  # stems load with the first word
+def _usual() -> frozenset[str]:
+    return frozenset(query_terms(OF_ANY_DECISION))

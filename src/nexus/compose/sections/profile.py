@@ -1,0 +1,44 @@
+"""Who is here: what they prefer, know and do, as far as one may know in this place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...core.context import Item
+from ...core.records import Trust
+from ...recall.profile import Entry, Profile, profile
+from ..asking import Asking, falling
+
+MOST_PEOPLE = 4
+PARTS = {"preferences": 1.0, "expertise": 0.8, "about": 0.8, "patterns": 0.5}
+
+
+def people(asking: Asking) -> list[Item]:
+    """What holds of everybody here, preferences first."""
+    return [
+        item
+        for person in asking.viewer.people[:MOST_PEOPLE]
+        for item in _items(
+            asking, profile(asking.store, asking.grant, person.value, now=asking.now)
+        )
+    ]
+
+
+def _items(asking: Asking, known: Profile) -> Iterator[Item]:
+    for part, worth in PARTS.items():
+        entries = [entry for entry in getattr(known, part) if asking.known([entry.memory])]
+        for place, entry in enumerate(entries):
+            yield _item(asking, entry, part, worth * falling(place))
+    if known.style.traits and not asking.replayed:  # counted in messages of today
+        yield Item(
+            text=f"{known.person} {', '.join(known.style.traits)}.",
+            id=f"style:{known.person}",
+            trust=Trust.INFERRED,
+            worth=0.4,
+            why={"strategy": "style"},
+        )
+
+
+def _item(asking: Asking, entry: Entry, part: str, worth: float) -> Item:
+    sure = entry.confidence
+    return asking.item(entry.memory, worth * sure, strategy="profile", part=part, confidence=sure)

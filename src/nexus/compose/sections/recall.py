@@ -1,0 +1,30 @@
+"""What was found for the question: seed 000's [RECALL]."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...core.context import Item
+from ...core.records import Hit
+from ..asking import Asking, falling
+
+LONG = 900  # characters: of what is longer, the sentences that answer are shown
+
+
+def recalled(asking: Asking) -> list[Item]:
+    """The hits, best first."""
+    hits = asking.found.hits if asking.found else ()
+    return [_item(asking, hit, place) for place, hit in enumerate(hits)]
+
+
+def _item(asking: Asking, hit: Hit, place: int) -> Item:
+    best = max(hit.reasons, key=lambda name: hit.reasons[name], default="conversation")
+    reasons = {name: round(score, 3) for name, score in hit.reasons.items()}
+    why: dict[str, float | str] = {"strategy": best, "score": round(hit.score, 3), **reasons}
+    made = asking.item(hit.memory, falling(place) * (0.5 + hit.score / 2), **why)
+    return _telling(made, hit) if len(made.text) > LONG else made
+
+
+def _telling(item: Item, hit: Hit) -> Item:
+    told = " … ".join(hit.highlights)
+    return replace(item, text=told) if 0 < len(told) < len(item.text) else item

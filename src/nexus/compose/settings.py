@@ -1,0 +1,42 @@
+"""How much room each section of a context has, in tokens (seed 003's numbers)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..core.context import Part
+
+LEAST_BUDGET = 300  # below it not even the frame and a few lines fit
+MOST_BUDGET = 1_000_000
+MOST_EVENTS = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Composing:
+    """What a context is made with when nothing else is said."""
+
+    budget: int = 4_000
+    window: int = 40  # events
+    hits: int = 10
+    least_score: float = 0.2  # what is less relevant is not shown
+    landmarks: int = 500
+    landmarks_floor: int = 250
+    profile: int = 300
+    profile_floor: int = 100
+    awareness: int = 200
+    summary: int = 500
+    goals: int = 100
+    facts: int = 400
+    episodes: int = 600
+    procedures: int = 300
+    activity: int = 400
+    recall: int = 800
+    window_floor: int = 600  # the window has what the others leave, and this much in any case
+
+    def budget_of(self, part: Part) -> int:
+        """What a section may use of its own; what it leaves flows on."""
+        return 0 if part is Part.WINDOW else int(getattr(self, part.value))
+
+    def floor_of(self, part: Part) -> int:
+        """What nobody takes from a section that needs it."""
+        return int(getattr(self, f"{part.value}_floor", 0))
