@@ -19,7 +19,7 @@ from ..core.filters import matches
 from ..core.protocols import Scored, Store
 from ..core.records import Memory, MemoryKind, memory_id
 from ..core.scope import Scope
-from ..core.text import STOP_WORDS, WORD, terms
+from ..core.text import STOP_WORDS, WORD
 from .asked import Asked, Strategy
 from .interpret import BOOST, Tense, tenses
 
@@ -34,7 +34,8 @@ RARE = 3  # learned facts a name may have and still lead to each of them with fu
 MANY = 10  # and from how many on it leads to none of them
 RESTATED = 0.1  # what a passage counts that a fact restates, beside a fact that was told
 MOST_SOURCES = 6  # what rests on more says none of them again
-MOST_PIECES = 8  # of a long message, looked through for what a fact says
+MOST_LONG = 4  # long messages that are looked through for what a fact says,
+MOST_PIECES = 8  # and pieces of each
 
 Said = tuple[Scope, str]  # where, and the id of the event
 
@@ -111,23 +112,31 @@ def _rarity(fact: Memory, names: set[str], shared: Mapping[str, int]) -> float:
 def _passages(
     store: Store, grant: Grant, said_in: Mapping[Said, tuple[float, Memory]]
 ) -> dict[str, float]:
-    """The passage of each event; of a long one the piece that says most of what the fact says."""
+    """The passage of each event, or of a long message one piece."""
     if not said_in:
         return {}
     whole = {_passage(*said): said for said in said_in}
     there = store.memories.texts(grant, list(whole)).keys()
     scores = {id: RESTATED * said_in[whole[id]][0] for id in there}
+    long = sorted(set(whole) - there, key=lambda each: (-said_in[whole[each]][0], each))
+    looked_at = [whole[id] for id in long[:MOST_LONG]]
+    return scores | _pieces(store, grant, {said: said_in[said] for said in looked_at})
+
+
+def _pieces(
+    store: Store, grant: Grant, said_in: Mapping[Said, tuple[float, Memory]]
+) -> dict[str, float]:
+    """Of each of these long messages the piece that holds most of its fact's words."""
     pieces = {
-        _passage(*said, f"{number:06}"): said
-        for id, said in whole.items()
-        if id not in there
-        for number in range(MOST_PIECES)
+        _passage(*said, f"{number:06}"): said for said in said_in for number in range(MOST_PIECES)
     }
+    words = {said: set(WORD.findall(fact.text.casefold())) for said, (_, fact) in said_in.items()}
     best: dict[Said, tuple[int, str]] = {}
     for id, text in store.memories.texts(grant, list(pieces)).items() if pieces else ():
-        said = set(terms(said_in[pieces[id]][1].text))
-        best[pieces[id]] = max(best.get(pieces[id], (0, "")), (len(said & set(terms(text))), id))
-    return scores | {id: RESTATED * said_in[event][0] for event, (_, id) in best.items() if id}
+        low = text.casefold()
+        held = sum(word in low for word in words[pieces[id]])
+        best[pieces[id]] = max(best.get(pieces[id], (0, "")), (held, id))
+    return {id: RESTATED * said_in[said][0] for said, (held, id) in best.items() if held}
 
 
 def _passage(scope: Scope, event: str, slot: str = "") -> str:
