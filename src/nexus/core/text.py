@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 import unicodedata
 from functools import lru_cache
 from typing import Any
@@ -21,13 +22,20 @@ STOP_WORDS = frozenset(
 )
 
 
-@lru_cache(maxsize=1)
-def _stemmer() -> Any:
-    # Loaded with the first word: the package brings every language along. Its pure Python
-    # version is taken on purpose, so that terms are the same on every machine.
-    from snowballstemmer.english_stemmer import EnglishStemmer  # noqa: PLC0415
+_of_thread = threading.local()  # a stemmer keeps the word it works on in itself
 
-    return EnglishStemmer()
+
+def _stemmer() -> Any:
+    """This thread's own.
+
+    Loaded with the first word: the package brings every language along. Its pure Python version
+    is taken on purpose, so that terms are the same on every machine.
+    """
+    if not hasattr(_of_thread, "stemmer"):
+        from snowballstemmer.english_stemmer import EnglishStemmer  # noqa: PLC0415
+
+        _of_thread.stemmer = EnglishStemmer()
+    return _of_thread.stemmer
 
 
 @lru_cache(maxsize=100_000)

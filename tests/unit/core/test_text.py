@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from nexus.core.text import LONGEST_TERM, query_terms, terms
+from nexus.core.text import LONGEST_TERM, _stem, query_terms, terms
 
 
 @pytest.mark.parametrize(
@@ -59,3 +61,19 @@ def test_a_question_of_stop_words_alone_keeps_them(question: str) -> None:
 
 def test_words_written_apart_or_together_are_different_words() -> None:
     assert not set(terms("database")) & set(terms("data base"))
+
+
+def test_threads_do_not_disturb_each_others_words() -> None:
+    words = [
+        f"{word}{suffix}"
+        for word in ("nation", "relat", "connect", "organ")
+        for suffix in ("ization", "ational", "edness", "fulness", "ively", "ousli")
+    ]
+    words = [f"{letter}{word}" for letter in "abcdefghijklmnopqrstuvwxyz" for word in words]
+    alone = [terms(word) for word in words]
+    _stem.cache_clear()
+
+    with ThreadPoolExecutor(8) as pool:
+        together = list(pool.map(terms, words * 4))
+
+    assert together == alone * 4
