@@ -25,7 +25,7 @@ Line = tuple[str, str, float | None]  # part, text, confidence
 @json_option
 @viewer_options
 def profile(door: Door, person: str, *, as_json: bool) -> None:
-    """Show what is known of a person from here: what holds now, and how sure that is.
+    """Show what is known of a person. From here, what holds now, and how sure that is.
 
     \b
         nexus profile alice --room design --participant alice
