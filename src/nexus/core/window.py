@@ -8,7 +8,7 @@ somebody said. A place's window is readable wherever the place is, and nowhere e
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Protocol
@@ -201,12 +201,13 @@ class ActiveGoal:
 class WindowView:
     """What is on the table in a place now."""
 
-    events: tuple[Event, ...]  # the last ones, oldest first
-    summary: Summary
+    events: tuple[Event, ...] = ()  # the last ones since the last long silence, oldest first
+    summary: Summary = field(default_factory=Summary)
     notes: tuple[Note, ...] = ()
     thoughts: tuple[Thought, ...] = ()  # oldest first
     goal: ActiveGoal | None = None
-    fresh: bool = True  # False: resumed after a long silence, from the summary and no events
+    fresh: bool = True  # False: nothing happened here for long; the summary tells what was before
+    degraded: tuple[str, ...] = ()  # what did not take part, and why
 
 
 # Their spelling in a store

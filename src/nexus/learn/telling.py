@@ -15,7 +15,9 @@ from ..core.records import Event
 from ..core.secrets import redacted
 from ..core.text import STOP_WORDS, UNSPACED
 from ..core.window import Line
-from .immune import own_words
+from .immune import new_words
+from .rules.extracted import Span
+from .rules.instructions import instructions
 from .rules.junk import is_greeting, is_noise, is_repetition, told
 from .rules.lexicon import ENGLISH
 from .rules.tokens import Token, sentences, tokens
@@ -70,18 +72,21 @@ def in_order(line: Line) -> tuple[float, tuple[int, ...], int]:
     return line.at.timestamp(), tuple(-ord(letter) for letter in line.event), line.place
 
 
-def lines_of(event: Event, before: str = "", known: Sequence[str] = ()) -> list[Line]:
-    """The sentences of an event that tell something.
+def lines_of(event: Event, recent: Sequence[Event] = (), known: Sequence[str] = ()) -> list[Line]:
+    """The sentences of an event that tell something new, and give no orders to a model.
 
-    `before` is the text of the message before it, so that a password that answers it is
-    redacted. What one of the `known` texts (a landmark) says already is left out.
+    `recent` are the messages of its conversation before it: what repeats them tells nothing, and
+    a password that answers the last of them is redacted. What one of the `known` texts (a
+    landmark) says already is left out.
     """
-    seen = own_words(event)[: 2 * LONGEST_READ]  # a secret at its end is cut off again
+    before = recent[-1].text if recent else ""
+    seen = new_words(event, recent)[: 2 * LONGEST_READ]  # a secret at its end is cut off again
     text = told(redacted(seen, after=before)[:LONGEST_READ])
     words = tokens(text)
     if is_repetition(words) or is_noise(text, words):
         return []
     said = [_content(tokens(each)) for each in known]
+    orders = instructions(text)
     return [
         Line(
             event=event.id,
@@ -94,10 +99,15 @@ def lines_of(event: Event, before: str = "", known: Sequence[str] = ()) -> list[
         )
         for place, sentence in enumerate(_worth_telling(words))
         if not any(_content(sentence) <= other for other in said)
+        and not any(_overlap(order, sentence) for order in orders)
     ]
 
 
-def _worth_telling(words: Sequence[Token]) -> Iterator[list[Token]]:
+def _overlap(order: Span, sentence: Sequence[Token]) -> bool:
+    return order.start < sentence[-1].end and sentence[0].start < order.end
+
+
+def _worth_telling(words: Sequence[Token]) -> Iterator[Sequence[Token]]:
     for sentence in sentences(words):
         content = _content(sentence)
         letters = sum(len(UNSPACED.findall(word)) for word in content)

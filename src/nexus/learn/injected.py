@@ -1,0 +1,57 @@
+"""What was put before a model in a place lately, kept in its window as digests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from ..core.access import Grant
+from ..core.ids import WorkspaceId
+from ..core.protocols import Store
+from ..core.scope import Scope
+from ..core.window import Slot, WindowItem
+from .immune import Injected, digests_of
+
+
+def injected_item(
+    scope: Scope,
+    id: str,
+    text: str,
+    *,
+    rests_on: Iterable[str],
+    people: Iterable[str] = (),
+    now: datetime,
+) -> WindowItem:
+    """A context's text as digests. They go when one of those it rests on is forgotten."""
+    return WindowItem(
+        scope=scope,
+        slot=Slot.INJECTED,
+        key=id,
+        value=[*sorted(digests_of(text))],
+        at=now,
+        rests_on=tuple(dict.fromkeys(rests_on)),
+        people=tuple(people),
+    )
+
+
+def inject(
+    store: Store,
+    workspace: WorkspaceId,
+    scope: Scope,
+    id: str,
+    text: str,
+    *,
+    rests_on: Iterable[str],
+    people: Iterable[str] = (),
+    now: datetime,
+) -> None:
+    """Take note that this was put before a model."""
+    item = injected_item(scope, id, text, rests_on=rests_on, people=people, now=now)
+    store.window.put(workspace, [item])
+
+
+def injected_in(store: Store, grant: Grant, scope: Scope, *, now: datetime) -> Injected:
+    """What was injected in this one place."""
+    found = store.window.find(grant.within([scope]), slots=[Slot.INJECTED], now=now)
+    contexts = [frozenset(map(str, item.value)) for item in found if isinstance(item.value, list)]
+    return Injected(tuple(reversed(contexts)))
