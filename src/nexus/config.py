@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from .compose.settings import Composing
 from .core.errors import ConfigError
 from .learn.learning import Learning
 from .learn.limits import CHARACTERS, TURNS
@@ -97,6 +98,7 @@ class Settings:
     indexing: Indexing = field(default_factory=Indexing)
     learning: Learning = field(default_factory=Learning)
     search: Search = field(default_factory=Search)
+    compose: Composing = field(default_factory=Composing)
     agents: AgentSettings = field(default_factory=AgentSettings)
 
 
@@ -132,6 +134,7 @@ def load_settings(
         indexing=Indexing(**given.get("indexing", {})),
         learning=Learning(**given.get("learning", {})),
         search=Search(**given.get("search", {})),
+        compose=Composing(**given.get("compose", {})),
         agents=AgentSettings(
             read=Switch(**agents.get("read", {})),
             write=Writing(**agents.get("write", {})),

@@ -15,6 +15,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import yaml
 
+from .compose.settings import LEAST_BUDGET, MOST_BUDGET, MOST_EVENTS, ROOMS
 from .config import VARIABLE, AgentSettings, Settings
 from .core.errors import ConfigError, InvalidInput
 from .core.scope import kind_named
@@ -56,6 +57,11 @@ RANGES = {
     "memory.search.default_limit": (1, MOST_HITS),
     "memory.search.default_threshold": (0, 1),
     "memory.search.model_wait_seconds": (0.1, 60),
+    "memory.compose.budget": (LEAST_BUDGET, MOST_BUDGET),
+    "memory.compose.window": (1, MOST_EVENTS),
+    "memory.compose.hits": (1, 100),
+    "memory.compose.least_score": (0, 1),
+    **{f"memory.compose.{name}": (0, MOST_BUDGET) for name in ROOMS},
 }
 CHOICES = {
     "memory.backend": tuple(BACKENDS),

@@ -11,7 +11,8 @@ from datetime import datetime
 from typing import Any, Unpack, cast
 
 from . import observe as tell
-from .core.access import Grant, Viewer
+from .contexts import Contexts
+from .core.access import Grant
 from .core.canonical import clean_list, clean_time
 from .core.errors import InvalidInput, NotFound
 from .core.filters import Condition, Every, Filter, Op, parse_filter
@@ -37,20 +38,14 @@ from .recall.profile import Profile, profile
 from .recall.query import check_limit, make_query
 from .recall.sessions import Session, SessionScore, Stale, route, stale
 from .reviews import Reviews
-from .wiring import Parts
 
 BATCH = 500  # messages in one commit
 MOST_LISTED = 100_000
 RAISE = object()
 
 
-class Place:
+class Place(Contexts):
     """What can be told, found and looked up from here."""
-
-    def __init__(self, parts: Parts, viewer: Viewer) -> None:
-        self._parts = parts
-        self.viewer = viewer
-        self.grant = viewer.grant()
 
     # Telling
 
@@ -159,14 +154,6 @@ class Place:
             told=told,
         )
         return self._append([event], now)[0]
-
-    def _append(self, events: Sequence[NewEvent], now: datetime | None = None) -> list[Receipt]:
-        receipts = self._parts.store.ledger.append(
-            self.viewer.workspace, events, recorded_at=now or self._parts.now()
-        )
-        if self._parts.background:
-            self._parts.worker.nudge()
-        return receipts
 
     # Finding
 

@@ -9,6 +9,8 @@ from ..core.context import Part
 LEAST_BUDGET = 300  # below it not even the frame and a few lines fit
 MOST_BUDGET = 1_000_000
 MOST_EVENTS = 1_000
+FLOORS = ("landmarks_floor", "profile_floor", "window_floor")
+ROOMS = (*(part.value for part in Part if part is not Part.WINDOW), *FLOORS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

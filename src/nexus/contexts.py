@@ -1,0 +1,122 @@
+"""Before and after every answer: what a place puts before a model, and what it takes down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from . import observe as tell
+from .compose.compose import Composer
+from .compose.messages import KEPT, keys_of, question_in, read_messages
+from .compose.wish import Wish
+from .core.access import Viewer
+from .core.context import Context
+from .core.records import NewEvent, Receipt
+from .wiring import Parts
+
+Chat = Iterable[Mapping[str, Any] | NewEvent]  # OpenAI's or Anthropic's messages, or our events
+
+
+class Contexts:
+    """A place as the agent that answers there uses it."""
+
+    def __init__(self, parts: Parts, viewer: Viewer) -> None:
+        self._parts = parts
+        self.viewer = viewer
+        self.grant = viewer.grant()
+
+    def compose(
+        self,
+        question: str,
+        *,
+        budget: int | None = None,
+        window: int | None = None,
+        model: str | None = None,
+        as_of: datetime | None = None,
+        explain: bool = False,
+    ) -> Context:
+        """What a model should know before it answers, within a budget of tokens.
+
+        `model` says whose tokens are counted, `window` how many of the last messages are looked
+        at. With `as_of` it is what would have been given at that time. `context.receipt` tells
+        why each thing is there and what was cut; `explain` adds how hits came to their places.
+        """
+        wish = Wish(
+            question=question,
+            budget=budget,
+            window=window,
+            model=model,
+            as_of=as_of,
+            explain=explain,
+        )
+        return self._composer().compose(self.viewer, wish)
+
+    def before(
+        self,
+        messages: Chat,
+        *,
+        budget: int | None = None,
+        window: int | None = None,
+        model: str | None = None,
+        as_of: datetime | None = None,
+        explain: bool = False,
+        thread: str | None = None,
+    ) -> Context:
+        """The context for messages that are about to be sent; what they show is not repeated.
+
+        The question is the last thing a person says in them.
+        """
+        said = read_messages(messages)
+        wish = Wish(
+            question=question_in(said),
+            budget=budget,
+            window=window,
+            model=model,
+            as_of=as_of,
+            explain=explain,
+            said=said,
+            thread=thread,
+        )
+        return self._composer().compose(self.viewer, wish)
+
+    def after(self, messages: Chat, *, thread: str | None = None) -> list[Receipt]:
+        """Write down what was said in these messages and is not written down yet.
+
+        Call it with the whole list after every answer: the same words are the same event. System
+        messages and what Nexus itself had put there are left out.
+        """
+        said = read_messages(messages)
+        now = self._parts.now()
+        events = [
+            tell.message(
+                self.viewer,
+                each.speaker(self.viewer),
+                each.text,
+                now=now,
+                role=each.role,
+                told={"key": key, "thread": thread, "metadata": each.call or None},
+            )
+            for each, key in zip(said, keys_of(said, self.viewer, thread), strict=True)
+            if each.role in KEPT
+        ]
+        return self._append(events, now) if events else []
+
+    def _composer(self) -> Composer:
+        parts = self._parts
+        return Composer(
+            store=parts.store,
+            ranking=parts.ranking,
+            catch_up=parts.learner.catch_up,
+            clock=parts.now,
+            settings=parts.settings.compose,
+            threshold=parts.settings.search.default_threshold,
+        )
+
+    def _append(self, events: Sequence[NewEvent], now: datetime | None = None) -> list[Receipt]:
+        receipts = self._parts.store.ledger.append(
+            self.viewer.workspace, events, recorded_at=now or self._parts.now()
+        )
+        if self._parts.background:
+            self._parts.worker.nudge()
+        return receipts
