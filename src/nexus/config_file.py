@@ -19,7 +19,7 @@ from .compose.settings import LEAST_BUDGET, MOST_BUDGET, MOST_EVENTS, ROOMS
 from .config import VARIABLE, AgentSettings, Settings
 from .core.errors import ConfigError, InvalidInput
 from .core.scope import kind_named
-from .learn.learning import CONTRADICTIONS, FREQUENCIES
+from .learn.learning import CONTRADICTIONS, EPISODES, FREQUENCIES
 from .observe import ROLES
 from .recall.query import MOST_HITS
 
@@ -67,6 +67,7 @@ CHOICES = {
     "memory.backend": tuple(BACKENDS),
     "memory.indexing.allowed_roles": ROLES,
     "memory.learning.contradictions": CONTRADICTIONS,
+    "memory.learning.episodes": EPISODES,
     "agents.defaults.memory.write.frequency": FREQUENCIES,
 }
 PRICED = re.compile(r"(memory\.llm\.prices)\..*(\.(?:input|output))")  # between: any model

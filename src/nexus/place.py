@@ -30,9 +30,11 @@ from .core.records import (
     Receipt,
 )
 from .core.scope import Scope
+from .desk import Desk
 from .observe import Told
 from .recall.answer import answer
 from .recall.entities import EntityView, entities, entity, names_of
+from .recall.episodes import listed
 from .recall.interpret import Interpretation, about, interpret
 from .recall.profile import Profile, profile
 from .recall.query import check_limit, make_query
@@ -44,7 +46,7 @@ MOST_LISTED = 100_000
 RAISE = object()
 
 
-class Place(Contexts):
+class Place(Contexts, Desk):
     """What can be told, found and looked up from here."""
 
     # Telling
@@ -311,6 +313,24 @@ class Place(Contexts):
             where = Session(scope=self.scope(session), thread=thread)
         self._parts.learner.catch_up(self.grant)
         return stale(self._parts.store, self.grant, where, now=self._parts.now())
+
+    def episodes(
+        self,
+        span: str | None = None,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        limit: int = 100,
+    ) -> list[Memory]:
+        """What happened here in a few sentences, newest first: by thread, session, day or week."""
+        return listed(
+            self._parts.store,
+            self.grant,
+            span=span,
+            since=None if since is None else clean_time(since, "since"),
+            until=None if until is None else clean_time(until, "until"),
+            limit=check_limit(limit, MOST_LISTED),
+        )
 
     def get(self, id: str) -> Memory:
         """One memory by its id."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,7 @@ from .recall.answer import Ranking
 from .recall.query import Search
 
 if TYPE_CHECKING:
+    from .learn.episodes import Episodes
     from .learn.one_pass import OnePass
     from .recall.asked import Asker, Strategy
     from .recall.rewrite import Rewrite
@@ -45,6 +47,7 @@ class Parts:
     worker: Worker
     ranking: Ranking
     spending: Spending
+    episodes: Callable[[], Episodes]  # made when first needed
     breakers: Breakers
     now: Clock
     background: bool
@@ -99,6 +102,7 @@ def assemble(
         worker=Worker(learner),
         ranking=make_ranking(settings.search, kept, cached, asked, guards),
         spending=spending,
+        episodes=make_episodes(settings, kept, cached, model, spending),
         breakers=guards,
         now=now,
         background=background,
@@ -122,6 +126,7 @@ def make_learning(settings: Settings) -> Learning:
         facts=settings.learning.facts and agents.write.enabled,
         labels=settings.learning.labels and agents.labeling.enabled,
         contradictions=settings.learning.contradictions,
+        episodes=settings.learning.episodes if agents.write.enabled else "off",
     )
 
 
@@ -163,6 +168,32 @@ def make_one_pass(
 
         limits = Limits(turns=llm.turns_per_call, characters=llm.characters_per_call)
         return OnePass(model, llm.model or "", load_prompt("one_pass"), limits, spending)
+
+    return make
+
+
+def make_episodes(
+    settings: Settings,
+    store: Store,
+    embedder: Embedder,
+    model: LanguageModel | None,
+    spending: Spending,
+) -> Callable[[], Episodes]:
+    """Who tells episodes: a model only where the settings say so."""
+    told_by = make_learning(settings).episodes
+    if told_by == "model" and model is None:
+        raise ConfigError("memory.learning.episodes: model needs a model: configure memory.llm")
+
+    @cache
+    def make() -> Episodes:
+        from .learn.episodes import Episodes, Narrator  # noqa: PLC0415  # the rules load with it
+        from .prompts import load_prompt  # noqa: PLC0415
+
+        narrator = None
+        if model is not None and told_by == "model":
+            name = settings.llm.model or ""
+            narrator = Narrator(model, name, load_prompt("episode"), spending)
+        return Episodes(store, embedder, narrator, automatic=told_by != "off")
 
     return make
 

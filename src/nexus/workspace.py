@@ -104,6 +104,14 @@ class Workspace:
         """Work out people's habits again, scope by scope; returns how many are new or different."""
         return learn_patterns(self._parts.store, self.id, self._parts.now())
 
+    def learn_episodes(self, *, again: bool = False) -> int:
+        """Tell what is over by now: threads, sessions, days, weeks; returns how many are new.
+
+        Harmless to repeat. With `again`, those that are there are told once more.
+        """
+        self.flush()
+        return self._parts.episodes().learn(self.id, self._parts.now(), again=again)
+
     def sessions_knowing(
         self, names: str | Iterable[str], *, user: str, limit: int = 5
     ) -> list[SessionScore]:

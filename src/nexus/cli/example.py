@@ -62,6 +62,10 @@ ABOUT = {
     "memory.learning.contradictions": (
         "When a new fact contradicts a known one: append | prefer_new | prefer_old | review."
     ),
+    "memory.learning.episodes": (
+        "Threads, sessions, days and weeks in a few sentences: extractive (what was said, word for"
+        " word) | model (memory.llm's words, if they say the same) | off."
+    ),
     "memory.indexing": "Which messages become passages by themselves. The ledger keeps all.",
     "memory.indexing.auto_index_messages": "false: only documents and notes are found.",
     "memory.indexing.min_content_length": "Shorter messages are not indexed (characters).",
@@ -84,10 +88,6 @@ ABOUT = {
     "memory.search.reranker_api_key": "If it wants one.",
     "memory.search.model_wait_seconds": "How long a search waits for either at most; then it goes"
     " on without.",
-    "agents": "",
-    "agents.defaults": "",
-    "agents.defaults.memory": "What agents do by themselves.",
-    "agents.defaults.memory.read": "",
     "memory.compose": "What is put before a model, and how much room each section has (tokens).",
     "memory.compose.budget": "For a whole context.",
     "memory.compose.window": "How many of the last messages are looked at.",
@@ -106,6 +106,10 @@ ABOUT = {
     "memory.compose.activity": "What happened today, if that is asked for.",
     "memory.compose.recall": "Hits of the question.",
     "memory.compose.window_floor": "The last messages have what the others leave, and this.",
+    "agents": "",
+    "agents.defaults": "",
+    "agents.defaults.memory": "What agents do by themselves.",
+    "agents.defaults.memory.read": "",
     "agents.defaults.memory.read.enabled": "Look into memory before every answer.",
     "agents.defaults.memory.write": "",
     "agents.defaults.memory.write.enabled": "Learn from what was said.",

@@ -8,6 +8,7 @@ PROJECT = "project"  # metadata in which an event says whose place it is: "we" m
 
 FREQUENCIES = ("every_turn", "manual")  # manual: a model reads when somebody calls `flush`
 CONTRADICTIONS = ("append", "prefer_new", "prefer_old", "review")
+EPISODES = ("extractive", "model", "off")  # off: told when somebody calls `learn_episodes`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,3 +18,4 @@ class Learning:
     facts: bool = True  # facts, entities and landmarks
     labels: bool = True  # a headline, topics and names for each message
     contradictions: str = "append"  # see CONTRADICTIONS
+    episodes: str = "extractive"  # who tells them: see EPISODES

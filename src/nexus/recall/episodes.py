@@ -109,7 +109,7 @@ def _within(store: Store, grant: Grant, window: Window) -> list[Memory]:
 def _of_spans(store: Store, grant: Grant, spans: Sequence[str], limit: int) -> list[Memory]:
     names = [span_name(span) for span in spans]
     found = store.memories.named(grant, names, limit=limit, kinds=[MemoryKind.EPISODE])
-    return [each for each in found if each.body.get("span") in SPANS]
+    return [each for each in found if _is_whole(each)]
 
 
 def _touches(episode: Memory, window: Window) -> bool:
@@ -179,7 +179,12 @@ def _pointed(workspace: WorkspaceId, question: str, embedder: Questions | None) 
 
 def _is_told(memory: Memory, as_of: datetime | None) -> bool:
     known = as_of is None or memory.recorded_at <= as_of
-    return known and memory.body.get("span") in SPANS
+    return known and _is_whole(memory)
+
+
+def _is_whole(memory: Memory) -> bool:
+    """Whether it tells of a stretch of time, and of which; a label of a turn does not."""
+    return memory.body.get("span") in SPANS and {"start", "end"} <= memory.body.keys()
 
 
 def _hit(episode: Memory, window: Window | None, found: _Found) -> Hit:

@@ -18,6 +18,7 @@ from ..core.records import Found, MemoryKind
 from ..core.text import query_terms
 from ..embedders.hashing import HashingEmbedder
 from ..place import Place
+from ..recall.episodes import episodes_for
 from .operations import START, Ref, World
 
 QUESTIONS = ("tea and secrets", "who likes the blue heron?", "ledger heron tea")
@@ -165,6 +166,18 @@ LOOKS: Mapping[str, Ask] = {
         lambda place, ref: [attempt(lambda: place.entity(name)) for name in ref.scope.ids]  # noqa: B023
     ),
     "entities": lambda _world, place, _: place.entities(),
+    "episodes": lambda world, place, _: (
+        place.episodes(),
+        place.episodes("day", since=START, until=START + DAY),
+        episodes_for(world.store, place.grant, f"{QUESTIONS[2]} today", START + DAY, limit=50),
+        episodes_for(
+            world.store,
+            place.grant,
+            QUESTIONS[1],
+            START,
+            embedder=place._parts.embedder,  # noqa: SLF001
+        ),
+    ),
     "reviews": lambda _world, place, _: place.reviews().list(None),
     "named and between": lambda world, place, known: (
         world.store.memories.named(

@@ -13,6 +13,7 @@ from unittest.mock import patch
 
 from ..config import Settings
 from ..core.access import Label, Viewer, administrator_grant
+from ..core.canonical import time_text
 from ..core.derive import searched_by_text
 from ..core.ids import WorkspaceId, digest
 from ..core.protocols import Store
@@ -188,6 +189,8 @@ def _learned(kind: MemoryKind, body: dict[str, Any], **more: Any) -> dict[str, A
     return {"kind": kind, "body": body, "slot": "learned", "learned": True, **more}
 
 
+DAY_ONE = time_text(START)
+
 # What flows make of two words of a text: told, or learned in each of the ways there are.
 SHAPES: Mapping[str, Callable[[str, str], dict[str, Any]]] = {
     "episode": lambda _one, _other: {"kind": MemoryKind.EPISODE},
@@ -203,6 +206,10 @@ SHAPES: Mapping[str, Callable[[str, str], dict[str, Any]]] = {
         MemoryKind.EPISODE,
         {"span": "turn", "label": one, "topics": [], "entities": [one, other]},
         indexed_text="",
+    ),
+    "day": lambda one, other: _learned(
+        MemoryKind.EPISODE,
+        {"span": "day", "start": DAY_ONE, "end": DAY_ONE, "entities": [one, other]},
     ),
     "landmark": lambda one, other: _learned(
         MemoryKind.LANDMARK, {"kind": "decision", "owner": other, "due": None, "text": one}

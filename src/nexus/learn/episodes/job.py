@@ -53,16 +53,21 @@ class Episodes:
         embedder: Embedder | None = None,
         narrator: Narrator | None = None,
         injected: InjectedIn | None = None,
+        *,
+        automatic: bool = True,
     ) -> None:
         self._store = store
         self._embedder = embedder
         self._narrator = narrator
         self._injected = injected
+        self._automatic = automatic  # False: only when somebody asks for it
         self._settled: dict[WorkspaceId, dict[datetime, int]] = {}  # week → its events
         self._looked: dict[WorkspaceId, _Looked] = {}
 
     def due(self, workspace: WorkspaceId, now: datetime) -> bool:
         """Whether a pass may find something to do. Cheap: it counts, and reads no event."""
+        if not self._automatic:
+            return False
         looked = self._looked.get(workspace)
         if looked is None or now >= looked.again_at:
             return True
