@@ -102,12 +102,17 @@ def names_in(memory: Memory) -> frozenset[str]:
     names it is about.
     """
     told = [memory.body.get(field) for field in NAMES.get(memory.kind, ())]
-    if memory.kind is MemoryKind.EPISODE and memory.body.get("span", "turn") != "turn":
+    if tells_of_time(memory):
         told.append(span_name(str(memory.body["span"])))
     every = (
         name for each in told for name in (each if isinstance(each, list | tuple) else (each,))
     )
     return frozenset(known_as(name) for name in every if isinstance(name, str))
+
+
+def tells_of_time(memory: Memory) -> bool:
+    """Whether it is an episode of a thread, session, day or week; the label of a turn is not."""
+    return memory.kind is MemoryKind.EPISODE and memory.body.get("span", "turn") != "turn"
 
 
 def span_name(span: str) -> str:

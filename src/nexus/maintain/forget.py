@@ -14,6 +14,7 @@ from datetime import datetime
 
 from ..core.access import administrator_grant
 from ..core.canonical import canonical_json
+from ..core.derive import tells_of_time
 from ..core.errors import InvalidInput, NotFound
 from ..core.ids import WorkspaceId, check_name, digest, str_only
 from ..core.protocols import Store
@@ -123,8 +124,12 @@ def forget(store: Store, workspace: WorkspaceId, target: Target, *, now: datetim
 def _other_sources(
     store: Store, workspace: WorkspaceId, doomed: dict[str, Memory], gone: set[str]
 ) -> list[str]:
-    """The events that what was removed also rested on, and that are still there."""
-    rested_on = {id for memory in doomed.values() for id in memory.sources}
+    """The events that what was removed also rested on, and that are still there.
+
+    Not those of episodes: they are told again from what is left, and nothing is learned again.
+    """
+    others = (memory for memory in doomed.values() if not tells_of_time(memory))
+    rested_on = {id for memory in others for id in memory.sources}
     survivors = store.ledger.get(administrator_grant(workspace), sorted(rested_on - gone))
     return [event.id for event in survivors]
 

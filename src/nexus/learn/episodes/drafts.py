@@ -137,11 +137,6 @@ def episode_id(scope: Scope, span: str, sources: Iterable[str]) -> str:
     return memory_id(MemoryKind.EPISODE, scope, span, tuple(sources))
 
 
-def is_episode(memory: Memory) -> bool:
-    """Whether it tells of a stretch of time, rather than labels one turn."""
-    return memory.kind is MemoryKind.EPISODE and memory.source == SOURCE
-
-
 def _rests_here(memory: Memory, scope: Scope, ids: set[str]) -> bool:
     """Whether everything it rests on is part of the episode: else it would outlive its source."""
     return memory.label == frozenset({scope}) and ids.issuperset(memory.sources)

@@ -15,14 +15,14 @@ from datetime import datetime, timedelta
 
 from ...core.access import administrator_grant
 from ...core.canonical import text_time
-from ...core.derive import embedded_text, span_name
+from ...core.derive import embedded_text, span_name, tells_of_time
 from ...core.errors import Unavailable
 from ...core.ids import WorkspaceId
 from ...core.protocols import Embedder, Store
 from ...core.records import Draft, Event, Memory, MemoryKind, Stage
 from ...core.scope import Scope
 from ..immune import NOTHING_INJECTED, Injected
-from .drafts import Teller, episode_id, is_episode
+from .drafts import Teller, episode_id
 from .narrating import Narrator
 from .splitting import DAY, WEEK, Piece, day_of, pieces, week_of
 
@@ -264,7 +264,7 @@ class _Run:
             here = administrator_grant(self.workspace).within([scope])
             names, kinds = [span_name(span) for span in SPANS], [MemoryKind.EPISODE]
             found = self.store.memories.named(here, names, limit=MOST_KNOWN, kinds=kinds)
-            self._known[scope] = {each.id: each for each in found if is_episode(each)}
+            self._known[scope] = {each.id: each for each in found if tells_of_time(each)}
         return self._known[scope]
 
     def _forgotten(self) -> set[str]:

@@ -8,6 +8,7 @@ the order it was said: nothing is put in other words, so nothing can be made up.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,22 +16,18 @@ from datetime import datetime
 from ...core.records import Event, Memory, MemoryKind
 from ...core.secrets import redacted
 from ...core.text import query_terms
-from ..immune import NOTHING_INJECTED, Injected, is_person, new_words
+from ..around import RECENT
+from ..immune import NOTHING_INJECTED, Injected, is_person
 from ..rules.extracted import LandmarkKind
-from ..rules.instructions import instructions
-from ..rules.junk import told
+from ..telling import lines_of as sentences_of
 
 MOST_LINES = 8
 FEWEST_LINES = 3  # also of talk in which nothing was decided, if so much was said
 LONGEST = 1_200  # characters of a whole episode
 LONGEST_LINE = 280
 LONGEST_NAME = 60
-LONGEST_READ = 4_000  # characters of one message that sentences are taken from
-BEFORE = 10  # messages among which repetitions are looked for
-FEWEST_WORDS = 4  # of a sentence that tells anything
 SAME = 0.6  # the share of its words that makes a line a repetition of another
 
-SENTENCE = re.compile(r"[^.!?…\n]+(?:\.(?=\w)[^.!?…\n]+)*[.!?…]*")
 NUMBER = re.compile(r"\d")
 NAME = re.compile(r"(?<=\w[\s,])[A-Z][\w'’-]+")
 TURNING = re.compile(
@@ -48,6 +45,7 @@ DECIDED = {  # how much more a landmark of a kind weighs
 LANDMARK, FACT, OWN = 3.0, 1.0, 0.2  # what each kind of line weighs by itself
 FRESH = 0.5  # what the first line of a speaker, or of a part of the day, weighs more
 DULL = 0.6  # what weighs less is left out, if enough is told
+LESS = 0.7  # what is left of a sentence's weight if no person said it
 QUESTION = 0.4  # what is left of a sentence's weight if it only asks
 
 
@@ -77,9 +75,12 @@ def lines_of(
     """Everything some events have to tell; `known` are their landmarks and facts."""
     said = {event.id: event for event in events}
     lines = [_known_line(memory, said) for memory in known]
+    texts: defaultdict[str, list[str]] = defaultdict(list)
+    for memory in known:
+        texts[memory.sources[0]].append(memory.text)
     for place, event in enumerate(events):
-        before = events[max(0, place - BEFORE) : place]
-        lines += _own_lines(event, before, injected)
+        before = events[max(0, place - RECENT) : place]
+        lines += _own_lines(event, before, texts[event.id], injected)
     return lines
 
 
@@ -94,19 +95,15 @@ def _known_line(memory: Memory, said: dict[str, Event]) -> Line:
     return Line(event.at, 0, speaker, redacted(memory.text), weight, speaker, landmark=landmark)
 
 
-def _own_lines(event: Event, before: Sequence[Event], injected: Injected) -> Iterator[Line]:
+def _own_lines(
+    event: Event, before: Sequence[Event], known: Sequence[str], injected: Injected
+) -> Iterator[Line]:
     """The sentences in which somebody says something of their own; orders to a model tell none."""
-    asked = before[-1].text if before else ""
-    text = redacted(new_words(event, before, injected)[:LONGEST_READ], after=asked)
-    if ">" in text or "```" in text or "~~~" in text:
-        text = told(text)
-    orders = instructions(text)
-    for place, match in enumerate(SENTENCE.finditer(text), 1):
-        ordered = any(each.start < match.end() and match.start() < each.end for each in orders)
-        sentence = match.group().strip()
-        if not ordered and len(sentence.split()) >= FEWEST_WORDS:
-            weight = telling(sentence) * (1 if is_person(event) else 0.7)
-            yield Line(event.at, place, event.speaker, sentence, weight, event.speaker)
+    person = is_person(event)
+    for own in sentences_of(event, before, known):
+        if person or not injected.holds(own.text):
+            weight = telling(own.text) * (1 if person else LESS)
+            yield Line(event.at, own.place + 1, event.speaker, own.text, weight, event.speaker)
 
 
 def telling(sentence: str) -> float:
@@ -137,23 +134,22 @@ def lines_again(episodes: Sequence[Memory], decided: Iterable[str]) -> list[Line
 def chosen(lines: Iterable[Line]) -> list[Line]:
     """The most telling lines there is room for, in the order they were said."""
     left = sorted(lines, key=lambda line: (-line.weight, line.at, line.place, line.text))
-    kept: list[Line] = []
-    words: list[frozenset[str]] = []
-    room = LONGEST
+    kept: dict[Line, frozenset[str]] = {}  # with their words
     heard: set[str] = set()
     while left and len(kept) < MOST_LINES:
         best = max(left, key=lambda line: line.weight + FRESH * (line.origin not in heard))
         left.remove(best)
-        size = len(best.text) + 1
-        said = frozenset(query_terms(best.sentence))
-        if size > room or any(_says_again(said, each) for each in words):
-            continue
         if len(kept) >= FEWEST_LINES and best.weight < DULL and best.origin in heard:
             break  # small talk of somebody who was heard already
-        kept.append(best)
-        words.append(said)
+        said = frozenset(query_terms(best.sentence))
+        if any(_says_again(said, each) for each in kept.values()):
+            continue
+        less = [each for each in kept if not each.landmark and _says_again(kept[each], said)]
+        stays = [each for each in kept if each not in less]
+        if sum(len(each.text) + 1 for each in (*stays, best)) > LONGEST:
+            continue
+        kept = {**{each: kept[each] for each in stays}, best: said}
         heard.add(best.origin)
-        room -= size
     return sorted(kept, key=lambda line: (line.at, line.place, line.text))
 
 
