@@ -10,10 +10,12 @@ from ..core.access import Grant, Viewer
 from ..core.context import Item
 from ..core.filters import Condition, Filter, Op, every
 from ..core.protocols import Store
-from ..core.records import Event, Found, Memory, MemoryKind
+from ..core.records import Found, Memory, MemoryKind
+from ..core.window import Summary, WindowView
 from .plan import Plan
 
 DAY_SECONDS = 86_400
+NOTHING_HERE = WindowView(events=(), summary=Summary())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +28,7 @@ class Asking:
     plan: Plan
     now: datetime  # the moment it is asked for: `as_of`, if that was given
     replayed: bool = False  # whether `now` lies in the past: later memories are not known yet
-    events: tuple[Event, ...] = ()  # the last messages, oldest first
+    view: WindowView = NOTHING_HERE  # the last messages, and what lies beside them
     found: Found | None = None
     shown: frozenset[str] = field(default=frozenset())  # ids of events the caller shows already
 

@@ -15,7 +15,8 @@ from ..core.canonical import time_text
 from ..core.context import Context, ContextReceipt, Item, Part, Section, Shown
 from ..core.ids import digest
 from ..core.protocols import Store
-from ..core.records import Event, Found
+from ..core.records import Found
+from ..core.window import WindowView
 from ..recall.answer import Ranking, answer
 from ..recall.query import make_query
 from .asking import Asking, Source
@@ -26,9 +27,9 @@ from .once import plain
 from .plan import Plan, plan
 from .render import render
 from .sections import SECTIONS
-from .sections.window import last_events
 from .settings import Composing
 from .stages import Stages
+from .window import window_of
 from .wish import Wish, checked
 
 MORE_HITS = 20  # asked for beyond those shown, because the window may show some of them
@@ -69,19 +70,28 @@ class Composer:
             replayed=wish.as_of is not None,
         )
         stages.stage("learn", lambda: self.catch_up(grant), None)
-        limit = wish.window or self.settings.window
-        none: tuple[Event, ...] = ()
-        events = stages.stage("window", lambda: last_events(bare, limit), none)
-        recent = [event.text for event in events if event.text != wish.question]
+        view = stages.stage("window", lambda: self._view(bare, wish), bare.view)
+        stages.degraded += view.degraded
+        recent = [event.text for event in view.events if event.text != wish.question]
         with stages.timed("plan"):
             planned = plan(wish.question, now=bare.now, recent=recent)
-        asking = replace(bare, plan=planned, events=events)
+        asking = replace(bare, plan=planned, view=view)
         asking = replace(asking, shown=_shown_by(wish, asking))
         if Part.RECALL not in planned.wanted:
             return asking
         found = stages.stage("recall", lambda: self._found(asking, wish), NOTHING)
         stages.degraded += found.degraded
         return replace(asking, found=found)
+
+    def _view(self, asking: Asking, wish: Wish) -> WindowView:
+        return window_of(
+            self.store,
+            asking.grant,
+            asking.viewer.home,
+            asking.now,
+            wish.window or self.settings.window,
+            as_of=wish.as_of,
+        )
 
     def _found(self, asking: Asking, wish: Wish) -> Found:
         def look(question: str) -> Found:
@@ -114,7 +124,7 @@ def _shown_by(wish: Wish, asking: Asking) -> frozenset[str]:
     if not wish.said:
         return frozenset()
     words = {plain(each.text) for each in wish.said}
-    same = (event.id for event in asking.events if plain(event.text) in words)
+    same = (event.id for event in asking.view.events if plain(event.text) in words)
     return events_of(wish.said, asking.viewer, wish.thread).union(same)
 
 

@@ -15,12 +15,14 @@ from .landmarks import landmarks
 from .procedures import procedures
 from .profile import people
 from .recall import recalled
+from .summary import summary
 from .window import window
 
 SECTIONS: Mapping[Part, Source] = {
     Part.LANDMARKS: landmarks,
     Part.PROFILE: people,
     Part.AWARENESS: awareness,
+    Part.SUMMARY: summary,
     Part.GOALS: goals,
     Part.FACTS: facts,
     Part.EPISODES: episodes,

@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 from ...core.context import Item
-from ...core.records import Memory, MemoryKind
-from ..asking import Asking, falling
+from ...core.records import Hit
+from ...recall.episodes import episodes_for
+from ..asking import Asking
 
-MOST = 12
-TURN = "turn"
+MOST = 8
 
 
 def episodes(asking: Asking) -> list[Item]:
-    """Stretches of time told in a few sentences, oldest first; of those that fit, the newest."""
-    every = (each for each in asking.of_kind(MemoryKind.EPISODE) if each.body.get("span") != TURN)
-    newest = [each for each in every if _then(asking, each)][:MOST]
-    items = [
-        asking.item(memory, falling(place), strategy="timeline", kind=_span(memory))
-        for place, memory in enumerate(newest)
-    ]
-    return items[::-1]
+    """Stretches of time told in a few sentences: the best, in the order they happened."""
+    hits = episodes_for(
+        asking.store,
+        asking.grant,
+        asking.plan.question,
+        asking.now,
+        limit=MOST,
+        window=asking.plan.window,
+        as_of=asking.now if asking.replayed else None,
+    )
+    return sorted((_item(asking, hit) for hit in hits), key=lambda item: (item.at, item.id))
 
 
-def _span(memory: Memory) -> str:
-    return str(memory.body.get("span", "episode"))
-
-
-def _then(asking: Asking, memory: Memory) -> bool:
-    """Whether any of it lies in the time asked about."""
-    window = asking.plan.window
-    if window is None:
-        return True
-    begins, ends = memory.valid_from or memory.at, memory.valid_to or memory.at
-    return begins < window.until and ends >= window.since
+def _item(asking: Asking, hit: Hit) -> Item:
+    reasons = {name: round(score, 3) for name, score in hit.reasons.items()}
+    kind, score = str(hit.memory.body.get("span", "episode")), round(hit.score, 3)
+    return asking.item(hit.memory, hit.score, strategy="episode", kind=kind, score=score, **reasons)

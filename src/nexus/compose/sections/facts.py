@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from ...core.canonical import canonical_json
 from ...core.context import Item
 from ...core.derive import known_as
 from ...core.records import Memory, MemoryKind
@@ -24,11 +25,15 @@ def facts(asking: Asking) -> list[Item]:
     """What was set exactly, newest first; then what holds of whom the question speaks."""
     exact = _exact(asking)
     shown = {memory.id for memory in exact}
-    items = [
-        asking.item(memory, 0.8 * falling(place, 0.95), strategy="exact", kind="exact")
-        for place, memory in enumerate(exact)
-    ]
+    items = [_exactly(asking, memory, place) for place, memory in enumerate(exact)]
     return items + [each for each in _holding(asking) if each.id not in shown]
+
+
+def _exactly(asking: Asking, memory: Memory, place: int) -> Item:
+    """The value as it was set, byte for byte."""
+    made = asking.item(memory, 0.8 * falling(place, 0.95), strategy="exact", kind="exact")
+    subject, key, value = (memory.body.get(name) for name in ("subject", "predicate", "value"))
+    return replace(made, text=f"{subject} {key} = {canonical_json(value)}")
 
 
 def _exact(asking: Asking) -> list[Memory]:
