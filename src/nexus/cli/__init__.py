@@ -18,6 +18,7 @@ COMMANDS = {
     "memory": ("memory", "Search, index, count, compact, export and import."),
     "profile": ("profile", "Show what is known of a person."),
     "patterns": ("profile", "Work out people's habits again."),
+    "episodes": ("episodes", "What happened, in a few sentences: sessions, days, weeks."),
     "sessions": (
         "sessions",
         "Which conversation knows somebody best, and which is no longer right.",
