@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -183,8 +184,9 @@ def test_what_is_kept_knows_its_size(way: Way) -> None:
     arrays += [block.signs.words] if block.signs else []
 
     held = sum(array.nbytes for array in arrays)
+    held += sys.getsizeof(block.place_of()) if way.as_floats else 0  # `scores` fills it
 
-    assert held <= block.bytes <= held * 1.05
+    assert held <= block.bytes <= held * 1.1
     assert LabelCodes((block, block)).bytes == pytest.approx(2 * block.bytes, abs=200)
 
 
