@@ -23,6 +23,7 @@ COMMANDS = {
         "sessions",
         "Which conversation knows somebody best, and which is no longer right.",
     ),
+    "window": ("window", "What is on the table: the last messages, notes, the goal."),
     "jobs": ("jobs", "Work that is still to be done, and why it is not."),
     "usage": ("usage", "What language models cost, and what is left of today's budget."),
     "entity": ("entities", "Who and what is known."),
