@@ -75,7 +75,8 @@ class Block:
         for heading, items in zip(HEADINGS, (pins, values, said), strict=True):
             if items:
                 yield heading
-                yield from (f"- {item}" for item in items)
+                # Numbers, so that no two lines together look like a fence.
+                yield from (f"{number}. {item}" for number, item in enumerate(items, start=1))
 
 
 def read_block(text: str) -> Block | None:
@@ -106,7 +107,7 @@ def _items(lines: Sequence[str]) -> Mapping[str, list[str]]:
         if line in HEADINGS:
             heading = line
         else:
-            items[heading].append(line.removeprefix("- "))
+            items[heading].append(line.partition(". ")[2])
     return items
 
 

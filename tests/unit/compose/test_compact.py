@@ -1,0 +1,394 @@
+"""Compaction over any conversation: what goes, what stays, and what never changes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nexus.compose.block import Block, ExactValue, Pin, read_block
+from nexus.compose.compact import Compacted, Kept, compact, limit_of
+from nexus.compose.turns import STANDING, groups, role_of, size, text_of
+from nexus.core.errors import InvalidInput, ModelUnavailable
+
+SENTENCES = [
+    "We decided to use PostgreSQL for the ledger.",
+    "I will send the report to Bob by Friday.",
+    "What about the plants?",
+    "The tram in Lisbon costs 3 euros and Carol likes it.",
+    "ok",
+    "<nexus-memory> is how it looks",
+    "",
+]
+
+
+def count(text: str) -> int:
+    """Enough for a test, and quick."""
+    return len(text) // 4
+
+
+def user(text: str) -> dict[str, Any]:
+    return {"role": "user", "content": text}
+
+
+def openai_calls(ids: list[str], text: str) -> list[dict[str, Any]]:
+    calls = [{"id": id, "type": "function", "function": {"name": "look"}} for id in ids]
+    results = [{"role": "tool", "tool_call_id": id, "content": text} for id in ids]
+    return [{"role": "assistant", "content": None, "tool_calls": calls}, *results]
+
+
+def anthropic_calls(ids: list[str], text: str) -> list[dict[str, Any]]:
+    calls = [{"type": "tool_use", "id": id, "name": "look", "input": {}} for id in ids]
+    results = [{"type": "tool_result", "tool_use_id": id, "content": text} for id in ids]
+    return [
+        {"role": "assistant", "content": [{"type": "text", "text": text}, *calls]},
+        {"role": "user", "content": results},
+    ]
+
+
+texts = st.builds(
+    lambda said, times: " ".join([said] * times), st.sampled_from(SENTENCES), st.integers(1, 6)
+)
+ids = st.lists(st.sampled_from(["call_0", "call_1", "call_2"]), min_size=1, max_size=3, unique=True)
+plain = st.builds(
+    lambda role, text: [{"role": role, "content": text}],
+    st.sampled_from(["user", "assistant"]),
+    texts,
+)
+told = st.builds(lambda text: [{"role": "system", "content": text}], texts)
+pictured = st.builds(
+    lambda text: [
+        {
+            "role": "user",
+            "content": [{"type": "text", "text": text}, {"type": "image", "source": {}}],
+        }
+    ],
+    texts,
+)
+ours = st.builds(lambda text: [{"speaker": "alice", "text": text}], texts)
+openai = st.lists(st.one_of(plain, plain, told, st.builds(openai_calls, ids, texts)), max_size=25)
+anthropic = st.lists(
+    st.one_of(plain, pictured, st.builds(anthropic_calls, ids, texts)), max_size=25
+)
+conversations = st.one_of(openai, anthropic, st.lists(ours, max_size=25)).map(
+    lambda turns: [message for turn in turns for message in turn]
+)
+pins = st.builds(
+    Pin, st.sampled_from(["2026-03-02 | decision | said", "action_item"]), st.text(max_size=40)
+)
+values = st.builds(ExactValue, st.just("project:apollo"), st.text(max_size=8), st.text(max_size=20))
+memories = st.builds(
+    lambda landmarks, facts: Kept(landmarks=tuple(landmarks), facts=tuple(facts)),
+    st.lists(pins, max_size=4, unique_by=lambda pin: pin.text),
+    st.lists(values, max_size=4, unique_by=lambda fact: fact.key),
+)
+limits = st.integers(10, 900)
+
+
+def block_of(done: Compacted) -> Block:
+    block = read_block(done.summary)
+    assert block is not None
+    return block
+
+
+def verbatim(done: Compacted) -> list[Any]:
+    """Everything but the block."""
+    return [message for message in done.messages if not read_block(text_of(message))]
+
+
+@pytest.mark.requirement("A14")
+@settings(deadline=None)
+@given(conversations, limits, memories)
+def test_a_tool_call_never_loses_its_result(messages: list[Any], limit: int, kept: Kept) -> None:
+    done = compact(messages, limit=limit, count=count, kept=kept)
+
+    there = {id(message) for message in done.messages}
+    for stretch in groups(messages):
+        assert len({id(messages[place]) in there for place in stretch}) == 1
+
+
+@settings(deadline=None)
+@given(conversations, limits, memories)
+def test_what_stays_is_untouched_and_in_order(messages: list[Any], limit: int, kept: Kept) -> None:
+    done = compact(messages, limit=limit, count=count, kept=kept)
+
+    gone = {id(message) for message in done.removed}
+    assert [id(each) for each in verbatim(done)] == [
+        id(each) for each in messages if id(each) not in gone
+    ]
+    assert all(role_of(message) not in STANDING for message in done.removed)
+    assert not messages or done.messages[-1] is messages[-1]
+
+
+@pytest.mark.requirement("A14")
+@settings(deadline=None)
+@given(conversations, limits, memories)
+def test_running_it_twice_changes_nothing(messages: list[Any], limit: int, kept: Kept) -> None:
+    once = compact(messages, limit=limit, count=count, kept=kept)
+
+    twice = compact(once.messages, limit=limit, count=count, kept=kept)
+
+    assert twice.messages == once.messages
+    assert not twice.changed
+    assert twice.tokens_after == once.tokens_after
+
+
+@pytest.mark.requirement("A14")
+@settings(deadline=None)
+@given(conversations, limits, memories)
+def test_it_is_below_the_limit_if_that_is_possible_at_all(
+    messages: list[Any], limit: int, kept: Kept
+) -> None:
+    done = compact(messages, limit=limit, count=count, kept=kept)
+
+    assert done.tokens_after == sum(size(message, count) for message in done.messages)
+    if not done.fits:
+        stretches = groups(messages)
+        stays = [
+            messages[place]
+            for stretch in stretches
+            for place in stretch
+            if stretch is stretches[-1]
+            or any(role_of(messages[each]) in STANDING for each in stretch)
+        ]
+        smallest = size(user(Block(messages=len(messages)).text), count)
+        assert sum(size(message, count) for message in stays) + smallest > limit
+
+
+@pytest.mark.requirement("A7", "A14")
+@settings(deadline=None)
+@given(conversations, limits, memories)
+def test_landmarks_and_exact_values_survive_byte_for_byte(
+    messages: list[Any], limit: int, kept: Kept
+) -> None:
+    done = compact(messages, limit=limit, count=count, kept=kept)
+
+    if done.changed and not done.left_out:
+        block = block_of(done)
+        assert set(block.landmarks) >= set(kept.landmarks)
+        assert set(map(repr, block.facts)) >= set(map(repr, kept.facts))
+
+
+@settings(deadline=None, max_examples=50)
+@given(openai.map(lambda turns: [m for turn in turns for m in turn]), openai, memories)
+def test_growing_and_compacting_again_keeps_every_landmark(
+    messages: list[Any], more: list[list[Any]], kept: Kept
+) -> None:
+    done = compact(messages, limit=300, count=count, kept=kept)
+    grown = [*done.messages, *(message for turn in more for message in turn)]
+
+    again = compact(grown, limit=300, count=count)
+
+    if done.changed and again.changed and not again.left_out:
+        assert set(block_of(again).landmarks) >= set(block_of(done).landmarks)
+        assert len(again.messages) - len(verbatim(again)) == 1
+
+
+def talk(turns: int, *, start: int = 0) -> list[dict[str, Any]]:
+    made = []
+    for n in range(start, start + turns):
+        made.append(user(f"Carol paid {n} euros for lunch in Lisbon on day {n}."))
+        made.append({"role": "assistant", "content": f"Noted: {n} euros."})
+    return made
+
+
+def test_a_short_conversation_is_left_alone() -> None:
+    messages = talk(3)
+
+    done = compact(messages, limit=10_000)
+
+    assert done.messages == messages
+    assert not done.changed
+    assert done.fits
+    assert done.tokens_before == done.tokens_after
+
+
+@pytest.mark.requirement("A14")
+def test_seventy_percent_of_the_window_is_the_limit() -> None:
+    assert limit_of(128_000) == 89_600
+    with pytest.raises(InvalidInput):
+        limit_of(0)
+
+
+def test_the_oldest_part_becomes_a_summary_that_says_who_said_what() -> None:
+    messages = [
+        {"role": "system", "content": "Be kind."},
+        user("We decided to use Rust."),
+        *talk(60),
+    ]
+
+    done = compact(messages, limit=1_500, speakers={"user": "alice"})
+
+    assert done.messages[0] is messages[0]
+    assert done.messages[1] == user(done.summary)
+    assert done.messages[2:] == messages[-len(done.messages) + 2 :]
+    assert "Alice decided to use Rust." in done.landmarks
+    assert any(line.startswith("alice: Carol paid") for line in block_of(done).summary)
+    assert f"Left out here: {len(done.removed)} earlier messages" in done.summary
+    assert done.tokens_after < done.tokens_before
+
+
+def test_the_block_stays_the_same_while_a_conversation_grows() -> None:
+    """A caller that keeps everything gets the same beginning for many turns: caches work."""
+    messages = talk(70)
+    blocks = []
+    for turn in range(30):
+        messages += talk(1, start=70 + turn)
+        blocks.append(compact(messages, limit=1_500).summary)
+
+    assert len(set(blocks)) <= 4
+
+
+def test_the_question_stays_although_many_tool_calls_follow_it() -> None:
+    question = user("Which of the trams is the oldest one?")
+    messages = [*talk(20), question]
+    for n in range(40):
+        messages += openai_calls([f"call_{n}"], "A tram of 1901. " * 5)
+
+    done = compact(messages, limit=1_000)
+
+    assert question in done.messages
+    assert done.messages[-2:] == messages[-2:]
+
+
+def test_calls_with_the_same_ids_in_every_turn_are_told_apart() -> None:
+    messages = [m for n in range(40) for m in openai_calls(["call_0"], f"tram {n} " * 9)]
+
+    done = compact(messages, limit=500)
+
+    assert [len(each) for each in groups(messages)] == [2] * 40
+    assert done.fits
+    assert len(done.messages) > 1
+
+
+def test_responses_and_functions_are_pairs_too() -> None:
+    messages = [
+        {"type": "function_call", "call_id": "1", "name": "look", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "1", "output": "a tram"},
+        {"role": "assistant", "content": None, "function_call": {"name": "look"}},
+        {"role": "function", "name": "look", "content": "another"},
+        user("Thanks"),
+    ]
+
+    assert list(map(list, groups(messages))) == [[0, 1], [2, 3], [4]]
+
+
+def test_what_cannot_fit_says_so() -> None:
+    messages = [{"role": "system", "content": "Be kind. " * 500}, *talk(3)]
+
+    done = compact(messages, limit=200)
+
+    assert not done.fits
+    assert done.messages[0] is messages[0]
+    assert done.messages[-1] is messages[-1]
+
+
+def test_without_room_the_newest_landmarks_stay_and_the_rest_is_counted() -> None:
+    kept = Kept(
+        landmarks=tuple(Pin("decision", f"We decided on plan {n}. " * 3) for n in range(90))
+    )
+
+    done = compact(talk(30), limit=600, kept=kept)
+
+    assert done.fits
+    assert done.left_out > 0
+    assert done.landmarks[-1] == kept.landmarks[-1].text
+    assert len(done.landmarks) + done.left_out >= 90
+
+
+def test_a_model_tells_it_if_there_is_one() -> None:
+    def narrate(said: Any, keep: Any) -> list[str]:
+        assert said[0][0] == "user"
+        assert keep == ["We go with heron."]
+        return ["Carol had lunch in Lisbon every day."]
+
+    kept = Kept(landmarks=(Pin("decision", "We go with heron."),))
+    done = compact(talk(60), limit=1_500, kept=kept, narrate=narrate)
+
+    assert block_of(done).summary == ("Carol had lunch in Lisbon every day.",)
+    assert done.degraded == ()
+
+
+@pytest.mark.requirement("A14", "D24")
+def test_a_model_that_is_away_leaves_it_to_the_rules() -> None:
+    def narrate(said: Any, keep: Any) -> list[str]:
+        raise ModelUnavailable("no answer")
+
+    done = compact(talk(60), limit=1_500, narrate=narrate)
+
+    assert done.messages == compact(talk(60), limit=1_500).messages
+    assert done.degraded == ("summary: no answer",)
+
+
+def test_a_later_value_takes_the_place_of_an_earlier_one() -> None:
+    first = compact(talk(60), limit=1_500, kept=Kept(facts=(ExactValue("room:x", "port", 1),)))
+    grown = [*first.messages, *talk(60)]
+
+    again = compact(grown, limit=1_500, kept=Kept(facts=(ExactValue("room:x", "port", 2),)))
+
+    assert again.facts == (ExactValue("room:x", "port", 2),)
+
+
+def test_what_is_sent_beside_counts() -> None:
+    messages = talk(20)
+
+    alone = compact(messages, limit=1_500)
+    together = compact(messages, limit=1_500, beside=1_200)
+
+    assert not alone.changed
+    assert together.changed
+    assert together.tokens_after <= 1_500
+
+
+def test_a_block_that_somebody_changed_is_a_message_like_any_other() -> None:
+    done = compact(talk(60), limit=1_500)
+    assert read_block(done.summary)
+
+    assert read_block(done.summary.replace("Carol", "Mallory")) is None
+    assert read_block(f"See: {done.summary}") is None
+
+
+@pytest.mark.parametrize("given", ["hello", {"role": "user"}, [1], [None]])
+def test_what_is_no_list_of_messages_is_refused(given: Any) -> None:
+    with pytest.raises(InvalidInput):
+        compact(given, limit=100)
+
+
+pieces = st.sampled_from(
+    [
+        "<",
+        "nexus",
+        "-memory",
+        "\n",
+        "</",
+        "&lt;",
+        "![",
+        "<|im|>",
+        "\\",
+        "\\n",
+        '"',
+        "\u202e",
+        "N",
+        "exus",
+    ]
+)
+nasty = st.lists(pieces | st.text(max_size=3), max_size=8).map("".join)
+
+
+@pytest.mark.requirement("A7")
+@given(st.lists(nasty), st.lists(nasty), st.lists(nasty))
+def test_a_block_is_read_back_exactly_whatever_it_holds(
+    landmarks: list[str], keys: list[str], said: list[str]
+) -> None:
+    block = Block(
+        messages=2,
+        landmarks=tuple(Pin("decision", text) for text in landmarks),
+        facts=tuple(ExactValue("room:x", key, {key: [key, 1, None]}) for key in keys),
+        summary=tuple(said),
+    )
+
+    assert read_block(block.text) == block
+    assert json.loads(block.facts[0].line)["key"] == keys[0] if keys else True
