@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
 from . import observe as tell
 from .compose.compose import Composer
+from .compose.explain import Explained, explained
 from .compose.messages import KEPT, keys_of, question_in, read_messages
+from .compose.receipts import kept
 from .compose.wish import Wish
 from .core.access import Viewer
 from .core.context import Context
+from .core.errors import Unavailable
 from .core.records import NewEvent, Receipt
 from .wiring import Parts
 
@@ -50,7 +54,7 @@ class Contexts:
             as_of=as_of,
             explain=explain,
         )
-        return self._composer().compose(self.viewer, wish)
+        return self._composed(wish)
 
     def before(
         self,
@@ -78,7 +82,7 @@ class Contexts:
             said=said,
             thread=thread,
         )
-        return self._composer().compose(self.viewer, wish)
+        return self._composed(wish)
 
     def after(self, messages: Chat, *, thread: str | None = None) -> list[Receipt]:
         """Write down what was said in these messages and is not written down yet.
@@ -102,9 +106,16 @@ class Contexts:
         ]
         return self._append(events, now) if events else []
 
-    def _composer(self) -> Composer:
+    def explain(self, id: str) -> Explained:
+        """Why a context of this place was as it was: each item with its reasons, and what was cut.
+
+        Receipts are kept for a day.
+        """
+        return explained(self._parts.store, self.grant, id, self._parts.now())
+
+    def _composed(self, wish: Wish) -> Context:
         parts = self._parts
-        return Composer(
+        composer = Composer(
             store=parts.store,
             ranking=parts.ranking,
             catch_up=parts.learner.catch_up,
@@ -112,6 +123,15 @@ class Contexts:
             settings=parts.settings.compose,
             threshold=parts.settings.search.default_threshold,
         )
+        context = composer.compose(self.viewer, wish)
+        parts.afterwards(lambda: self._keep(context))
+        return context
+
+    def _keep(self, context: Context) -> None:
+        """Nobody waits for this, and a window that is away keeps nothing."""
+        items = kept(context, self.viewer, self._parts.now())
+        with suppress(Unavailable):
+            self._parts.store.window.put(self.viewer.workspace, items)
 
     def _append(self, events: Sequence[NewEvent], now: datetime | None = None) -> list[Receipt]:
         receipts = self._parts.store.ledger.append(

@@ -52,6 +52,13 @@ class Parts:
     now: Clock
     background: bool
 
+    def afterwards(self, call: Callable[[], None]) -> None:
+        """Do this when nobody waits: in the background, if there is one, and else now."""
+        if self.background:
+            self.worker.later(call)
+        else:
+            call()
+
     def close(self) -> None:
         self.worker.stop()
         self.store.close()

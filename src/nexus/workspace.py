@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TextIO
 
+from .compose.explain import Explained, explained, with_withheld
 from .core.access import Grant, Viewer, administrator_grant
 from .core.canonical import clean_list
 from .core.errors import InvalidInput
@@ -99,6 +100,12 @@ class Workspace:
     def reviews(self) -> Reviews:
         """Everything that is proposed to a person inside this wall."""
         return Reviews(self._parts, self.administrator, ADMINISTRATOR, role="system")
+
+    def explain(self, id: str) -> Explained:
+        """Any context of this workspace, and how many of the best hits its viewer may not see."""
+        parts, everything = self._parts, self.administrator
+        found = explained(parts.store, everything, id, parts.now())
+        return with_withheld(found, parts.store, parts.ranking, everything)
 
     def learn_patterns(self) -> int:
         """Work out people's habits again, scope by scope; returns how many are new or different."""

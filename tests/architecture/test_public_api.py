@@ -21,12 +21,12 @@ SNAPSHOT = """
 METHODS = {
     Nexus: "close open optimize progress reembed wait workspace workspaces",
     Workspace: (
-        "administrator dm export flush forget import_ jobs learn_episodes learn_patterns place"
-        " retry_jobs reviews room session sessions_knowing stats usage verify"
+        "administrator dm explain export flush forget import_ jobs learn_episodes learn_patterns"
+        " place retry_jobs reviews room session sessions_knowing stats usage verify"
     ),
     Place: (
-        "add_fact after before compose"
-        " entities entity episodes fact facts flush get index interpret observe observe_many"
+        "add_fact after before compose entities entity episodes explain fact facts flush get index"
+        " interpret observe observe_many"
         " profile progress recall recent remember reviews scope sessions_knowing set_fact sources"
         " stale"
     ),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections import deque
+from collections.abc import Callable
 
 from ..core.errors import NexusError
 from ..learn.learner import Learner
@@ -23,6 +25,12 @@ class Worker:
         self._stop = threading.Event()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
+        self._calls: deque[Callable[[], None]] = deque()
+
+    def later(self, call: Callable[[], None]) -> None:
+        """Do this soon, and at the latest before the end."""
+        self._calls.append(call)
+        self.nudge()
 
     def nudge(self) -> None:
         """There is work. Starts the thread with the first of it."""
@@ -42,11 +50,19 @@ class Worker:
             self._drain()
 
     def _drain(self) -> None:
+        self._do_calls()
         try:
             while not self._stop.wait(BREATH_SECONDS) and self._learner.run_once():
                 pass
         except NexusError as error:
             log.warning("background work will be tried again: %s", error)
+
+    def _do_calls(self) -> None:
+        while self._calls:
+            try:
+                self._calls.popleft()()
+            except NexusError as error:
+                log.warning("background work was not done: %s", error)
 
     def stop(self) -> None:
         """Finish the batch at hand and end."""
@@ -54,3 +70,4 @@ class Worker:
         self._wake.set()
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join()
+        self._do_calls()

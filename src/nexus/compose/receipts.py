@@ -1,0 +1,90 @@
+"""Receipts of contexts as they are kept: with who asked, and without any text but the question."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from ..core.access import Viewer
+from ..core.canonical import text_time, time_text
+from ..core.context import Context, ContextReceipt, Cut, Item, Part, Shown
+from ..core.ids import AgentId, UserId, WorkspaceId
+from ..core.window import WindowItem
+from ..learn.injected import injected_item
+from .window import context_item
+
+DIGEST = re.compile(r"[0-9a-f]{32}")
+
+
+def kept(context: Context, viewer: Viewer, now: datetime) -> list[WindowItem]:
+    """What a place keeps of a context: its receipt, and digests of what was put before a model."""
+    items = [item for section in context.sections for item in section.items]
+    people = [person.value for person in viewer.people]
+    shown = _rests_on(items)
+    named = [*shown, *_digests(context.receipt.cut)]
+    receipt = {**receipt_to_json(context.receipt), "viewer": viewer_to_json(viewer)}
+    home, id = viewer.home, context.id
+    return [
+        context_item(home, id, receipt, rests_on=named, people=people, now=now),
+        injected_item(home, id, context.text, rests_on=shown, people=people, now=now),
+    ]
+
+
+def _rests_on(items: Iterable[Item]) -> list[str]:
+    ids = (id for item in items for id in (item.id, *item.events))
+    return [id for id in dict.fromkeys(ids) if DIGEST.fullmatch(id)]
+
+
+def _digests(cut: Iterable[Cut]) -> list[str]:
+    return [each.id for each in cut if DIGEST.fullmatch(each.id)]
+
+
+def receipt_to_json(receipt: ContextReceipt) -> dict[str, Any]:
+    return {
+        **asdict(receipt),
+        "at": time_text(receipt.at),
+        "plan": {part.value: why for part, why in receipt.plan.items()},
+        "shown": [{**asdict(each), "part": each.part.value} for each in receipt.shown],
+        "cut": [{**asdict(each), "part": each.part.value} for each in receipt.cut],
+        "degraded": list(receipt.degraded),
+    }
+
+
+def receipt_from_json(told: Mapping[str, Any]) -> ContextReceipt:
+    rest = {
+        name: told[name] for name in ("id", "question", "budget", "tokens", "seconds", "cached")
+    }
+    return ContextReceipt(
+        **rest,
+        at=text_time(told["at"]),
+        plan={Part(part): why for part, why in told["plan"].items()},
+        shown=tuple(Shown(**{**each, "part": Part(each["part"])}) for each in told["shown"]),
+        cut=tuple(Cut(**{**each, "part": Part(each["part"])}) for each in told["cut"]),
+        degraded=tuple(told["degraded"]),
+    )
+
+
+def viewer_to_json(viewer: Viewer) -> dict[str, Any]:
+    return {
+        "agent": viewer.agent.value,
+        "user": viewer.user.value if viewer.user else None,
+        "room": viewer.room,
+        "session": viewer.session,
+        "participants": [person.value for person in viewer.participants],
+        "project": viewer.project,
+    }
+
+
+def viewer_from_json(workspace: WorkspaceId, told: Mapping[str, Any]) -> Viewer:
+    return Viewer(
+        workspace=workspace,
+        agent=AgentId(told["agent"]),
+        user=UserId(told["user"]) if told["user"] else None,
+        room=told["room"],
+        session=told["session"],
+        participants=tuple(map(UserId, told["participants"])),
+        project=told["project"],
+    )
