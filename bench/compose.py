@@ -1,0 +1,427 @@
+"""How fast a context is composed in a store of many workspaces, and what it holds.
+
+    python bench/compose.py                              10,000 workspaces of 250 memories
+    python bench/compose.py --workspaces 1000            fewer: about two minutes
+    python bench/compose.py --store many.db              keep the file, or use it again
+    python bench/compose.py --story                      the thirty sessions alone
+
+A few workspaces are told and learned through the public API; all others are copies of them, row by
+row, each behind its own wall: ten thousand walls with the same furniture. Which workspace is asked
+follows Zipf's law: the second is asked half as often as the first. Times are those of the whole
+call `place.compose(question)`, with the default settings and the built-in embedder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import sqlite3
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import accumulate
+from pathlib import Path
+from statistics import mean, median
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from chatter import PEOPLE, Chatter
+from embedded import percentile
+from nexus import Nexus, Place
+from nexus.config import Settings
+from nexus.core.context import Context
+from story.story import Clock, Figures, Telling, read_story
+
+RESULTS = Path(__file__).parent / "results" / "compose.json"
+NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
+DIFFERENT = 20  # workspaces that are told; the others are copies
+TARGETS = {"p50_ms": 10, "p95_ms": 30, "cached_p50_ms": 2}
+TURNS = 600
+WARMING = 30  # turns that are not counted: the process loads what it needs
+POOL = 12  # questions that come up again in a workspace
+TOLD = 0.2  # of the turns tell something before they ask: what is cached there is stale
+A_SECOND = 20  # turns of the traffic
+PAIRS = 120  # questions to the same workspace in the large file and alone
+COPIED_AT_ONCE = 50  # workspaces
+
+Say = Callable[[int], None]
+
+
+# Filling
+
+
+def opened(path: Path, clock: Callable[[], datetime]) -> Nexus:
+    return Nexus.open(path, settings=Settings(), clock=clock, background=False)
+
+
+def room(nexus: Nexus, workspace: int) -> Place:
+    return nexus.workspace(name_of(workspace)).room("talk", participants=PEOPLE)
+
+
+def name_of(workspace: int) -> str:
+    return f"team-{workspace:05d}"
+
+
+def fill(path: Path, workspaces: int, memories: int, progress: Progress) -> None:
+    different = min(DIFFERENT, workspaces)
+    bar = progress.add_task("telling", total=different)
+    with opened(path, lambda: NOW) as nexus:
+        for number in range(different):
+            tell(nexus, number, memories)
+            progress.advance(bar)
+    bar = progress.add_task("copying", total=workspaces - different)
+    copy(path, different, range(different, workspaces), lambda done: progress.advance(bar, done))
+
+
+def tell(nexus: Nexus, workspace: int, memories: int) -> None:
+    place = room(nexus, workspace)
+    place.observe_many(Chatter(workspace).messages(memories, NOW))
+    if stuck := nexus.workspace(name_of(workspace)).flush():
+        raise RuntimeError(f"{stuck} messages could not be indexed")
+
+
+def copy(path: Path, different: int, workspaces: Sequence[int], say: Say) -> None:
+    """Every row of a workspace under another number: no table mixes two of them."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA synchronous = OFF")
+        connection.execute("PRAGMA cache_size = -200000")
+        statements = list(copying(connection))
+        numbers = dict(connection.execute("SELECT name, workspace FROM workspaces"))
+        for start in range(0, len(workspaces), COPIED_AT_ONCE):
+            portion = workspaces[start : start + COPIED_AT_ONCE]
+            connection.execute("BEGIN")
+            for number in portion:
+                origin = numbers[name_of(number % different)]
+                made = {"origin": origin, "name": name_of(number)}
+                (made["number"],) = connection.execute(
+                    "INSERT INTO workspaces (name, length, head, counter)"
+                    " SELECT :name, length, head, counter FROM workspaces"
+                    " WHERE workspace = :origin RETURNING workspace",
+                    made,
+                ).fetchone()
+                for statement in statements:
+                    connection.execute(statement, made)
+            connection.execute("COMMIT")
+            say(len(portion))
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def copying(connection: sqlite3.Connection) -> Iterator[str]:
+    tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+    for (table,) in tables:
+        columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+        if "workspace" in columns and table != "workspaces":
+            others = [column for column in columns if column != "workspace"]
+            names = ", ".join(others)
+            yield (
+                f"INSERT INTO {table} (workspace, {names})"
+                f" SELECT :number, {names} FROM {table} WHERE workspace = :origin"
+            )
+
+
+# Asking
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    workspace: int
+    wall: float
+    processor: float
+    context: Context
+    first: bool = False  # of its workspace in this process
+
+
+class Zipf:
+    """Numbers below `count`, the n-th of them n times as rare as the first."""
+
+    def __init__(self, count: int, seed: int) -> None:
+        self._random = random.Random(seed)
+        self._count = count
+        self._sums = list(accumulate(1 / rank for rank in range(1, count + 1)))
+
+    def __call__(self) -> int:
+        (number,) = self._random.choices(range(self._count), cum_weights=self._sums)
+        return number
+
+
+def timed(place: Place, question: str, workspace: int = 0, *, first: bool = False) -> Turn:
+    wall, processor = time.perf_counter(), time.process_time()
+    context = place.compose(question)
+    took = time.perf_counter() - wall, time.process_time() - processor
+    return Turn(workspace, *took, context, first)
+
+
+def measure_assembly(path: Path, workspaces: int, turns: int, progress: Progress) -> dict[str, Any]:
+    """No question is asked twice, so nothing comes from the cache."""
+    chooses, asks = shuffled(workspaces, seed=3), Chatter(1_000_003)
+    bar = progress.add_task("asking, each question once", total=WARMING + turns)
+    taken: list[Turn] = []
+    seen: set[int] = set()
+    with opened(path, lambda: NOW) as nexus:
+        for number in range(WARMING + turns):
+            workspace = chooses()
+            question = f"{asks.question()} ({number})"
+            turn = timed(room(nexus, workspace), question, workspace, first=workspace not in seen)
+            seen.add(workspace)
+            taken.append(turn)
+            progress.advance(bar)
+    counted = taken[WARMING:]
+    if any(turn.context.receipt.cached for turn in counted):
+        raise RuntimeError("a question that was asked once came from the cache")
+    return {
+        "turns": len(counted),
+        "workspaces_visited": len(seen),
+        **spread(counted),
+        "first_visits": spread([turn for turn in counted if turn.first]),
+        "later_visits": spread([turn for turn in counted if not turn.first]),
+        "tokens_p50": median(turn.context.tokens for turn in counted),
+        "tokens_p95": percentile([turn.context.tokens for turn in counted], 95) / 1_000,
+        "stages": stages([turn.context for turn in counted]),
+    }
+
+
+def shuffled(workspaces: int, seed: int) -> Callable[[], int]:
+    """By Zipf's law, and the favourites are anywhere in the file."""
+    order = list(range(workspaces))
+    random.Random(seed).shuffle(order)
+    rank = Zipf(workspaces, seed)
+    return lambda: order[rank()]
+
+
+def measure_traffic(path: Path, workspaces: int, turns: int, progress: Progress) -> dict[str, Any]:
+    """Questions come up again, and now and then something is told: what the cache is worth."""
+    chooses, question = shuffled(workspaces, seed=5), Zipf(POOL, 5)
+    chance, chatter = random.Random(5), Chatter(1_000_005)
+    pools: dict[int, list[str]] = defaultdict(lambda: [chatter.question() for _ in range(POOL)])
+    bar = progress.add_task("asking, as people do", total=turns)
+    clock, taken = Clock(NOW), []
+    with opened(path, clock) as nexus:
+        for _ in range(turns):
+            workspace = chooses()
+            place = room(nexus, workspace)
+            if chance.random() < TOLD:
+                place.observe(chance.choice(PEOPLE), chatter.message())
+            taken.append(timed(place, pools[workspace][question()], workspace))
+            clock.now += timedelta(seconds=1 / A_SECOND)
+            progress.advance(bar)
+    cached = [turn for turn in taken if turn.context.receipt.cached]
+    return {
+        "turns": turns,
+        "told_before_asking": TOLD,
+        "hit_rate": len(cached) / turns,
+        "cached": spread(cached),
+        "made": spread([turn for turn in taken if not turn.context.receipt.cached]),
+        "all": spread(taken),
+    }
+
+
+def measure_cached(path: Path, workspaces: int, progress: Progress) -> dict[str, float]:
+    """The same question at once again."""
+    chooses, chatter = shuffled(workspaces, seed=9), Chatter(1_000_009)
+    bar = progress.add_task("asking twice", total=PAIRS)
+    again = []
+    with opened(path, lambda: NOW) as nexus:
+        for _ in range(PAIRS):
+            place, question = room(nexus, chooses()), chatter.question()
+            place.compose(question)
+            again.append(timed(place, question))
+            progress.advance(bar)
+    hits = [turn for turn in again if turn.context.receipt.cached]
+    return {"from_the_cache": len(hits) / len(again), **spread(again)}
+
+
+def measure_alone(
+    path: Path, folder: Path, workspaces: int, memories: int, progress: Progress
+) -> dict[str, float]:
+    """One workspace of the large file, and the same alone in a file of its own, in turn."""
+    alone_path, chatter = folder / "alone.db", Chatter(1_000_011)
+    chosen = min(DIFFERENT, workspaces) - 1
+    bar = progress.add_task("asking in both files", total=PAIRS)
+    with opened(alone_path, lambda: NOW) as alone, opened(path, lambda: NOW) as large:
+        tell(alone, chosen, memories)
+        places = {"alone": room(alone, chosen), "large": room(large, chosen)}
+        taken: dict[str, list[Turn]] = defaultdict(list)
+        for number in range(PAIRS):
+            question = f"{chatter.question()} ({number})"
+            for name in list(places) if number % 2 else list(places)[::-1]:
+                taken[name].append(timed(places[name], question))
+            progress.advance(bar)
+    figures = {name: spread(turns[WARMING:]) for name, turns in taken.items()}
+    ratio = figures["large"]["p50_ms"] / figures["alone"]["p50_ms"]
+    return {**figures, "ratio": ratio}
+
+
+def spread(turns: Iterable[Turn]) -> dict[str, float]:
+    listed = list(turns)
+    if not listed:
+        return {}
+    wall, processor = [turn.wall for turn in listed], [turn.processor for turn in listed]
+    return {
+        "count": len(listed),
+        "p50_ms": percentile(wall, 50),
+        "p95_ms": percentile(wall, 95),
+        "processor_p50_ms": percentile(processor, 50),
+        "processor_p95_ms": percentile(processor, 95),
+    }
+
+
+def stages(contexts: Sequence[Context]) -> dict[str, dict[str, float]]:
+    """Where the time goes, by what the receipts say: the slowest first."""
+    by_stage: dict[str, list[float]] = defaultdict(list)
+    for context in contexts:
+        for name, took in context.receipt.seconds.items():
+            by_stage[name].append(took)
+    figures = {
+        name: {
+            "share_of_contexts": len(taken) / len(contexts),
+            "p50_ms": percentile(taken, 50),
+            "p95_ms": percentile(taken, 95),
+            "mean_ms": sum(taken) / len(contexts) * 1_000,
+        }
+        for name, taken in by_stage.items()
+    }
+    return dict(sorted(figures.items(), key=lambda each: -each[1]["mean_ms"]))
+
+
+# The story
+
+
+def measure_story(folder: Path, progress: Progress) -> dict[str, Any]:
+    story = read_story()
+    clock = Clock(story.sessions[0].at)
+    bar = progress.add_task("thirty sessions", total=len(story.questions))
+    answers = []
+    with opened(folder / "story.db", clock) as nexus:
+        for answer in Telling(nexus, story, clock).run():
+            answers.append(answer)
+            progress.advance(bar)
+    made = Figures(tuple(answers))
+    return {
+        "sessions": len(story.sessions),
+        "messages": sum(len(session.said) for session in story.sessions),
+        "planted": len(story.planted),
+        "questions_where_it_may_be_known": len(made.asked),
+        "continuity": made.continuity,
+        "questions_beyond_the_window": len(made.older),
+        "continuity_beyond_the_window": made.continuity_beyond_the_window,
+        "missed": [str(each) for each in made.missed],
+        "questions_where_it_may_not": len(made.forbidden),
+        "leaks": made.leaks,
+        "tokens_p50": median(each.context.tokens for each in answers),
+        "tokens_mean": mean(each.context.tokens for each in answers),
+    }
+
+
+# Showing it
+
+
+def shown(results: dict[str, Any]) -> Iterator[Table]:
+    if store := results.get("store"):
+        assembly, traffic = results["assembly"], results["traffic"]
+        title = f"{store['workspaces']:,} workspaces, {store['told_each']} told in each"
+        table = Table("", "p50", "p95", "processor p50", "times", title=title)
+        rows = {
+            "each question once (10 / 30 ms)": assembly,
+            "… first visit of a workspace": assembly["first_visits"],
+            "… later visits": assembly["later_visits"],
+            "the same question again (2 ms)": results["cached"],
+            "traffic: cached": traffic["cached"],
+            "traffic: made": traffic["made"],
+            "one workspace in this file": results["alone"]["large"],
+            "the same alone": results["alone"]["alone"],
+        }
+        for name, row in rows.items():
+            if row:
+                told = [f"{row[f'{f}_ms']:.1f} ms" for f in ("p50", "p95", "processor_p50")]
+                table.add_row(name, *told, str(row["count"]))
+        yield table
+        yield stage_table(assembly["stages"])
+    if story := results.get("story"):
+        table = Table("thirty sessions", "", title="Continuity")
+        for name in ("continuity", "continuity_beyond_the_window"):
+            table.add_row(name.replace("_", " "), f"{story[name]:.1%}")
+        for missed in story["missed"]:
+            table.add_row("missed", missed)
+        table.add_row("leaks", str(len(story["leaks"])))
+        yield table
+
+
+def stage_table(figures: dict[str, dict[str, float]]) -> Table:
+    table = Table("stage", "mean", "p50", "p95", "in", title="Where the time goes")
+    for name, row in figures.items():
+        times = (f"{row[figure]:.2f} ms" for figure in ("mean_ms", "p50_ms", "p95_ms"))
+        table.add_row(name, *times, f"{row['share_of_contexts']:.0%}")
+    return table
+
+
+def measure_store(options: argparse.Namespace, folder: Path, progress: Progress) -> dict[str, Any]:
+    workspaces, memories, turns = options.workspaces, options.memories, options.turns
+    path = options.store or folder / "many.db"
+    started = time.perf_counter()
+    if not path.exists():
+        fill(path, workspaces, memories, progress)
+    filled = time.perf_counter() - started
+    with opened(path, lambda: NOW) as nexus:
+        kept = nexus.workspace(name_of(0)).stats()
+        workspaces = min(workspaces, len(nexus.workspaces()))
+    return {
+        "store": {
+            "workspaces": workspaces,
+            "different_workspaces": min(DIFFERENT, workspaces),
+            "told_each": kept["events"],
+            "kept_in_the_first": kept,
+            "file_megabytes": path.stat().st_size / 1e6,
+            "fill_seconds": filled,
+        },
+        "assembly": measure_assembly(path, workspaces, turns, progress),
+        "cached": measure_cached(path, workspaces, progress),
+        "traffic": measure_traffic(path, workspaces, turns * 2, progress),
+        "alone": measure_alone(path, folder, workspaces, memories, progress),
+        "targets": TARGETS,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--workspaces", type=int, default=10_000)
+    parser.add_argument("--memories", type=int, default=250, help="messages told in each")
+    parser.add_argument("--turns", type=int, default=TURNS)
+    parser.add_argument("--folder", type=Path, help="where temporary files are written")
+    parser.add_argument("--store", type=Path, help="a file to keep, or to use again")
+    parser.add_argument("--story", action="store_true", help="the thirty sessions alone")
+    parser.add_argument("--no-save", action="store_true", help="leave the kept results alone")
+    options = parser.parse_args()
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with (
+        tempfile.TemporaryDirectory(dir=options.folder) as name,
+        Progress(*columns, TimeElapsedColumn(), console=console) as progress,
+    ):
+        load = os.getloadavg()[0]
+        results: dict[str, Any] = {
+            "machine": {"cores": os.cpu_count(), "python": sys.version.split()[0]}
+        }
+        if not options.story:
+            results |= measure_store(options, Path(name), progress)
+        results["story"] = measure_story(Path(name), progress)
+        results["machine"] |= {"load_before": load, "load_after": os.getloadavg()[0]}
+    for table in shown(results):
+        console.print(table)
+    text = json.dumps(results, indent=2)
+    print(text)
+    if not (options.no_save or options.story):
+        RESULTS.write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
