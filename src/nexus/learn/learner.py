@@ -60,6 +60,7 @@ class Learner:
         step = None if self._every_turn else Stage.INDEXED
         tasks = self._store.queue.claim(None, now=self._clock(), limit=limit, step=step)
         self._learn(tasks)
+        self._summarize(tasks)
         return len(tasks)
 
     def catch_up(self, grant: Grant) -> None:
@@ -90,7 +91,16 @@ class Learner:
             while tasks := self._fresh(grant, tried, failed=failed, step=step):
                 tried.update(task.event.id for task in tasks)
                 self._learn(tasks)
+                self._summarize(tasks)
         return self._store.queue.pending(grant)
+
+    def _summarize(self, tasks: Sequence[Task]) -> None:
+        """Keep the summaries of places up to date; for a question that waits, composing does."""
+        if not tasks or not self._learning.facts:
+            return
+        from .summary import after_learning  # noqa: PLC0415  # the rules load with it
+
+        after_learning(self._store, [task.event for task in tasks], now=self._clock())
 
     def _fresh(self, grant: Grant, known: set[str], *, failed: bool, step: Stage) -> list[Task]:
         limit = len(known) + SMALL_BATCH
