@@ -7,6 +7,7 @@ searches the files for what should no longer be there.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -23,6 +24,9 @@ from ..core.scope import Scope
 from ..core.window import WindowItem
 
 PIECE = 24  # characters: long enough to be nobody else's by chance
+NO_TEXT = re.compile(
+    r"[0-9a-f]{32}|\d{4}-\d\d-\d\dT[\d:.]+Z"
+)  # ids and times: others have them too
 MOST_PIECES = 2_000
 
 
@@ -158,7 +162,7 @@ def _pieces_of_windows(items: Iterable[WindowItem]) -> list[bytes]:
 
 
 def _texts_in(value: Json) -> Iterator[str]:
-    if isinstance(value, str):
+    if isinstance(value, str) and not NO_TEXT.fullmatch(value):
         yield value
     elif isinstance(value, list | dict):
         for inner in value.values() if isinstance(value, dict) else value:
