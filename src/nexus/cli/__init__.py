@@ -16,6 +16,8 @@ COMMANDS = {
     "observe": ("telling", "Write down what somebody said."),
     "remember": ("telling", "Keep exactly this."),
     "memory": ("memory", "Search, index, count, compact, export and import."),
+    "compose": ("composing", "Print what a model should know before it answers."),
+    "explain": ("composing", "Show why a context was as it was."),
     "profile": ("profile", "Show what is known of a person."),
     "patterns": ("profile", "Work out people's habits again."),
     "episodes": ("episodes", "What happened, in a few sentences: sessions, days, weeks."),
