@@ -27,7 +27,8 @@ DAYS = "Monday Tuesday Wednesday Thursday Friday".split()
 REMARKS = _listed(
     """that took longer than I hoped|nobody had noticed for weeks|I had to read it twice|
 the customer was rather patient about it|it only happens on old phones|
-we should have seen it coming|my train was late again so I missed half of it|it looks much calmer than before|
+we should have seen it coming|
+my train was late again so I missed half of it|it looks much calmer than before|
 there is a queue in front of the kitchen as well|the numbers were off by a little|
 it worked on the second attempt|I am still not sure why|we can do better than that|
 I wrote a small test so that it stays that way|the office was freezing all morning"""

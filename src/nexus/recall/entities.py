@@ -84,6 +84,13 @@ def names_of(store: Store, grant: Grant, name: str) -> frozenset[str]:
     return frozenset(cards.spellings(cards.start(_key(name))))
 
 
+def who(store: Store, grant: Grant, name: str) -> tuple[EntityView, frozenset[str]]:
+    """Whom a name means, without the facts, and every spelling of it: both from one look."""
+    cards = _gather(store, grant, name)
+    member = cards.start(_key(name))
+    return cards.view(member, name), frozenset(cards.spellings(member))
+
+
 def entity_records(store: Store, grant: Grant) -> list[Memory]:
     """Every entity record this viewer may read, newest first."""
     return store.memories.find(grant, where=Condition("kind", Op.EQ, MemoryKind.ENTITY))

@@ -19,7 +19,7 @@ from ..core.filters import Condition, Every, Op
 from ..core.predicates import aspect_of, bearing_on, value_of
 from ..core.protocols import Store
 from ..core.records import Event, EventKind, Memory, MemoryKind, Trust
-from .entities import entity, names_of
+from .entities import who
 from .interpret import Tense, interpret, tenses
 
 MOST_FACTS = 5_000
@@ -115,20 +115,34 @@ class Profile:
         return not any(told) and not self.style.messages
 
 
-def profile(store: Store, grant: Grant, person: str, *, now: datetime) -> Profile:
-    """Everything that holds of a person, as far as this grant lets one know."""
+def profile(
+    store: Store,
+    grant: Grant,
+    person: str,
+    *,
+    now: datetime,
+    messages: Sequence[Event] | None = None,
+) -> Profile:
+    """Everything that holds of a person, as far as this grant lets one know.
+
+    How they write is counted in `messages`, where somebody has read some; or else in the newest.
+    """
     with store.moment():
-        names = names_of(store, grant, person) | {known_as(person)}
-        known = entity(store, grant, person, limit=1)
+        known, spellings = who(store, grant, person)
+        names = spellings | {known_as(person)}
         kinds = [MemoryKind.FACT]
         named = store.memories.named(grant, sorted(names), limit=MOST_FACTS, kinds=kinds)
         landmarks = _landmarks(store, grant, names)
-        messages = _messages(store, grant, person, known.aliases if known else ())
+        spelt = _spelt(person, known.aliases)
+        if messages is None:
+            messages = _messages(store, grant, spelt)
+        else:
+            messages = [each for each in messages if _wrote(each, spelt)]
     parts = _sorted_out(_holding(named, names, now))
     stated = [*parts["preferences"], *_wishes(landmarks, parts["preferences"])]
     return Profile(
-        person=known.name if known else person,
-        aliases=known.aliases if known else (),
+        person=known.name,
+        aliases=known.aliases,
         about=_newest(parts["about"]),
         preferences=_newest(stated),
         expertise=_newest(parts["expertise"]),
@@ -223,8 +237,16 @@ def _says_how_to_write(entry: Entry) -> bool:
     return bool(COMMUNICATING.search(entry.text)) or directs(entry.memory)
 
 
-def _messages(store: Store, grant: Grant, person: str, aliases: Sequence[str]) -> list[Event]:
-    spelt = sorted({person, person.lower(), person.title(), *aliases})
+def _spelt(person: str, aliases: Sequence[str]) -> list[str]:
+    return sorted({person, person.lower(), person.title(), *aliases})
+
+
+def _wrote(event: Event, spelt: Sequence[str]) -> bool:
+    of_a_person = event.kind is EventKind.MESSAGE and event.role == "user"
+    return of_a_person and event.speaker in spelt
+
+
+def _messages(store: Store, grant: Grant, spelt: Sequence[str]) -> list[Event]:
     where = Every(
         (
             Condition("speaker", Op.IN, tuple(spelt)),

@@ -57,24 +57,27 @@ def _replaced(newest_first: Sequence[Memory]) -> set[str]:
     """Those a later one says to be otherwise: it speaks of a change, and of the same thing."""
     gone: set[str] = set()
     looked_at = newest_first[:COMPARED]
-    for place, later in enumerate(looked_at):
-        wrong = later.body.get("wrong")
-        if not wrong and not CHANGES.search(later.text):
-            continue
-        matter = _matter(str(wrong) if wrong else later.text)
+    changing = [
+        (place, later, later.body.get("wrong"))
+        for place, later in enumerate(looked_at)
+        if later.body.get("wrong") or CHANGES.search(later.text)
+    ]
+    matters = {each.id: _matter(each.text) for each in looked_at} if changing else {}
+    for place, later, wrong in changing:
+        matter = _matter(str(wrong)) if wrong else matters[later.id]
         gone |= {
             each.id
             for each in looked_at[place + 1 :]
             if each.at < later.at
             and each.body.get("kind") != CORRECTION
-            and matter & _matter(each.text)
+            and matter & matters[each.id]
         }
     return gone
 
 
-def _matter(text: str) -> set[str]:
+def _matter(text: str) -> frozenset[str]:
     """What a decision is about, without the words that any decision has."""
-    return set(query_terms(text)) - _usual()
+    return frozenset(query_terms(text)) - _usual()
 
 
 @lru_cache(maxsize=1)  # stems load with the first word

@@ -14,14 +14,15 @@ PARTS = {"preferences": 1.0, "expertise": 0.8, "about": 0.8, "patterns": 0.5}
 
 
 def people(asking: Asking) -> list[Item]:
-    """What holds of everybody here, preferences first."""
-    return [
-        item
+    """What holds of everybody here, preferences first.
+
+    How they write is counted in the last messages, which are at hand.
+    """
+    known = (
+        profile(asking.store, asking.grant, person.value, now=asking.now, messages=asking.events)
         for person in asking.viewer.people[:MOST_PEOPLE]
-        for item in _items(
-            asking, profile(asking.store, asking.grant, person.value, now=asking.now)
-        )
-    ]
+    )
+    return [item for each in known for item in _items(asking, each)]
 
 
 def _items(asking: Asking, known: Profile) -> Iterator[Item]:
