@@ -79,16 +79,18 @@ class Episodes:
         Harmless to repeat: what did not change is left as it is, unless `again` says otherwise.
         """
         known = {} if again else self._settled.get(workspace, {})
-        total = self._count(workspace)
+        with self._store.moment():  # else what is told meanwhile would be seen and not counted
+            total = self._count(workspace)
+            latest = self._store.ledger.find(administrator_grant(workspace), since=week_of(now))
         run = _Run(self._store, workspace, self._narrator, self._injected, now, again)
         settled: dict[datetime, int] = {}
         seen = 0
-        for week, events in self._weeks(workspace, now):
+        for week, events in self._weeks(workspace, week_of(now), latest):
             if run.tell_week(week, events):
                 settled[week] = len(events)
             seen += len(events)
             older = {each: count for each, count in known.items() if each < week}
-            if seen + sum(older.values()) >= total:
+            if seen + sum(older.values()) == total:
                 settled |= older
                 break
         embedded = self._embed(run)
@@ -101,14 +103,13 @@ class Episodes:
         return self._store.count(administrator_grant(workspace)).get("events", 0)
 
     def _weeks(
-        self, workspace: WorkspaceId, now: datetime
+        self, workspace: WorkspaceId, week: datetime, events: list[Event]
     ) -> Iterator[tuple[datetime, list[Event]]]:
         """The events of each week, newest first; what is yet to come counts to this one."""
         everything = administrator_grant(workspace)
         find = self._store.ledger.find
-        week, until, empty = week_of(now), None, 0
+        empty = 0
         while True:
-            events = find(everything, since=week, until=until)
             yield week, events
             empty = 0 if events else empty + 1
             until, week = week, week - WEEK
@@ -117,6 +118,7 @@ class Episodes:
                 if not newest:
                     return
                 week, empty = week_of(newest[0].at), 0
+            events = find(everything, since=week, until=until)
 
     def _embed(self, run: _Run) -> bool:
         """Give vectors to those that have none; False if the embedder is away."""

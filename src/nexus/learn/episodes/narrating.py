@@ -78,7 +78,7 @@ class Narrator:
             except NexusError as error:
                 return Narrated(refused=str(error))
             else:
-                wrong = faults(sentences, _grounds(turns), keep)
+                wrong = faults(sentences, [*_grounds(turns), *keep], keep)
                 if not wrong:
                     return Narrated(sentences)
             correction = CORRECTION.format(why="; it ".join(wrong))
