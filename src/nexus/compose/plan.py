@@ -100,7 +100,7 @@ def plan(question: str, *, now: datetime, recent: Sequence[str] = ()) -> Plan:
         wanted=dict(_wanted(read, window)),
         question=question,
         steps=_steps(question, read),
-        names=tuple(dict.fromkeys(_names(read, recent)))[:MOST_NAMES],
+        names=_first(_names(read, recent), MOST_NAMES),
         window=window,
         nested=bool(NESTED.search(read)),
     )
@@ -142,7 +142,7 @@ def is_small_talk(question: str) -> bool:
 
 def _steps(question: str, read: str) -> tuple[str, ...]:
     """The parts of a question that asks for several things; a simple one is its only part."""
-    asked = [part.strip() for part in re.findall(r"[^?]+\?", read)]
+    asked = [f"{part.strip()}?" for part in read.split("?")[:-1] if part.strip()]
     if len(asked) > 1:
         return _apart(question, asked)
     if COMPARED.search(read):
@@ -157,10 +157,20 @@ def _apart(question: str, parts: Sequence[str]) -> tuple[str, ...]:
     return (question, *telling[:MOST_STEPS]) if len(telling) > 1 else (question,)
 
 
+def _first(names: Iterator[str], most: int) -> tuple[str, ...]:
+    """So many different ones, without looking for more."""
+    found: dict[str, None] = {}
+    for name in names:
+        found[name] = None
+        if len(found) == most:
+            break
+    return tuple(found)
+
+
 def _names(question: str, recent: Sequence[str]) -> Iterator[str]:
     """What may be names; a question that only points at somebody means whom was spoken of."""
-    capitals = [name for found in CAPITAL.findall(question) for name in possible_names(found)]
-    yield from capitals
+    capitals = [found for found in CAPITAL.findall(question) if found.casefold() not in STOP_WORDS]
+    yield from (name for found in capitals for name in possible_names(found))
     if not capitals and POINTING.search(question):
         for said in reversed(recent[-2:]):
             for found in CAPITAL.findall(said[:LONGEST_READ]):

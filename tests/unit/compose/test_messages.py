@@ -1,0 +1,105 @@
+"""Chat messages in the forms callers have them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from nexus.compose.messages import Said, events_of, keys_of, question_in, read_messages
+from nexus.core.access import Viewer
+from nexus.core.errors import InvalidInput
+from nexus.core.fence import fenced
+from nexus.core.ids import AgentId, UserId, WorkspaceId
+from nexus.testing.samples import event
+
+ALICE = Viewer(workspace=WorkspaceId("acme"), agent=AgentId("scribe"), user=UserId("alice"))
+
+OPENAI = [
+    {"role": "developer", "content": "Be brief."},
+    {"role": "user", "content": [{"type": "text", "text": "Where is"}, {"type": "image_url"}]},
+    {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [
+            {"id": "c1", "type": "function", "function": {"name": "look", "arguments": '{"a": 1}'}}
+        ],
+    },
+    {"role": "tool", "tool_call_id": "c1", "content": "in Leeds"},
+    {"role": "assistant", "content": "It is in Leeds."},
+]
+ANTHROPIC = [
+    {"role": "user", "content": "Where is"},
+    {
+        "role": "assistant",
+        "content": [{"type": "tool_use", "id": "c1", "name": "look", "input": {"a": 1}}],
+    },
+    {
+        "role": "user",
+        "content": [
+            {
+                "type": "tool_result",
+                "tool_use_id": "c1",
+                "content": [{"type": "text", "text": "in Leeds"}],
+            }
+        ],
+    },
+    {"role": "assistant", "content": [{"type": "text", "text": "It is in Leeds."}]},
+]
+
+
+@pytest.mark.parametrize("messages", [OPENAI, ANTHROPIC], ids=["openai", "anthropic"])
+def test_both_forms_say_the_same(messages: list[dict[str, Any]]) -> None:
+    said = [each for each in read_messages(messages) if each.role != "system"]
+
+    assert [(each.role, each.speaker(ALICE), each.text) for each in said] == [
+        ("user", "alice", "Where is"),
+        ("tool", "look", "in Leeds"),
+        ("assistant", "scribe", "It is in Leeds."),
+    ]
+    assert said[1].call["tool_call"] == "c1"
+    assert "arguments" in said[1].call
+    assert question_in(said) == "Where is"
+
+
+def test_our_own_forms() -> None:
+    said = read_messages([event("k", "hello"), {"speaker": "bob", "text": "hi", "role": "user"}])
+
+    assert [(each.name, each.text) for each in said] == [("alice", "hello"), ("bob", "hi")]
+
+
+def test_what_nexus_put_there_is_left_out() -> None:
+    block = fenced("Tyler works at Anthropic.", id="c")
+    said = read_messages(
+        [{"role": "system", "content": block}, {"role": "user", "content": f"{block}\nHello?"}]
+    )
+
+    assert [(each.role, each.text) for each in said] == [("user", "Hello?")]
+
+
+def test_the_key_depends_on_the_words_and_not_on_the_place_in_the_list() -> None:
+    chat = [Said(role="user", text=text) for text in ("one", "ok", "two", "ok")]
+    keys = keys_of(chat, ALICE)
+
+    assert len(set(keys)) == 4
+    assert keys_of(chat[1:], ALICE) == keys[1:]
+    assert keys_of([*chat, Said(role="user", text="three")], ALICE)[:4] == keys
+    assert not set(keys_of(chat, ALICE, "thread")) & set(keys)
+    assert events_of(chat[:1], ALICE) < events_of(chat, ALICE)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "text",
+        ["text"],
+        [{"role": "robot", "content": "x"}],
+        [{"content": "x"}],
+        [{"role": "user", "content": 7}],
+        [{"role": "user", "content": [7]}],
+        [{"role": "user", "content": [{"type": "text", "text": 7}]}],
+    ],
+)
+def test_what_is_no_message_is_refused(wrong: Any) -> None:
+    with pytest.raises(InvalidInput):
+        read_messages(wrong)

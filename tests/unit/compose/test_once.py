@@ -1,0 +1,67 @@
+"""Nothing is said twice."""
+
+from __future__ import annotations
+
+import pytest
+
+from nexus.compose.once import Before, once
+from nexus.core.context import Item, Part
+
+
+def item(id: str, text: str, *events: str) -> Item:
+    return Item(text=text, id=id, events=events)
+
+
+def reasons(sections: dict[Part, list[Item]], before: Before) -> dict[str, str]:
+    _, cut = once(sections, before)
+    return {each.id: each.why for each in cut}
+
+
+@pytest.mark.requirement("X11")
+def test_what_rests_on_shown_events_alone_is_left_out() -> None:
+    before = Before(events={"e1", "e2"})
+    sections = {
+        Part.FACTS: [item("both", "Tyler works at Anthropic.", "e1", "e2")],
+        Part.RECALL: [item("one more", "They spoke of Tyler at length.", "e1", "e9")],
+    }
+
+    assert reasons(sections, before) == {"both": "in the window"}
+
+
+def test_what_a_shown_message_says_is_left_out_by_its_words() -> None:
+    before = Before(texts=["Well, TYLER works -- at Anthropic, since May!"])
+    sections = {
+        Part.RECALL: [
+            item("same", "Tyler works at Anthropic."),
+            item("other", "Tyler works at Anthropology Weekly."),
+        ]
+    }
+
+    assert reasons(sections, before) == {"same": "in the window"}
+
+
+def test_what_was_said_above_is_left_out_below() -> None:
+    sections = {
+        Part.LANDMARKS: [item("pinned", "We decided to use PostgreSQL for the ledger.")],
+        Part.RECALL: [
+            item("again", "we decided to use PostgreSQL"),
+            item("more", "We decided to use PostgreSQL for the ledger. Bob was against it."),
+        ],
+    }
+
+    assert reasons(sections, Before()) == {"again": "said above"}
+
+
+def test_short_answers_are_nobodys_in_particular() -> None:
+    sections = {Part.SUMMARY: [item("1", "Yes, sure.")], Part.WINDOW: [item("2", "Yes, sure.")]}
+
+    assert reasons(sections, Before()) == {}
+
+
+def test_the_window_itself_stays() -> None:
+    said = item("e1", "We decided to use PostgreSQL.", "e1")
+
+    kept, cut = once({Part.WINDOW: [said]}, Before(events={"e1"}, texts=[said.text]))
+
+    assert kept[Part.WINDOW] == (said,)
+    assert cut == []
