@@ -19,7 +19,9 @@ def people(asking: Asking) -> list[Item]:
     How they write is counted in the last messages, which are at hand.
     """
     known = (
-        profile(asking.store, asking.grant, person.value, now=asking.now, messages=asking.events)
+        profile(
+            asking.store, asking.grant, person.value, now=asking.now, messages=asking.view.events
+        )
         for person in asking.viewer.people[:MOST_PEOPLE]
     )
     return [item for each in known for item in _items(asking, each)]
