@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 
 from ..core.context import Part
 from ..core.text import STOP_WORDS, WORD
@@ -25,8 +26,9 @@ ALWAYS = {
     Part.WINDOW: "always: the last messages",
 }
 MOST_NAMES = 60
+LOOKED_AT = 200  # what may be names, of a long question
 MOST_STEPS = 3
-LONGEST_READ = 2_000  # characters of a question that rules look at
+LONGEST_READ = 1_000  # characters of a question that rules look at
 FEWEST_WORDS = 3  # of a question that stands for itself
 
 TEMPORAL = re.compile(
@@ -153,18 +155,13 @@ def _steps(question: str, read: str) -> tuple[str, ...]:
 
 
 def _apart(question: str, parts: Sequence[str]) -> tuple[str, ...]:
-    telling = [part for part in parts if not is_small_talk(part)]
+    telling = [part for part in parts[: 2 * MOST_STEPS] if not is_small_talk(part)]
     return (question, *telling[:MOST_STEPS]) if len(telling) > 1 else (question,)
 
 
 def _first(names: Iterator[str], most: int) -> tuple[str, ...]:
-    """So many different ones, without looking for more."""
-    found: dict[str, None] = {}
-    for name in names:
-        found[name] = None
-        if len(found) == most:
-            break
-    return tuple(found)
+    """The first different ones."""
+    return tuple(dict.fromkeys(islice(names, LOOKED_AT)))[:most]
 
 
 def _names(question: str, recent: Sequence[str]) -> Iterator[str]:
