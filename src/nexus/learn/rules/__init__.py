@@ -75,9 +75,10 @@ class _Reading:
 
     def read(self, sentence: Sequence[Token]) -> None:
         start, end = sentence[0].start, sentence[-1].end
-        if len(sentence) < SHORTEST or any(
+        ordered = self.orders and any(
             order.start < end and start < order.end for order in self.orders
-        ):
+        )
+        if len(sentence) < SHORTEST or ordered:
             return  # what talks to the model is never a fact, whoever wrote it
         found = clauses(sentence)
         question = is_question(sentence)

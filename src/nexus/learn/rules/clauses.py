@@ -8,7 +8,7 @@ and so no fact.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from .lexicon import (
     ADVERBS,
@@ -26,6 +26,12 @@ from .tokens import STOPS, Token
 from .verb_groups import is_finite, verb_group
 
 BREAKS = frozenset(";:—–()[]") | {"--"}
+JOINS = COORDINATORS | LINKS
+LINKING = JOINS | {"that"}
+PAUSES = BREAKS | {",", "-", "…"}
+ENDS = STOPS | BREAKS
+MAY_END = JOINS | {"so", ","}
+GOING_ON = JOINS | ADVERBS | {","}
 REPORTING = frozenset(
     """say tell mention claim think believe feel hear know hope guess wish imagine suppose wonder
     promise swear guarantee decide realize mean bet learn find assume pretend notice remember write
@@ -33,8 +39,7 @@ REPORTING = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Clause:
+class Clause(NamedTuple):
     """`words[subject[0]:subject[1]]` is who, `words[verb]` does, `words[rest:end]` is what."""
 
     words: Sequence[Token]
@@ -82,9 +87,9 @@ def _linked(words: Sequence[Token], place: int) -> tuple[int, str]:
     link = ""
     while place < len(words):
         word = words[place]
-        if word.low in COORDINATORS or word.low in LINKS or word.low == "that":
+        if word.low in LINKING:
             link = link if link in CONDITIONS else word.low
-        elif word.text in BREAKS or word.text in (",", "-", "…"):
+        elif word.text in PAUSES:
             link = link or word.text
         else:
             break
@@ -94,11 +99,13 @@ def _linked(words: Sequence[Token], place: int) -> tuple[int, str]:
 
 def _next_break(words: Sequence[Token], place: int) -> int:
     for at in range(place, len(words)):
-        if words[at].text in BREAKS or (words[at].text == "-" and _spaced(words, at)):
-            return at + 1
-        if words[at].text == "," and at + 1 < len(words):
-            return at + 1
-        if at > place and words[at].low in COORDINATORS:
+        text = words[at].text
+        if text in PAUSES:
+            if text in BREAKS or (text == "-" and _spaced(words, at)):
+                return at + 1
+            if text == "," and at + 1 < len(words):
+                return at + 1
+        elif at > place and words[at].low in COORDINATORS:
             return at + 1
     return len(words)
 
@@ -112,6 +119,7 @@ def _clause(words: Sequence[Token], place: int, link: str) -> Clause | None:
     if verbs is None:
         return None
     rest = verbs.verb + 1
+    who = words[first].low
     return Clause(
         words=words,
         begin=place,
@@ -124,12 +132,12 @@ def _clause(words: Sequence[Token], place: int, link: str) -> Clause | None:
         link=begins_with or link,
         modal=verbs.modal,
         tense=verbs.tense,
-        negated=verbs.negated or words[first].low in NOBODY or words[first].low == "no",
+        negated=verbs.negated or who in NOBODY or who == "no",
         progressive=verbs.progressive,
         perfect=verbs.perfect,
         passive=verbs.passive,
         habitual=verbs.habitual,
-        hedged=verbs.hedged or any(word.low in HEDGES for word in words[place:last]),
+        hedged=verbs.hedged or not HEDGES.isdisjoint([word.low for word in words[place:last]]),
     )
 
 
@@ -138,17 +146,17 @@ def _clause(words: Sequence[Token], place: int, link: str) -> Clause | None:
 
 def _end(words: Sequence[Token], rest: int, lemma: str, link: str) -> int:
     """Where the clause stops: at a mark, or where another subject and verb begin."""
-    reporting = lemma in REPORTING
+    reporting, linked = lemma in REPORTING, link in LINKS
     for at in range(rest, len(words)):
-        word = words[at]
-        if word.text in STOPS or word.text in BREAKS or (word.text == "-" and _spaced(words, at)):
+        _, _, text, low, kind = words[at]
+        if kind == "mark" and (text in ENDS or (text == "-" and _spaced(words, at))):
             return at
-        if word.text == "," or word.low in COORDINATORS or word.low in LINKS or word.low == "so":
+        if low in MAY_END:
             if _starts_clause(words, at):
                 return at
         elif reporting and at <= rest + 2 and _complement(words, at):
             return at
-        elif word.low in ("i", "we") and link in LINKS and is_finite(words, at + 1):
+        elif linked and low in ("i", "we") and is_finite(words, at + 1):
             return at  # Since we talked I finally picked up a book
     return len(words)
 
@@ -173,11 +181,7 @@ def _complement(words: Sequence[Token], at: int) -> bool:
 def _starts_clause(words: Sequence[Token], at: int) -> bool:
     """Whether after a comma or joining word somebody does something."""
     joins = 0
-    while (
-        at < len(words)
-        and joins < 4
-        and (words[at].text == "," or words[at].low in COORDINATORS | LINKS | ADVERBS)
-    ):
+    while at < len(words) and joins < 4 and words[at].low in GOING_ON:
         at, joins = at + 1, joins + 1
     if at >= len(words):
         return False

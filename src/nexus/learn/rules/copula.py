@@ -55,14 +55,12 @@ TAIL = re.compile(r"^(?:on|at|in)\s+|(?:\s+(?:now|these days|nowadays))?[.!\s]*$
 
 def copula(clause: Clause, rest: str, subject: str, cast: Cast) -> Iterator[Told]:
     """What only the words around the verb tell, beside the table of relations."""
-    phrase = clause.words[slice(*clause.subject)]
-    yield from _apposition(clause, cast)
+    if clause.kind == "noun":
+        yield from _apposition(clause, cast)
     if clause.lemma == "have" and clause.kind != "it":
         yield from _has_kin(rest, subject, negated=clause.negated)
-    if clause.lemma != "be":
-        return
-    if clause.kind == "noun":
-        said = joined(phrase)
+    if clause.lemma == "be" and clause.kind == "noun":
+        said = joined(clause.words[slice(*clause.subject)])
         yield from _favourite(said, rest, subject, clause)
         yield from _attribute(said, rest, subject, clause)
         yield from _named(said, rest, cast, clause)

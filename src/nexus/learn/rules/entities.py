@@ -52,6 +52,7 @@ INSIDE = frozenset("of de van von & the".split())
 TYPED_SUBJECTS = words(
     "WORKS_AT WORKS_AS LIVES_IN MOVED_TO MOVING_TO SPOUSE_OF SIBLING_OF LIKES KNOWS"
 )
+BEFORE_CAPITALS = STOPS | frozenset('"“:-')
 LONGEST_NAME = 5
 NAMED = re.compile(r"[A-Z][\w.'’&-]*(?: (?:of |de |van |von )?[A-Z][\w.'’&-]*)*")
 
@@ -74,13 +75,12 @@ def entities(all_words: Sequence[Token], facts: Sequence[Statement], cast: Cast)
 def _names(all_words: Sequence[Token], cast: Cast) -> list[tuple[int, int]]:
     """Runs of capitalised words; at the start of a sentence only what is known for a name."""
     found: list[tuple[int, int]] = []
-    at, start = 0, True
-    while at < len(all_words):
-        word = all_words[at]
-        capital = word.text[0].isupper() or word.low in cast.known or "." in word.low
-        if not capital or not _is_name(word, cast, start=start):
-            start = word.text in STOPS or word.kind == "gap" or word.text in '"“:-'
-            at += 1
+    end, known = 0, cast.known
+    for at, (_, _, text, low, kind) in enumerate(all_words):
+        if kind == "word" and text == low and low not in known:
+            continue  # most of them
+        capital = text[0].isupper() or low in known or "." in low
+        if at < end or not capital or not _is_name(all_words, at, cast):
             continue
         end = at + 1
         while end < len(all_words) and end - at < LONGEST_NAME and _goes_on(all_words, end):
@@ -88,11 +88,11 @@ def _names(all_words: Sequence[Token], cast: Cast) -> list[tuple[int, int]]:
         while end > at + 1 and all_words[end - 1].low in INSIDE:
             end -= 1
         found.append((at, end))
-        at, start = end, False
     return found
 
 
-def _is_name(word: Token, cast: Cast, *, start: bool) -> bool:
+def _is_name(all_words: Sequence[Token], at: int, cast: Cast) -> bool:
+    word = all_words[at]
     if word.low in cast.known:
         return word.kind == "word"
     if word.low.endswith(DOCUMENTS):
@@ -102,13 +102,19 @@ def _is_name(word: Token, cast: Cast, *, start: bool) -> bool:
     if len(word.text) < 2:
         return False
     return (
-        not start
+        not _begins(all_words, at)
         or word.low in WOMEN
         or word.low in MEN
         or (
             word.low not in FORMS and word.low not in KIN and word.text[1:] != word.text[1:].lower()
         )
     )
+
+
+def _begins(all_words: Sequence[Token], at: int) -> bool:
+    """Whether a sentence, a line or a quotation begins here: there every word has a capital."""
+    before = all_words[at - 1] if at else None
+    return before is None or before.kind == "gap" or before.text in BEFORE_CAPITALS
 
 
 def _goes_on(all_words: Sequence[Token], at: int) -> bool:

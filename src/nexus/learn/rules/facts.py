@@ -85,9 +85,10 @@ class FactReader:
 
     def continued(self, facts: list[Statement], words: Sequence[Token]) -> bool:
         """Add a sentence about "it" or "them" to the fact before, which says what that is."""
-        place = opening(words)
-        last = facts[-1] if facts else None
-        if last is None or place >= len(words) or words[place].low not in CONTINUES:
+        if not facts:
+            return False
+        place, last = opening(words), facts[-1]
+        if place >= len(words) or words[place].low not in CONTINUES:
             return False
         if content(words[place:]) < SHORTEST:
             return False
@@ -115,11 +116,10 @@ class FactReader:
 
     def _meet(self, clause: Clause, subject: str) -> None:
         """Those who can be "she" in the next sentence: the object's people, then the subject."""
-        for word, following in zip(
-            clause.words[clause.rest : clause.end], clause.words[clause.rest + 1 :], strict=False
-        ):
-            if word.low == "my" and following.low in KIN:
-                self._cast.meet(f"{self._cast.speaker}'s {following.low}", following.low)
+        words = clause.words
+        for at in range(clause.rest, min(clause.end, len(words) - 1)):
+            if words[at].low == "my" and (kin := words[at + 1].low) in KIN:
+                self._cast.meet(f"{self._cast.speaker}'s {kin}", kin)
         if not clause.first_person:
             self._cast.meet(subject, joined(clause.words[slice(*clause.subject)]))
 
@@ -236,7 +236,7 @@ class FactReader:
         verb = clause.lemma
         if words and words[0].low in PARTICLES:
             verb, words = f"{verb}_{words[0].low}", words[1:]
-        relation = PREDICATE.get(verb, re.sub(r"[^A-Z0-9]+", "_", verb.upper()).strip("_"))
+        relation = PREDICATE.get(verb) or NO_LETTERS.sub("_", verb.upper()).strip("_")
         value = self._value(words)
         if not relation or not relation[0].isascii() or not value:
             return
@@ -283,6 +283,8 @@ class FactReader:
 
     def _value(self, words: Sequence[Token]) -> str:
         """What was done, without when: that is in the fact's own times."""
+        if not self._dates:
+            return self._renderer.write(words, said=True).strip(" ,.!;:")
         first = words[0].start if words else 0
         dated = {span.start: span.end for span in self._dates if span.start > first}
         kept: list[Token] = []
@@ -299,6 +301,8 @@ class FactReader:
 
     def _validity(self, clause: Clause, relation: str) -> tuple[datetime | None, datetime | None]:
         """The time of an event; the beginning of what begins; what is open stays open."""
+        if not self._dates:
+            return None, None
         begin = clause.words[clause.begin].start
         end = clause.words[min(clause.end, len(clause.words)) - 1].end
         span = next((each for each in self._dates if begin <= each.start < end), None)
@@ -327,6 +331,7 @@ def text_of(words: Sequence[Token]) -> str:
     return "".join(pieces)
 
 
+NO_LETTERS = re.compile(r"[^A-Z0-9]+")
 PREDICATE = {"be": "IS", "have": "HAS"}
 
 
@@ -353,8 +358,8 @@ def _persons(
 
 def _is_over(clause: Clause) -> bool:
     """I no longer work there."""
-    before = [word.low for word in clause.words[clause.subject[1] : clause.verb]]
-    return before[:2] == ["no", "longer"]
+    first, words = clause.subject[1], clause.words
+    return first + 1 < clause.verb and words[first].low == "no" and words[first + 1].low == "longer"
 
 
 def _temporal(clause: Clause, relation: str = "") -> Temporal:

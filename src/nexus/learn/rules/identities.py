@@ -45,7 +45,10 @@ NUMBERS = re.compile(r"\d{3}")
 def may_name(text: str) -> bool:
     """Whether it is worth looking: most messages say nothing of the kind."""
     small = text.lower()
-    return any(each in small for each in TELLING) or NUMBERS.search(text) is not None
+    for each in TELLING:
+        if each in small:
+            return True
+    return NUMBERS.search(text) is not None
 
 
 def identities(text: str, offset: int, cast: Cast) -> Iterator[Identity]:

@@ -107,9 +107,10 @@ def instructions(text: str) -> list[Span]:
     small = text.lower()
     if not small.isascii() and UNSEEN.search(small):
         return _unseen(text)
-    if not any(hint in small for hint in HINTS):
-        return []
-    return [Span(*match.span()) for match in ORDERS.finditer(text)]
+    for hint in HINTS:
+        if hint in small:
+            return [Span(*match.span()) for match in ORDERS.finditer(text)]
+    return []
 
 
 def _unseen(text: str) -> list[Span]:

@@ -60,7 +60,8 @@ def is_junk(text: str, all_words: Sequence[Token]) -> bool:
 
 def is_noise(text: str, all_words: Sequence[Token]) -> bool:
     """Bytes that are no text, or so many words without a "the" that nobody wrote them."""
-    if GARBLED.search(text) and len(GARBLED.findall(text)) > MOST_GARBLED * len(text):
+    garbled = not text.isprintable() or "\ufffd" in text
+    if garbled and len(GARBLED.findall(text)) > MOST_GARBLED * len(text):
         return True
     if len(all_words) <= LONG:
         return False
@@ -87,8 +88,8 @@ def is_english(words: Sequence[Token]) -> bool:
     low = [word.low for word in words if word.kind == "word"]
     if not low:
         return False
-    if not any(each.isascii() for each in low):
+    if not any(map(str.isascii, low)):
         return False
-    foreign = sum(each in FOREIGN for each in low)
-    english = sum(each in ENGLISH for each in low)
+    foreign = sum(map(FOREIGN.__contains__, low))
+    english = sum(map(ENGLISH.__contains__, low))
     return foreign <= english if foreign else (english > 0 or len(low) <= FEW * 2)

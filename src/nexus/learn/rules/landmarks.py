@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ...core.dates import DateSpan
 from .cast import Cast, joined
@@ -109,8 +109,7 @@ TELLING = ASKING | LASTING | PLEDGING | DOUBTING | {"let", ":"}
 LIKING = words("PREFERS LIKES DISLIKES")
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
+class Sentence(NamedTuple):
     """What the landmarks are read from."""
 
     words: Sequence[Token]
@@ -172,8 +171,10 @@ def _decision(said: Sentence) -> list[Landmark]:
     for clause in said.clauses:
         if clause.negated or clause.modal or clause.link in CONDITIONS:
             continue
-        rest = joined(clause.words[clause.rest :])
         wanted = DECIDING.get(clause.lemma)
+        if wanted is None and clause.lemma != "go":
+            continue
+        rest = joined(clause.words[clause.rest :])
         ours = clause.first_person or clause.words[clause.subject[1] - 1].low in GROUPS
         impersonal = clause.kind == "it" and clause.passive and clause.lemma in ("decide", "agree")
         past = clause.tense == "past" or clause.perfect
@@ -226,6 +227,8 @@ def _action(said: Sentence) -> list[Landmark]:
 
 
 def _is_task(clause: Clause) -> bool:
+    if clause.negated or not (clause.tense == "future" or clause.modal == "must"):
+        return False
     rest = said_rest(clause)
     verb = f"{clause.lemma} {rest}"
     planned = (
@@ -235,7 +238,7 @@ def _is_task(clause: Clause) -> bool:
     )
     named = clause.kind == "noun" and clause.words[clause.subject[0]].text[:1].isupper()
     person = clause.kind in ("i", "we") or (named and clause.subject[1] - clause.subject[0] == 1)
-    if clause.negated or not person or not (planned or clause.modal == "must") or not rest:
+    if not person or not (planned or clause.modal == "must") or not rest:
         return False
     return clause.lemma not in NOT_A_TASK or bool(TASK_AFTER_ALL.match(verb))
 

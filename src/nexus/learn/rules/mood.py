@@ -81,6 +81,8 @@ def _is_hearsay(sentence: Sequence[Token]) -> bool:
 def _quoted(sentence: Sequence[Token]) -> set[int]:
     """Places between quotation marks."""
     inside: set[int] = set()
+    if OPEN_QUOTES.isdisjoint([word.text for word in sentence]):
+        return inside
     opened = -1
     for place, word in enumerate(sentence):
         if opened < 0 and word.text in OPEN_QUOTES:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 from ...core.dates import DateSpan, Precision, Relation
@@ -23,17 +22,17 @@ AGREEING = {
     "do": "does",
 }
 LONG = {"'ll": " will", "'d": " would", "gon": "going", "na": " to"}
+CHANGING = frozenset("i we my our mine ours me us myself ourselves you your gon".split())
 JOINING = frozenset("and or but then".split())
 HELPERS = frozenset("can could will would should may might must did had ca wo be been was".split())
 BARE = frozenset("let make makes made help helps see saw have had to hear watch".split())
 SAID_BEFORE = frozenset("on in at by since until before after from during around till for".split())
 LONGEST = 400
-SPACES = re.compile(r"\s+")
 
 
 def sentence(text: str) -> str:
     """With a capital and a full stop."""
-    body = SPACES.sub(" ", text).strip(' ,;:-–—*"')
+    body = " ".join(text.split()).strip(' ,;:-–—*"')
     body = body if body.endswith((".", "!", "?", "…")) else body + "."
     return body[:1].upper() + body[1:]
 
@@ -55,17 +54,24 @@ class Renderer:
         while at < len(words) and size < LONGEST:
             word = words[at]
             gap = " " if at and words[at - 1].end < word.start else ""
-            if word.start in self._dates:
-                span = self._dates[word.start]
+            span = self._dates.get(word.start) if self._dates else None
+            if span is not None:
                 piece = _date(span, pieces[-1].strip().lower() if pieces else "")
                 at = _after(words, at, span.end)
             else:
-                piece = self._word(words, at)
-                piece = (named or {}).get(word.start, piece)
+                piece = self._word(words, at) if self._changes(words, at) else word.text
+                piece = named.get(word.start, piece) if named else piece
                 at += 1
             pieces.append(piece if piece.startswith(" ") else gap + piece)
             size += len(piece)
         return "".join(pieces)
+
+    def _changes(self, words: Sequence[Token], at: int) -> bool:
+        """Whether a word has to be looked at: most stay as they are."""
+        _, _, _, low, kind = words[at]
+        if self._agree or low in CHANGING or kind == "clitic":
+            return True
+        return self._plain and (low == "to" or (at > 0 and words[at - 1].low in JOINING))
 
     def _word(self, words: Sequence[Token], at: int) -> str:
         word = words[at]

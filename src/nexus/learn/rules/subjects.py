@@ -23,33 +23,35 @@ from .verb_groups import is_finite
 from .verbs import BASE, FORMS, GERUND, PAST, THIRD
 
 LONGEST_SUBJECT = 9
+AFTER_OPENERS = frozenset(",!-…")
+SKIPPED = AFTER_OPENERS | {"*"}
+BEFORE_NOUNS = COORDINATORS | DETERMINERS | PREPOSITIONS
+INSIDE_SUBJECTS = frozenset("&\"“”'-*")
+LINKED = LINKS | CONDITIONS
+BARE_VERBS = frozenset("been gon had went got took made".split())
 NEVER_SUBJECT = PREPOSITIONS | COORDINATORS | frozenset("let please".split())
 
 
 def opening(words: Sequence[Token]) -> int:
     """Where a sentence begins to say something: after "Hey Mel!", "By the way,", "Thanks,"."""
-    place = 0
-    while place < len(words):
-        word = words[place]
-        follows = words[place + 1].text if place + 1 < len(words) else ""
-        opener = word.low in OPENERS and (
-            follows in (",", "!", "-", "…") or word.low in COORDINATORS
-        )
-        vocative = (
-            follows == "," and word.text[:1].isupper() and place <= 2 and word.low not in PRONOUNS
-        )
-        way = [each.low for each in words[place : place + 3]] == ["by", "the", "way"]
-        if way:
+    place, size = 0, len(words)
+    while place < size:
+        _, _, text, low, kind = words[place]
+        follows = words[place + 1].text if place + 1 < size else ""
+        if low == "by" and [each.low for each in words[place + 1 : place + 3]] == ["the", "way"]:
             place += 3
-        elif (
-            opener
-            or (vocative and word.low not in ADVERBS and len(words) > place + 3)
-            or word.text in (",", "!", "-", "…", "*")
-            or (place == 0 and word.low in OPENERS)
-        ):
-            place += 1
+            continue
+        if kind == "mark":
+            passed = text in SKIPPED
+        elif low in OPENERS:
+            passed = place == 0 or follows in AFTER_OPENERS or low in COORDINATORS
         else:
+            passed = False
+        if not passed and follows == "," and place <= 2 and size > place + 3:
+            passed = text[:1].isupper() and low not in PRONOUNS and low not in ADVERBS
+        if not passed:
             return place
+        place += 1
     return place
 
 
@@ -64,18 +66,18 @@ def _subject(words: Sequence[Token], place: int) -> tuple[int, int, str, str] | 
     limit = min(len(words), place + 14)
     at = place
     while at < limit:
-        word = words[at]
-        if word.low in PRONOUNS and not (word.low in ("it", "you") and at > start):
+        _, _, text, low, kind = words[at]
+        if low in PRONOUNS and not (low in ("it", "you") and at > start):
             first = start if _joined(words, start, at) else at
-            return first, at + 1, word.low, link
-        if at == start and word.low in POINTING and is_finite(words, at + 1):
+            return first, at + 1, low, link
+        if at == start and low in POINTING and is_finite(words, at + 1):
             return at, at + 1, "it", link
-        if word.text == ",":
+        if text == ",":
             start = at + 1
-        elif word.kind == "mark" and word.text not in ("&", '"', "“", "”", "'", "-", "*"):
+        elif kind == "mark" and text not in INSIDE_SUBJECTS:
             return None
-        elif at == start and (word.low in LINKS or word.low in CONDITIONS):
-            start, link = at + 1, link or word.low
+        elif at == start and low in LINKED:
+            start, link = at + 1, link or low
         elif at > start and is_finite_after_noun(words, start, at):
             last = at
             while last > start + 1 and words[last - 1].low in ADVERBS:
@@ -94,21 +96,21 @@ def _joined(words: Sequence[Token], start: int, at: int) -> bool:
 
 def is_finite_after_noun(words: Sequence[Token], start: int, at: int) -> bool:
     """Whether the noun phrase before ends here, because its verb begins."""
-    word = words[at]
-    if word.low in AUXILIARIES and word.low not in ("be", "been", "being"):
-        return not (word.low in ("may", "will") and word.text[:1].isupper())
-    known = FORMS.get(word.low)
+    _, _, text, low, _ = words[at]
+    if low in AUXILIARIES and low not in ("be", "been", "being"):
+        return not (low in ("may", "will") and text[:1].isupper())
+    known = FORMS.get(low)
     before = words[at - 1].low
-    if word.low == "like" or before in COORDINATORS:
+    if known is None or low == "like" or before in BEFORE_NOUNS or text[:1].isupper():
         return False  # things like this; hope and love
-    if known is None or before in DETERMINERS or before in PREPOSITIONS or word.text[:1].isupper():
-        return False
-    plural = before.endswith("s") or any(each.low == "and" for each in words[start:at])
     if THIRD in known.tags:
         return before != "'s"
-    if BASE in known.tags and plural and PAST not in known.tags:
+    if PAST in known.tags:
+        return not _is_attribute(words, at)
+    plural = before.endswith("s") or any(each.low == "and" for each in words[start:at])
+    if BASE in known.tags and plural:
         return at + 1 < len(words) and words[at + 1].low not in AUXILIARIES
-    return PAST in known.tags and not _is_attribute(words, at)
+    return False
 
 
 def _is_attribute(words: Sequence[Token], at: int) -> bool:
@@ -156,18 +158,10 @@ def _contracted(
 
 def _begins_bare(words: Sequence[Token], place: int) -> bool:
     """Been, gonna, just got: no noun begins like this."""
-    at = place
-    while at < len(words) - 1 and words[at].low in ADVERBS:
+    at, last = place, len(words) - 1
+    while at < last and words[at].low in ADVERBS:
         at += 1
-    return at < len(words) and words[at].low in (
-        "been",
-        "gon",
-        "had",
-        "went",
-        "got",
-        "took",
-        "made",
-    )
+    return at <= last and words[at].low in BARE_VERBS
 
 
 def _left_out(words: Sequence[Token], place: int) -> tuple[int, int, str, str] | None:
@@ -177,17 +171,12 @@ def _left_out(words: Sequence[Token], place: int) -> tuple[int, int, str, str] |
         at += 1
     if at + 1 >= len(words) or words[at + 1].low in ("me", "us"):
         return None  # Made me proud: not the speaker did
-    word = words[at]
-    known = FORMS.get(word.low)
-    ing = FORMS.get(words[at + 1].low)
-    been = word.low == "been" and ing is not None and GERUND in ing.tags
-    going = word.low == "gon"
-    done = (
-        known is not None
-        and PAST in known.tags
-        and BASE not in known.tags
-        and known.lemma not in ("be", "excite")
-    )
-    if been or going or (done and words[at + 1].low not in ("by", "that")):
-        return at, at, "", ""
-    return None
+    low, following = words[at].low, words[at + 1].low
+    known = FORMS.get(low)
+    if known is None:
+        return (at, at, "", "") if low == "gon" else None
+    if low == "been":
+        ing = FORMS.get(following)
+        return (at, at, "", "") if ing is not None and GERUND in ing.tags else None
+    done = PAST in known.tags and BASE not in known.tags and known.lemma not in ("be", "excite")
+    return (at, at, "", "") if done and following not in ("by", "that") else None

@@ -21,6 +21,8 @@ from .lexicon import (
 from .tokens import Token
 from .verbs import BASE, FORMS, GERUND, PARTICIPLE, PAST, Form, guess
 
+BETWEEN = ADVERBS | NOT  # "I": the verb follows these
+NEVER_VERBS = (DETERMINERS | PREPOSITIONS | COORDINATORS | PRONOUNS) - {"like"}
 SEMI = {  # verb + "to" + verb: what the first one says about the second
     "have": "must",
     "need": "must",
@@ -49,7 +51,7 @@ class VerbGroup:
 
 
 def is_finite(words: Sequence[Token], at: int) -> bool:
-    while at < len(words) and (words[at].low in ADVERBS or words[at].low in NOT):
+    while at < len(words) and words[at].low in BETWEEN:
         at += 1
     if at >= len(words):
         return False
@@ -137,12 +139,7 @@ def _form(words: Sequence[Token], at: int, helpers: list[str], *, pronoun: bool)
     if at >= len(words) or words[at].kind != "word":
         return None
     low = words[at].low
-    if (
-        low in DETERMINERS
-        or (low in PREPOSITIONS and low != "like")
-        or low in COORDINATORS
-        or low in PRONOUNS
-    ):
+    if low in NEVER_VERBS:
         return None
     known = FORMS.get(low)
     if not helpers:
@@ -168,13 +165,11 @@ STATES = frozenset(  # participles and gerunds that are adjectives after "be"
 def _semi(words: Sequence[Token], found: VerbGroup) -> None:
     """used to live, going to move, need to call: the second verb is the one that counts."""
     at = found.verb
-    after = [word.low for word in words[at + 1 : at + 4]]
-    if words[at].low == "gon":
-        after = ["to", *after[1:]]
-    said = SEMI.get(found.lemma if words[at].low != "gon" else "gon")
-    if said is None or after[:1] != ["to"] or len(after) < 2:
+    going = words[at].low == "gon"
+    said = SEMI.get("gon" if going else found.lemma)
+    if said is None or at + 2 >= len(words) or not (going or words[at + 1].low == "to"):
         return
-    known = FORMS.get(after[1])
+    known = FORMS.get(words[at + 2].low)
     if known is None or BASE not in known.tags or (said == "will" and not _heading(words, found)):
         return
     found.verb, found.lemma = at + 2, known.lemma
