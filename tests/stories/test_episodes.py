@@ -209,6 +209,24 @@ def test_the_job_says_when_it_is_due(team: Team) -> None:
     assert not Episodes(team.room._parts.store, automatic=False).due(id, MONDAY + 15 * HOUR)
 
 
+@pytest.mark.requirement("A3")
+def test_a_pass_may_be_cut_short_and_goes_on_at_once(team: Team) -> None:
+    for number in range(5):
+        team.room.observe(
+            "alice", f"Server {number} moved to Paris.", at=MONDAY + number * 2 * HOUR
+        )
+    team.workspace.flush()
+    job, id, now = Episodes(team.room._parts.store), team.workspace.id, MONDAY + 10 * DAY
+
+    assert job.learn(id, now, limit=2) == 2
+    assert spans(team.room) == ["session"] * 2
+    assert job.due(id, now)
+    assert job.learn(id, now, limit=2) == 2
+    assert job.learn(id, now, limit=2) == 3  # the last session, the day and the week
+    assert not job.due(id, now)
+    assert job.learn(id, now, limit=2) == 0
+
+
 class Counting:
     """A ledger that counts how many events it was asked for."""
 

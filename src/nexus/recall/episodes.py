@@ -16,7 +16,6 @@ from ..core.access import Grant
 from ..core.canonical import text_time
 from ..core.derive import span_name
 from ..core.errors import InvalidInput, Unavailable
-from ..core.filters import Condition, Op
 from ..core.ids import WorkspaceId
 from ..core.protocols import Floats, Store
 from ..core.records import EmbeddingProfile, Hit, Memory, MemoryKind
@@ -24,13 +23,15 @@ from ..core.text import query_terms
 from .keyword import worded
 from .understand import Window, unframed, window_of
 
-SPANS = ("thread", "session", "day", "week")
+PARTS, WHOLES = ("thread", "session"), ("day", "week")
+SPANS = PARTS + WHOLES
 MOST_READ = 10_000  # episodes of one kind that are looked through
-MOST_RECENT = 500  # sessions and threads that are part of no day yet
-DEPTH = 50  # found by words, and by meaning
+MOST_WHOLE = 300  # days and weeks that are read at first
+MOST_RECENT = 100  # sessions and threads that may be part of no day yet
+NOT_YET_TOLD = timedelta(days=3)  # so long a day may wait for its last thread to end
 TIME, WORDS = 0.5, 0.5  # what fitting the time counts, and what fitting the question
+CLOSE = 0.5  # a cosine that tells something where no word does
 TOLD_ALREADY = 0.5  # what is left of an episode's score where what it is part of is shown
-EPISODES = Condition("kind", Op.EQ, MemoryKind.EPISODE)
 LENGTHS = {"day": timedelta(days=1), "week": timedelta(weeks=1)}
 
 Pointed = tuple[EmbeddingProfile, Floats]  # a vector, and the space it lies in
@@ -63,12 +64,11 @@ def episodes_for(
     meant = window or window_of(question, now)
     pointed = _pointed(grant.workspace, question, embedder)  # now: it may be far away
     with store.moment():
-        found = _found(store, grant, question, pointed)
-        told = _within(store, grant, meant) if meant else []
-        rest = store.memories.get(grant, list(found.scores)) if not told else []
-    episodes = [each for each in told or rest if _is_told(each, as_of)]
-    hits = [_hit(each, meant if told else None, found) for each in episodes]
-    return _best(hits, limit)
+        told = _told(_within(store, grant, meant, now), as_of) if meant else []
+        rest = [] if told else _told(_newest(store, grant), as_of)
+        found = _found(store, grant, question, pointed, [each.id for each in told or rest])
+    hits = [_hit(each, meant if told else None, found) for each in told or rest]
+    return _best(filter(_answers, hits), limit)
 
 
 def listed(
@@ -96,14 +96,33 @@ def listed(
 # -- by time
 
 
-def _within(store: Store, grant: Grant, window: Window) -> list[Memory]:
+def _within(store: Store, grant: Grant, window: Window, now: datetime) -> list[Memory]:
     """Those that reach into it: weeks and days, what the days are made of, and what is new."""
-    whole = _of_spans(store, grant, ("week", "day"), MOST_READ)
+    whole = _back_to(store, grant, window.since)
     days = [each for each in whole if each.body["span"] == "day" and _touches(each, window)]
     parts = store.memories.get(grant, [id for day in days for id in day.sources])
-    recent = _of_spans(store, grant, ("session", "thread"), MOST_RECENT)
-    every_one = {each.id: each for each in (*whole, *parts, *recent)}
+    fresh = window.until > now - NOT_YET_TOLD
+    recent = _of_spans(store, grant, PARTS, MOST_RECENT) if fresh else []
+    every_one = {each.id: each for each in (*whole, *parts, *recent) if _is_whole(each)}
     return [each for each in every_one.values() if _touches(each, window)]
+
+
+def _back_to(store: Store, grant: Grant, since: datetime) -> list[Memory]:
+    """The weeks and days from the newest back to a moment, and some before it."""
+    limit = MOST_WHOLE
+    while True:
+        found = _of_spans(store, grant, WHOLES, limit)
+        if len(found) < limit or found[-1].at < since - LENGTHS["week"] or limit >= MOST_READ:
+            return found
+        limit *= 4
+
+
+def _newest(store: Store, grant: Grant) -> list[Memory]:
+    """Where no time is named: what was told last."""
+    return [
+        *_of_spans(store, grant, WHOLES, MOST_WHOLE),
+        *_of_spans(store, grant, PARTS, MOST_WHOLE),
+    ]
 
 
 def _of_spans(store: Store, grant: Grant, spans: Sequence[str], limit: int) -> list[Memory]:
@@ -145,22 +164,20 @@ class _Found:
 
     by: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # strategy → id → score
 
-    @property
-    def scores(self) -> dict[str, float]:
-        ids = dict.fromkeys(id for scores in self.by.values() for id in scores)
-        return {id: max(scores.get(id, 0.0) for scores in self.by.values()) for id in ids}
-
     def reasons(self, id: str) -> dict[str, float]:
         return {name: scores[id] for name, scores in self.by.items() if id in scores}
 
 
-def _found(store: Store, grant: Grant, question: str, pointed: Pointed | None) -> _Found:
+def _found(
+    store: Store, grant: Grant, question: str, pointed: Pointed | None, ids: Sequence[str]
+) -> _Found:
+    """Only these are looked at: they are few, and a search would read everything else, too."""
     terms = query_terms(unframed(question))
-    by = store.memories.matching(grant, terms, where=EPISODES, limit=DEPTH, learned=True)
-    found = {"keyword": {hit.id: worded(hit.score) for hit in by}}
+    known = store.memories.describe(grant, ids, terms)
+    found = {"keyword": {id: worded(each.keyword) for id, each in known.items() if each.keyword}}
     if pointed is not None and pointed[1].any():
-        near = store.vectors.nearest(grant, *pointed, where=EPISODES, limit=DEPTH, learned=True)
-        found["meaning"] = {hit.id: hit.score for hit in near if hit.score > 0}
+        near = store.vectors.scores(grant, *pointed, ids)
+        found["meaning"] = {id: score for id, score in near.items() if score > 0}
     return _Found(found)
 
 
@@ -177,14 +194,20 @@ def _pointed(workspace: WorkspaceId, question: str, embedder: Questions | None) 
 # -- choosing
 
 
-def _is_told(memory: Memory, as_of: datetime | None) -> bool:
-    known = as_of is None or memory.recorded_at <= as_of
-    return known and _is_whole(memory)
+def _told(episodes: Iterable[Memory], as_of: datetime | None) -> list[Memory]:
+    """Those that rest on what had been told by then."""
+    return [each for each in episodes if as_of is None or each.recorded_at <= as_of]
 
 
 def _is_whole(memory: Memory) -> bool:
     """Whether it tells of a stretch of time, and of which; a label of a turn does not."""
     return memory.body.get("span") in SPANS and {"start", "end"} <= memory.body.keys()
+
+
+def _answers(hit: Hit) -> bool:
+    """Whether it is of the time that is meant, shares a word, or is close in meaning."""
+    by = hit.reasons
+    return "timeline" in by or "keyword" in by or by.get("meaning", 0.0) >= CLOSE
 
 
 def _hit(episode: Memory, window: Window | None, found: _Found) -> Hit:

@@ -73,16 +73,24 @@ class Episodes:
             return True
         return now >= looked.at + LEAST and self._count(workspace) != looked.events
 
-    def learn(self, workspace: WorkspaceId, now: datetime, *, again: bool = False) -> int:
+    def learn(
+        self,
+        workspace: WorkspaceId,
+        now: datetime,
+        *,
+        again: bool = False,
+        limit: int | None = None,
+    ) -> int:
         """Tell what is closed, by now; returns how many episodes are new.
 
         Harmless to repeat: what did not change is left as it is, unless `again` says otherwise.
+        With a `limit`, about so many threads and sessions are told, and the rest is due at once.
         """
         known = {} if again else self._settled.get(workspace, {})
         with self._store.moment():  # else what is told meanwhile would be seen and not counted
             total = self._count(workspace)
             latest = self._store.ledger.find(administrator_grant(workspace), since=week_of(now))
-        run = _Run(self._store, workspace, self._narrator, self._injected, now, again)
+        run = _Run(self._store, workspace, self._narrator, self._injected, now, again, limit)
         settled: dict[datetime, int] = {}
         seen = 0
         for week, events in self._weeks(workspace, week_of(now), latest):
@@ -96,7 +104,8 @@ class Episodes:
         embedded = self._embed(run)
         self._settled[workspace] = settled if embedded else {}
         again_at = min([day_of(now) + DAY, *run.wakes_at, *([] if embedded else [now + SOON])])
-        self._looked[workspace] = _Looked(now, total, max(again_at, now + SOON))
+        later = now if run.cut_short else max(again_at, now + SOON)
+        self._looked[workspace] = _Looked(now, total, later)
         return run.told
 
     def _count(self, workspace: WorkspaceId) -> int:
@@ -161,7 +170,9 @@ class _Run:
     injected: InjectedIn | None
     now: datetime
     again: bool
+    limit: int | None
     told: int = 0
+    cut_short: bool = False
     wakes_at: list[datetime] = field(default_factory=list)
     standing: dict[str, Memory] = field(default_factory=dict)  # the episodes there must be
     _known: dict[Scope, dict[str, Memory]] = field(default_factory=dict)
@@ -188,7 +199,7 @@ class _Run:
         waiting = [piece for piece in found if piece.id not in finished]
         days = self._days(scope, lower, {day_of(piece.start) for piece in waiting})
         over = self.now >= week + WEEK and not waiting
-        weeks = self._upper(scope, "week", days) if over and days else []
+        weeks = self._upper(scope, "week", [days] if over and days else [])
         standing = {each.id: each for each in (*lower, *days, *weeks)}
         self.standing |= standing
         if len(ready) == len(closed):
@@ -203,11 +214,18 @@ class _Run:
         grant = administrator_grant(self.workspace)
         states = self.store.ledger.progress(grant, ids) if ids else {}
         raw = {id for id, progress in states.items() if progress.stage is Stage.DURABLE}
-        return [piece for piece in closed if raw.isdisjoint(_ids(piece))]
+        learned = [piece for piece in closed if raw.isdisjoint(_ids(piece))]
+        if self.limit is None:
+            return learned
+        room = max(0, self.limit - self.told)
+        put_off = {piece.id for piece in fresh[room:]}
+        self.cut_short |= bool(put_off)
+        return [piece for piece in learned if piece.id not in put_off]
 
     def _lower(self, scope: Scope, ready: Sequence[Piece]) -> list[Memory]:
         teller = self._teller(scope)
         made: list[Memory] = []
+        drafts: list[Draft] = []
         for piece in ready:
             ids = _ids(piece)
             there = self._kept(scope, episode_id(scope, piece.span, ids))
@@ -215,8 +233,12 @@ class _Run:
                 made.append(there)
             elif episode_id(scope, piece.span, ids) not in self._forgotten():
                 derived = self.store.eraser.derived(self.workspace, ids)
-                made += self._put(teller.of_piece(scope, piece, derived))
-        return made
+                drafts += filter(None, [teller.of_piece(scope, piece, derived)])
+            if self.narrator is not None:  # what was paid for is kept at once
+                made += self._put(drafts)
+                drafts.clear()
+        made += self._put(drafts)
+        return sorted(made, key=lambda memory: (memory.body["start"], memory.id))
 
     def _days(
         self, scope: Scope, lower: Sequence[Memory], unfinished: set[datetime]
@@ -224,25 +246,33 @@ class _Run:
         by_day: defaultdict[datetime, list[Memory]] = defaultdict(list)
         for memory in lower:
             by_day[day_of(text_time(memory.body["start"]))].append(memory)
-        return [
-            told
+        over = [
+            parts
             for day, parts in sorted(by_day.items())
             if self.now >= day + DAY and day not in unfinished
-            for told in self._upper(scope, "day", parts)
         ]
+        return self._upper(scope, "day", over)
 
-    def _upper(self, scope: Scope, span: str, parts: Sequence[Memory]) -> list[Memory]:
-        id = episode_id(scope, span, [memory.id for memory in parts])
-        there = self._kept(scope, id)
-        if there or id in self._forgotten():
-            return [there] if there else []
+    def _upper(self, scope: Scope, span: str, wholes: Sequence[Sequence[Memory]]) -> list[Memory]:
+        """The episodes of days or weeks, each made of these."""
         here = administrator_grant(self.workspace).within([scope])
-        ids = dict.fromkeys(id for part in parts for id in part.body["landmarks"])
-        landmarks = self.store.memories.get(here, list(ids))
-        return self._put(self._teller(scope).of_episodes(scope, span, parts, landmarks))
+        teller = self._teller(scope)
+        made: list[Memory] = []
+        drafts: list[Draft] = []
+        for parts in wholes:
+            id = episode_id(scope, span, [memory.id for memory in parts])
+            there = self._kept(scope, id)
+            if there:
+                made.append(there)
+            elif id not in self._forgotten():
+                ids = dict.fromkeys(id for part in parts for id in part.body["landmarks"])
+                landmarks = self.store.memories.get(here, list(ids))
+                drafts.append(teller.of_episodes(scope, span, parts, landmarks))
+        made += self._put(drafts)
+        return sorted(made, key=lambda memory: memory.body["start"])
 
-    def _put(self, draft: Draft | None) -> list[Memory]:
-        made = self.store.memories.put(self.workspace, [draft]) if draft else []
+    def _put(self, drafts: Sequence[Draft]) -> list[Memory]:
+        made = self.store.memories.put(self.workspace, drafts) if drafts else []
         self.told += len(made)
         return made
 
