@@ -208,11 +208,7 @@ REQUIREMENTS: dict[str, Requirement] = {
         "Time travel, and a receipt of why each item is in a context",
         "recall as of a moment, and why each hit is there; a context's receipt waits for compose",
     ),
-    "X8": partial(
-        "Immune to its own echo; junk, secrets and instructions set apart",
-        "fenced blocks, repetitions, secrets, orders and junk; what is injected without a fence is"
-        " recognised once the context router notes what it injects",
-    ),
+    "X8": works("Immune to its own echo; junk, secrets and instructions set apart"),
     "X9": later("Re-embedding in the background, switched atomically", MAINTENANCE),
     "X10": partial("Same data, same questions, same answers from every store"),
     "X11": later("The composer as optimiser", WINDOW),

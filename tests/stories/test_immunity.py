@@ -197,6 +197,28 @@ def test_a_persons_own_wish_is_a_preference(team: Team) -> None:
     assert ("alice", "PREFERS", "tea") in triples(team.room)
 
 
+@pytest.mark.requirement("X8")
+def test_what_was_composed_is_not_learned_when_an_agent_says_it_without_the_fence(
+    team: Team,
+) -> None:
+    said = "I live in Boston near the old harbour."
+    team.room.observe("alice", said, key="alice")
+    composed = team.room.compose("Where does Alice live?")
+    assert said in composed.text
+    before = triples(team.room)
+
+    team.room.observe("scribe", f"From my memory: {said}", role="assistant", key="echo")
+    team.room.observe("scribe", composed.text, role="assistant", key="fence")
+    team.room.observe("bob", said, key="bob")
+    team.workspace.flush()
+
+    told = keys(team.room.recall("old harbour", limit=50))
+    assert set(told) == {"alice", "bob"}
+    assert set(triples(team.room)) - set(before) == {
+        ("bob", "LIVES_IN", "Boston near the old harbour")
+    }
+
+
 # Junk
 
 

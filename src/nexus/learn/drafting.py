@@ -15,7 +15,8 @@ from .decisions import decided
 from .directory import Directory
 from .entities import entity_drafts
 from .explicit import explicit
-from .immune import new_words, own_words
+from .immune import NOTHING_INJECTED, Injected, is_person, new_words, own_words
+from .injected import injected_in
 from .knowledge import Grounds, knowledge
 from .known import PlaceFacts
 from .label import label_draft
@@ -65,9 +66,10 @@ class Drafter:
 
     def reader(self, stretch: Stretch) -> PlaceReader:
         """Who reads these events, knowing what is known of those they name."""
-        names = sorted({name for each in stretch.events for name in _looked_up(each.event)})
+        names = {name for each in stretch.events for name in _looked_up(each.event)}
+        names |= {name for each in _earlier(stretch) for name in _capitalised(each)}
         known = self._store.memories.named(
-            stretch.grant, names, kinds=WHO_IS_WHO, limit=MOST_RECORDS
+            stretch.grant, sorted(names), kinds=WHO_IS_WHO, limit=MOST_RECORDS
         )
         facts = PlaceFacts.of(self._store, stretch.workspace, stretch.scope)
         return PlaceReader(
@@ -75,10 +77,19 @@ class Drafter:
                 known, lambda name: [(each.at, each.text) for each in facts.naming(name)]
             ),
             facts=facts,
+            injected=self._injected(stretch),
             similar=self._similar if self._embedder.local else None,
             indexing=self._indexing,
             learning=self._learning,
         )
+
+    def _injected(self, stretch: Stretch) -> Injected:
+        """What models were given there lately; people may repeat it, so only others are asked."""
+        others = [each.event for each in stretch.events if not is_person(each.event)]
+        if not others:
+            return NOTHING_INJECTED
+        now = max(event.recorded_at for event in others)
+        return injected_in(self._store, stretch.grant, stretch.scope, now=now)
 
     def _similar(self, text: str, others: Sequence[str]) -> list[float]:
         asked, *rows = self._embedder.embed([text, *others])
@@ -91,6 +102,7 @@ class PlaceReader:
 
     known: Directory
     facts: PlaceFacts
+    injected: Injected
     similar: Similar | None
     indexing: Indexing
     learning: Learning
@@ -100,13 +112,13 @@ class PlaceReader:
         told = list(explicit(event))
         self.facts.add(event, told)
         yield from told
-        seen = redacted(own_words(event), after=_before(around))
+        seen = redacted(own_words(event, self.injected), after=_before(around))
         yield from passages(_with_text(event, seen), self.indexing)
         if event.kind in READ and event.role != "tool":
             yield from self._learned(around)
 
     def _learned(self, around: Around) -> Iterator[Draft]:
-        text = new_words(around.event, around.recent)
+        text = new_words(around.event, around.recent, self.injected)
         text = hidden(text, answers(text, _before(around)))
         event = _with_text(around.event, text)
         if not event.text:
@@ -132,9 +144,10 @@ class PlaceReader:
 
     def _facts(self, around: Around, found: Resolved) -> list[Draft]:
         """Facts, landmarks, entities and questions about who is who."""
-        said = list(knowledge(around.event, found.extracted, _grounds(around, found)))
+        grounds = _grounds(around, found)
+        said = list(knowledge(around.event, found.extracted, grounds))
         self.known.with_(said)
-        who = entity_drafts(around.event, found.extracted, self.known)
+        who = entity_drafts(around.event, found.extracted, self.known, grounds)
         return [*said, *who, *found.reviews]
 
     def names(self, event: Event) -> Iterator[str]:
@@ -157,6 +170,13 @@ def _grounds(around: Around, found: Resolved) -> Grounds:
     return grounds
 
 
+def _earlier(stretch: Stretch) -> list[Event]:
+    """What was said before these events, but for these: "she" may mean somebody named there."""
+    recent = {each.id: each for around in stretch.events for each in around.recent}
+    new = {around.event.id for around in stretch.events}
+    return [event for id, event in recent.items() if id not in new]
+
+
 def _before(around: Around) -> str:
     """The message before: a password may be the answer to it."""
     return around.recent[-1].text if around.recent else ""
@@ -169,13 +189,23 @@ def _with_text(event: Event, text: str) -> Event:
 def _looked_up(event: Event) -> set[str]:
     """Spellings under which somebody may be known whom this event speaks of."""
     words = [word.casefold() for word in WORD.findall(event.text[:LONGEST_SEARCHED])]
-    runs = {
-        " ".join(words[start : start + length])
-        for length in range(2, LONGEST_NAME + 1)
-        for start in range(len(words) - length + 1)
-        if words[start] not in SMALL and words[start + length - 1] not in SMALL
-    }
+    runs = {" ".join(run) for run in _runs(words, 2)}
     addresses = {known_as(word) for word in ADDRESS.findall(event.text[:LONGEST_SEARCHED])}
     single = (words_of(event) - SMALL) | {known_as(event.speaker)} | addresses
     kin = {f"{known_as(event.speaker)}'s {word}" for word in KIN.keys() & set(words)}
     return runs | single | kin | {part_of_name(word) for word in single}
+
+
+def _capitalised(event: Event) -> set[str]:
+    """Names that stand in a message, as far as capitals tell."""
+    words = WORD.findall(event.text[:LONGEST_SEARCHED])
+    runs = (run for run in _runs(words, 1) if all(word[0].isupper() for word in run))
+    return {" ".join(run).casefold() for run in runs} | {known_as(event.speaker)}
+
+
+def _runs(words: Sequence[str], shortest: int) -> Iterator[Sequence[str]]:
+    """Every few words in a row that neither begin nor end with a small one."""
+    for length in range(shortest, LONGEST_NAME + 1):
+        for start in range(len(words) - length + 1):
+            if words[start] not in SMALL and words[start + length - 1] not in SMALL:
+                yield words[start : start + length]
