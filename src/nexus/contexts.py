@@ -91,20 +91,19 @@ class Contexts:
         messages and what Nexus itself had put there are left out.
         """
         said = read_messages(messages)
-        now = self._parts.now()
         events = [
             tell.message(
                 self.viewer,
                 each.speaker(self.viewer),
                 each.text,
-                now=now,
+                now=self._parts.now(),  # each its own: they were said one after the other
                 role=each.role,
                 told={"key": key, "thread": thread, "metadata": each.call or None},
             )
             for each, key in zip(said, keys_of(said, self.viewer, thread), strict=True)
             if each.role in KEPT
         ]
-        return self._append(events, now) if events else []
+        return self._append(events) if events else []
 
     def explain(self, id: str) -> Explained:
         """Why a context of this place was as it was: each item with its reasons, and what was cut.

@@ -14,7 +14,7 @@ from .render import INTRODUCTION, NOTHING_FOUND, NOTHING_MORE, header, heading, 
 from .settings import Composing
 from .wish import Wish
 
-SPARE = 25  # tokens: the fence, and what joins the lines
+FENCE = 50  # tokens: of its beginning, its end and the id in it
 LONGEST_SHARE = 3  # one item takes at most a third of its section
 
 
@@ -51,7 +51,7 @@ class Measure:
         """The header, the fence, and what is said where nothing was found."""
         said = (INTRODUCTION, header(asking.viewer), moment(asking.now))
         nothing = (heading(Part.RECALL), NOTHING_MORE)
-        return sum(self.count(each + "\n") for each in (*said, *nothing)) + SPARE
+        return sum(self.count(each + "\n") for each in (*said, *nothing)) + FENCE
 
 
 def fit(

@@ -1,0 +1,367 @@
+"""The right context before every answer: pinned, budgeted, explained, and only what may be seen."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from tests.conftest import Clock, Open
+from tests.stories.conftest import Team
+
+from nexus import NotFound, Place
+from nexus.compose.plan import ALWAYS
+from nexus.core.context import Context, ContextReceipt, Part
+from nexus.core.errors import EmbedderUnavailable, InvalidInput
+from nexus.core.fence import unfenced
+from nexus.core.tokens import count, family_of
+from nexus.embedders.hashing import HashingEmbedder
+
+DECIDED = "We decided to use PostgreSQL for the ledger."
+QUESTION = "Which database did we choose for the ledger?"
+
+
+def chatter(place: Place, clock: Clock, number: int, about: str = "the train to Leeds") -> None:
+    """So many messages of no importance, a minute each."""
+    for turn in range(number):
+        clock.advance(minutes=1)
+        place.observe("bob" if turn % 2 else "alice", f"Remark {turn} about {about} was heard.")
+
+
+def texts(context: Context, part: Part) -> list[str]:
+    return [item.text for item in context.section(part)]
+
+
+def without_times(receipt: ContextReceipt) -> ContextReceipt:
+    return replace(receipt, seconds={})
+
+
+@pytest.mark.requirement("A13", "D16")
+def test_a_context_has_a_header_and_its_sections_in_a_fixed_order(team: Team) -> None:
+    team.room.observe("alice", DECIDED)
+    team.room.set_fact("project", "jwt_expiry", "30m")
+    chatter(team.room, team.clock, 60)
+
+    context = team.room.compose(QUESTION)
+
+    assert "Place: room design · People here: alice, bob · Agent: scribe" in context.text
+    assert "## [RECALL] Found for this question" in context.text
+    assert [section.part for section in context.sections] == [
+        part for part in Part if context.section(part)
+    ]
+    shown = {Part.LANDMARKS, Part.AWARENESS, Part.FACTS, Part.RECALL, Part.WINDOW}
+    assert shown <= {section.part for section in context.sections}
+    assert ALWAYS.keys() <= context.receipt.plan.keys()
+    assert unfenced(f"{context.text}\nHello.") == "Hello."
+
+
+@pytest.mark.requirement("A15")
+def test_a_decision_is_pinned_however_much_was_said_since(team: Team) -> None:
+    team.room.observe("alice", DECIDED)
+    chatter(team.room, team.clock, 120)
+
+    for question in ("What is the weather like?", "Thanks!"):
+        (pinned,) = texts(team.room.compose(question), Part.LANDMARKS)
+        assert "PostgreSQL for the ledger" in pinned
+    (pinned,) = texts(team.room.compose("And now?", budget=300), Part.LANDMARKS)
+    assert "PostgreSQL" in pinned
+
+
+def test_a_decision_that_was_replaced_is_marked(team: Team) -> None:
+    team.room.observe("alice", DECIDED)
+    team.clock.advance(days=1)
+    team.room.observe("alice", "We decided to use SQLite instead of PostgreSQL.")
+    chatter(team.room, team.clock, 60)
+
+    items = team.room.compose(QUESTION).section(Part.LANDMARKS)
+
+    assert ["replaced" in str(item.why["kind"]) for item in items] == [True, False]
+    assert items[0].worth < items[1].worth
+
+
+@pytest.mark.requirement("D18")
+def test_the_model_is_told_what_can_be_looked_up(team: Team) -> None:
+    team.room.observe("alice", DECIDED)
+
+    told = " ".join(texts(team.room.compose("Hello"), Part.AWARENESS))
+
+    assert "recall(question)" in told
+    assert "a few messages and documents" in told
+    assert "room:design" in told
+    assert "dm:" not in told
+
+
+@pytest.mark.requirement("X11")
+def test_turns_share_their_beginning_byte_for_byte(team: Team) -> None:
+    team.room.observe("alice", f"{DECIDED} I prefer short answers.")
+    chatter(team.room, team.clock, 60)
+
+    one = team.room.compose(QUESTION)
+    chatter(team.room, team.clock, 1)
+    team.clock.advance(hours=2)
+    other = team.room.compose("How do I deploy what Tyler built yesterday?")
+
+    assert other.text[: one.steady] == one.text[: one.steady]
+    assert one.steady == other.steady
+    assert "PostgreSQL" in one.text[: one.steady]
+    assert one.messages("anthropic")[0] == other.messages("anthropic")[0]
+
+
+@pytest.mark.requirement("D17")
+@pytest.mark.parametrize("budget", [300, 700, 1_500, 2_500])
+def test_a_context_stays_within_its_budget(team: Team, budget: int) -> None:
+    team.room.observe("alice", DECIDED)
+    chatter(team.room, team.clock, 60, about="the train; " * 24)
+
+    for model in (None, "claude-opus-4", "gpt-5"):
+        context = team.room.compose(QUESTION, budget=budget, model=model)
+        assert count(context.text, family_of(model)) <= context.tokens <= budget
+        assert context.tokens > 0.7 * budget  # and it is used
+        assert any(cut.why == "budget" for cut in context.receipt.cut)
+
+
+@pytest.mark.requirement("X11")
+def test_nothing_is_shown_twice(team: Team) -> None:
+    team.room.observe("alice", DECIDED)
+    team.room.observe("bob", "Tyler works at Anthropic.")
+
+    context = team.room.compose("Where does Tyler work, and which database did we choose?")
+
+    assert Counter(context.text.split("\n"))[""] > 1  # an empty line may be there twice,
+    lines = [line for line in context.text.split("\n") if line]
+    assert len(lines) == len(set(lines))  # and nothing else
+    assert context.text.count("PostgreSQL for the ledger") == 1
+    assert context.text.count("works at Anthropic") == 1
+    assert {cut.why for cut in context.receipt.cut} == {"in the window"}
+
+
+@pytest.mark.requirement("X11")
+def test_that_nothing_was_found_is_said(team: Team) -> None:
+    chatter(team.room, team.clock, 5)
+
+    context = team.room.compose("zebra quagga okapi?")
+
+    assert "Nothing relevant was found." in context.text
+    assert context.section(Part.RECALL) == ()
+
+
+@pytest.mark.requirement("E1")
+def test_a_dm_and_what_belongs_to_its_user_are_searched_together(team: Team) -> None:
+    team.alices.observe("alice", "The blue heron is nesting again by the mill.")
+    team.alices.remember("The blue heron is nesting again by the mill.", scope="user")
+    team.alices.remember("My blue heron pictures lie in the green folder.", scope="user")
+    chatter(team.alices, team.clock, 60)
+
+    items = team.alices.compose("Where are the blue heron pictures?").section(Part.RECALL)
+
+    assert [item.text for item in items if "folder" in item.text]
+    assert len({item.text for item in items}) == len(items)
+    assert {item.scope for item in items if "folder" in item.text} == {"user:alice"}
+
+
+@pytest.mark.requirement("X7")
+def test_a_receipt_says_why_everything_is_there(team: Team) -> None:
+    team.room.observe("alice", DECIDED)
+    chatter(team.room, team.clock, 60)
+
+    context = team.room.compose(QUESTION, explain=True)
+    receipt = context.receipt
+    items = [item for section in context.sections for item in section.items]
+
+    assert [each.id for each in receipt.shown] == [item.id for item in items]
+    assert all(each.why["strategy"] for each in receipt.shown)
+    hit = next(each for each in receipt.shown if each.part is Part.RECALL)
+    assert 0 < float(hit.why["score"]) <= 1
+    assert float(hit.why["age_days"]) > 0
+    assert {"plan", "recall", "window", "landmarks", "budget", "render"} <= receipt.seconds.keys()
+    assert all(seconds >= 0 for seconds in receipt.seconds.values())
+    assert receipt.degraded == ()
+
+
+@pytest.mark.requirement("X7")
+def test_a_context_is_explained_by_its_id(team: Team) -> None:
+    team.room.observe("alice", DECIDED)
+    context = team.room.compose(QUESTION)
+
+    found = team.room.explain(context.id)
+
+    assert found.receipt == context.receipt
+    assert found.texts[context.section(Part.WINDOW)[0].id] == DECIDED
+    assert found.withheld is None
+    with pytest.raises(NotFound):
+        team.room.explain("0" * 32)
+    with pytest.raises(NotFound):
+        team.alices.explain(context.id)
+    with pytest.raises(NotFound):  # alice's part in it is hers to show
+        team.workspace.room("design", agent="scribe", project="apollo").explain(context.id)
+    team.clock.advance(days=2)
+    with pytest.raises(NotFound):
+        team.room.explain(context.id)
+
+
+@pytest.mark.requirement("X7", "X6")
+def test_a_receipt_goes_with_what_it_speaks_of(team: Team) -> None:
+    receipt = team.room.observe("alice", DECIDED)
+    context = team.room.compose(QUESTION)
+
+    team.workspace.forget(event=receipt)
+
+    with pytest.raises(NotFound):
+        team.room.explain(context.id)
+
+
+@pytest.mark.requirement("X2", "X7")
+def test_only_an_administrator_learns_that_something_was_withheld(
+    open_nexus: Open, clock: Clock
+) -> None:
+    contexts: list[Context] = []
+    withheld = []
+    for secret in (False, True):
+        clock.now = Clock().now
+        workspace = open_nexus().workspace("acme")
+        room = workspace.room("design", agent="scribe", participants=["alice"])
+        room.observe("alice", DECIDED, key="choice")
+        if secret:
+            said = "The ledger database will be Oracle, and nobody may know it."
+            workspace.dm("bob", agent="scribe").observe("bob", said, key="secret")
+            workspace.flush()
+        clock.advance(hours=1)
+        contexts.append(room.compose(QUESTION))
+        withheld.append(workspace.explain(contexts[-1].id).withheld)
+        assert room.explain(contexts[-1].id).withheld is None
+
+    without, beside = contexts
+    assert without.text == beside.text
+    assert without_times(without.receipt) == without_times(beside.receipt)
+    assert withheld == [0, 1]
+
+
+@pytest.mark.requirement("X7")
+def test_a_context_of_the_past_is_what_would_have_been_given_then(
+    open_nexus: Open, clock: Clock
+) -> None:
+    room = open_nexus().workspace("acme").room("design", agent="scribe", participants=["alice"])
+    room.observe("alice", DECIDED)
+    room.set_fact("room", "color", "blue")
+    chatter(room, clock, 5)
+    then = clock.advance(minutes=1)
+    given = room.compose(QUESTION)
+    clock.advance(minutes=1)
+    room.observe("alice", "We decided to use SQLite for the ledger instead of PostgreSQL.")
+    room.set_fact("room", "color", "red")
+    room.observe("alice", "I moved to Leeds.")
+
+    replayed = room.compose(QUESTION, as_of=then + timedelta(seconds=1))
+
+    for part in (Part.LANDMARKS, Part.FACTS, Part.RECALL, Part.WINDOW, Part.SUMMARY):
+        assert texts(replayed, part) == texts(given, part), part
+    assert "As of: Monday" in replayed.text
+    assert "SQLite" not in replayed.text
+    assert "SQLite" in room.compose(QUESTION).text
+
+
+@pytest.mark.requirement("X7")
+def test_compose_goes_on_without_an_embedder(open_nexus: Open) -> None:
+    class Away(HashingEmbedder):
+        def embed(self, texts: Any) -> Any:
+            raise EmbedderUnavailable("the embedder does not answer")
+
+    room = open_nexus(embedder=Away()).workspace("acme").room("design", participants=["alice"])
+    room.observe("alice", DECIDED)
+
+    context = room.compose(QUESTION)
+
+    assert "PostgreSQL" in context.text
+    assert any("embedder" in remark for remark in context.receipt.degraded)
+
+
+def test_before_repeats_nothing_the_messages_show(team: Team) -> None:
+    team.alices.observe("alice", "The launch of the ferry is on the ninth of May.")
+    team.alices.observe("alice", DECIDED)
+    messages = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": DECIDED},
+        {"role": "assistant", "content": "Noted."},
+        {"role": "user", "content": [{"type": "text", "text": "When is the launch?"}]},
+    ]
+
+    context = team.alices.before(messages)
+
+    assert context.receipt.question == "When is the launch?"
+    assert "ninth of May" in context.text
+    assert "PostgreSQL" not in context.text
+    assert "in the window" in {cut.why for cut in context.receipt.cut}
+
+
+def test_after_writes_down_each_message_once(team: Team) -> None:
+    context = team.alices.compose("hello")
+    chat = [
+        {"role": "system", "content": context.text},
+        {"role": "user", "content": "My sister Mira lives in Leeds."},
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "text", "text": "Let me look."},
+                {"type": "tool_use", "id": "t1", "name": "search", "input": {"q": "Mira"}},
+            ],
+        },
+        {
+            "role": "user",
+            "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "one result"}],
+        },
+        {"role": "assistant", "content": "I found her."},
+    ]
+
+    first = team.alices.after(chat)
+    again = team.alices.after([*chat[2:], {"role": "user", "content": "Thank you!"}])
+
+    assert [receipt.repeated for receipt in first] == [False] * 4
+    assert [receipt.repeated for receipt in again] == [True] * 3 + [False]
+    said = [(event.speaker, event.role, event.text) for event in reversed(team.alices.recent())]
+    assert said == [
+        ("alice", "user", "My sister Mira lives in Leeds."),
+        ("scribe", "assistant", "Let me look."),
+        ("search", "tool", "one result"),
+        ("scribe", "assistant", "I found her."),
+        ("alice", "user", "Thank you!"),
+    ]
+    assert "Mira" in team.alices.compose("Where does my sister live?").text
+    assert team.alices.after([]) == []
+
+
+def test_a_question_for_several_things_finds_each(team: Team) -> None:
+    team.room.observe("alice", "The ferry to Hull leaves at seven.")
+    team.room.observe("bob", "Parking in Leeds costs nine pounds.")
+    chatter(team.room, team.clock, 60, about="nothing much")
+
+    found = texts(
+        team.room.compose("When does the ferry leave? What does parking cost?"), Part.RECALL
+    )
+
+    assert any("seven" in text for text in found)
+    assert any("nine pounds" in text for text in found)
+
+
+def test_the_active_goal_is_shown(team: Team) -> None:
+    team.room.set_goal("Ship the ledger before the regatta")
+
+    assert texts(team.room.compose("hello"), Part.GOALS) == ["Ship the ledger before the regatta"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"budget": 10}, "budget"),
+        ({"budget": True}, "budget"),
+        ({"window": 0}, "window"),
+        ({"model": 7}, "model"),
+        ({"as_of": "yesterday"}, "as_of"),
+    ],
+)
+def test_wrong_wishes_are_refused(team: Team, wrong: dict[str, Any], said: str) -> None:
+    with pytest.raises(InvalidInput, match=said):
+        team.room.compose(QUESTION, **wrong)
+    with pytest.raises(InvalidInput, match="question"):
+        team.room.compose(7)  # type: ignore[arg-type]
