@@ -75,7 +75,8 @@ class Nexus:
         return reembed(self._parts.store, self._parts.unchecked_embedder, silent)
 
     def optimize(self) -> None:
-        """Give back disk space."""
+        """Give back disk space, also that of notes and contexts whose time is over."""
+        self._parts.store.window.prune(now=self._parts.now())
         self._parts.store.optimize()
 
     def close(self) -> None:

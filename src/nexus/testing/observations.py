@@ -16,6 +16,7 @@ from ..core.filters import parse_filter
 from ..core.ids import WorkspaceId
 from ..core.records import Found, MemoryKind
 from ..core.text import query_terms
+from ..core.window import Slot
 from ..embedders.hashing import HashingEmbedder
 from ..place import Place
 from ..recall.episodes import episodes_for
@@ -94,6 +95,7 @@ LOOKS: Mapping[str, Ask] = {
         grant=place.grant
     ),
     "missing": _missing,
+    "epoch": lambda world, place, _: world.store.epoch(place.grant),
     "get": _of_memories(lambda place, memory: place.get(memory)),
     "sources": _of_memories(lambda place, memory: place.sources(memory)),
     "get an event's id": _each(lambda place, ref: place.get(ref.id)),
@@ -193,6 +195,15 @@ LOOKS: Mapping[str, Ask] = {
         world.store.memories.find(place.grant, where=parse_filter({"text": {"contains": "tea"}})),
         world.store.memories.get(place.grant, _ids(known)),
     ),
+    "window": lambda _world, place, _: place.window(3),
+    "window below": lambda world, place, known: [
+        world.store.window.find(grant, slots=[*Slot], now=world.now)
+        for grant in (
+            place.grant,
+            *(place.grant.within([ref.scope]) for ref in known),
+        )
+    ],
+    "on the table": lambda _world, place, _: (place.notes(), place.thoughts(), place.goal()),
     "stuck": lambda _world, place, _: place.flush(),
     "export": _export,
 }

@@ -185,6 +185,31 @@ class SetFact:
         return world.place(self.viewer).set_fact(self.scope, self.name, self.value)
 
 
+@dataclass(frozen=True)
+class Jot:
+    """Somebody puts something on the table: a note, a thought or the goal."""
+
+    viewer: Viewer
+    what: str
+    text: str
+    ttl: float | None = None
+    tells = None
+
+    @property
+    def workspace(self) -> WorkspaceId:
+        return self.viewer.workspace
+
+    @property
+    def label(self) -> Label | None:
+        return frozenset({self.viewer.home})
+
+    def do(self, world: World) -> Any:
+        place = world.place(self.viewer)
+        if self.what == "note":
+            return place.note(self.text.split()[0], self.text, ttl=self.ttl)
+        return place.think(self.text) if self.what == "thought" else place.set_goal(self.text)
+
+
 def _learned(kind: MemoryKind, body: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"kind": kind, "body": body, "slot": "learned", "learned": True, **more}
 

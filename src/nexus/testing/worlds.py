@@ -10,7 +10,18 @@ from ..core.access import Viewer
 from ..core.errors import MissingExtra
 from ..core.ids import AgentId, UserId, WorkspaceId
 from ..core.scope import Scope
-from .operations import SHAPES, Derive, Forget, Housekeeping, Operation, Rebuild, Ref, SetFact, Tell
+from .operations import (
+    SHAPES,
+    Derive,
+    Forget,
+    Housekeeping,
+    Jot,
+    Operation,
+    Rebuild,
+    Ref,
+    SetFact,
+    Tell,
+)
 
 try:
     from hypothesis import strategies as some
@@ -87,10 +98,13 @@ def drawers(viewer: Viewer, everywhere: Sequence[Scope]) -> some.SearchStrategy[
 @some.composite
 def tellings(
     draw: some.DrawFn, viewers: Sequence[Viewer], everywhere: Sequence[Scope]
-) -> Tell | SetFact:
+) -> Tell | SetFact | Jot:
     """Somebody writes something down, at home or in a drawer."""
     viewer = draw(some.sampled_from(viewers))
     text, key = draw(texts), draw(keys)
+    if draw(some.integers(0, 5)) == 0:
+        what = draw(some.sampled_from(["note", "thought", "goal"]))
+        return Jot(viewer, what, text, draw(some.none() | some.just(5.0)))
     people = [*viewer.participants, viewer.agent, *([viewer.user] if viewer.user else [])]
     speaker = draw(some.sampled_from(people)).value
     if draw(some.integers(0, 2)):
