@@ -84,11 +84,16 @@ def names_of(store: Store, grant: Grant, name: str) -> frozenset[str]:
     return frozenset(cards.spellings(cards.start(_key(name))))
 
 
-def who(store: Store, grant: Grant, name: str) -> tuple[EntityView, frozenset[str]]:
-    """Whom a name means, without the facts, and every spelling of it: both from one look."""
-    cards = _gather(store, grant, name)
-    member = cards.start(_key(name))
-    return cards.view(member, name), frozenset(cards.spellings(member))
+def whom(
+    store: Store, grant: Grant, names: Sequence[str]
+) -> list[tuple[EntityView, frozenset[str]]]:
+    """Whom each name means, without the facts, and every spelling of it: all from one look."""
+    cards = _gather(store, grant, *names)
+    members = [cards.start(_key(name)) for name in names]
+    return [
+        (cards.view(member, name), frozenset(cards.spellings(member)))
+        for member, name in zip(members, names, strict=True)
+    ]
 
 
 def entity_records(store: Store, grant: Grant) -> list[Memory]:
@@ -102,11 +107,11 @@ def _key(name: str) -> str:
     return known_as(spelt[0] if spelt else name)
 
 
-def _gather(store: Store, grant: Grant, name: str) -> _Cards:
-    """The records a name leads to, a few rounds outwards."""
+def _gather(store: Store, grant: Grant, *asked: str) -> _Cards:
+    """The records these names lead to, a few rounds outwards."""
     cards = _Cards()
     looked: set[str] = set()
-    names = {_key(name)}
+    names = {_key(name) for name in asked}
     for _ in range(ROUNDS):
         fresh = sorted(names - looked)[:MOST_NAMES]
         if not fresh:

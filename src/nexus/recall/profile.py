@@ -14,12 +14,12 @@ from datetime import datetime
 from statistics import median
 
 from ..core.access import Grant
-from ..core.derive import directs, known_as
+from ..core.derive import directs, known_as, names_in
 from ..core.filters import Condition, Every, Op
 from ..core.predicates import aspect_of, bearing_on, value_of
 from ..core.protocols import Store
 from ..core.records import Event, EventKind, Memory, MemoryKind, Trust
-from .entities import who
+from .entities import EntityView, whom
 from .interpret import Tense, interpret, tenses
 
 MOST_FACTS = 5_000
@@ -115,34 +115,70 @@ class Profile:
         return not any(told) and not self.style.messages
 
 
-def profile(
+def profile(store: Store, grant: Grant, person: str, *, now: datetime) -> Profile:
+    """Everything that holds of a person, as far as this grant lets one know."""
+    (known,) = profiles(store, grant, [person], now=now)
+    return known
+
+
+def profiles(
     store: Store,
     grant: Grant,
-    person: str,
+    people: Sequence[str],
     *,
     now: datetime,
     messages: Sequence[Event] | None = None,
-) -> Profile:
-    """Everything that holds of a person, as far as this grant lets one know.
+) -> list[Profile]:
+    """The same of several people, read together.
 
     How they write is counted in `messages`, where somebody has read some; or else in the newest.
     """
+    if not people:
+        return []
     with store.moment():
-        known, spellings = who(store, grant, person)
-        names = spellings | {known_as(person)}
-        kinds = [MemoryKind.FACT]
-        named = store.memories.named(grant, sorted(names), limit=MOST_FACTS, kinds=kinds)
-        landmarks = _landmarks(store, grant, names)
-        spelt = _spelt(person, known.aliases)
-        if messages is None:
-            messages = _messages(store, grant, spelt)
-        else:
-            messages = [each for each in messages if _wrote(each, spelt)]
-    parts = _sorted_out(_holding(named, names, now))
-    stated = [*parts["preferences"], *_wishes(landmarks, parts["preferences"])]
+        known = whom(store, grant, people)
+        every = {name for _, names in known for name in names}.union(map(known_as, people))
+        told = _told(store, grant, sorted(every))
+        written = [
+            _messages(store, grant, _spelt(person, view.aliases))
+            if messages is None
+            else [each for each in messages if _wrote(each, _spelt(person, view.aliases))]
+            for person, (view, _) in zip(people, known, strict=True)
+        ]
+    return [
+        _profile(view, names | {known_as(person)}, told, theirs, now)
+        for person, (view, names), theirs in zip(people, known, written, strict=True)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    facts: Sequence[tuple[str, Memory]]  # with the subject's name
+    landmarks: Sequence[Memory]
+
+
+def _told(store: Store, grant: Grant, names: Sequence[str]) -> _Told:
+    """Facts about these names, and what their bearers said they prefer."""
+    memories = store.memories
+    facts = memories.named(grant, names, limit=MOST_FACTS, kinds=[MemoryKind.FACT])
+    landmarks = memories.named(grant, names, limit=MOST_LANDMARKS, kinds=[MemoryKind.LANDMARK])
+    wishes = [each for each in landmarks if each.body.get("kind") == "preference_stated"]
+    return _Told([(known_as(each.body["subject"]), each) for each in facts], wishes)
+
+
+def _profile(
+    view: EntityView,
+    names: frozenset[str],
+    told: _Told,
+    messages: Sequence[Event],
+    now: datetime,
+) -> Profile:
+    parts = _sorted_out(_holding([each for name, each in told.facts if name in names], now))
+    wishes = [each for each in told.landmarks if names & names_in(each)]
+    stated = [*parts["preferences"], *_wishes(wishes, parts["preferences"])]
     return Profile(
-        person=known.name,
-        aliases=known.aliases,
+        person=view.name,
+        aliases=view.aliases,
         about=_newest(parts["about"]),
         preferences=_newest(stated),
         expertise=_newest(parts["expertise"]),
@@ -154,9 +190,8 @@ def profile(
 # -- what holds
 
 
-def _holding(named: Sequence[Memory], names: frozenset[str], now: datetime) -> list[Entry]:
+def _holding(facts: Sequence[Memory], now: datetime) -> list[Entry]:
     """Every value that holds, once; and what is said not to be so."""
-    facts = [each for each in named if known_as(each.fact.subject) in names]
     telling = [fact for fact in facts if _part(fact)]
     rows: defaultdict[str, list[Memory]] = defaultdict(list)
     for fact in facts:
@@ -214,13 +249,6 @@ def _newest(entries: Iterable[Entry]) -> tuple[Entry, ...]:
 
 
 # -- how somebody writes, and wants to be written to
-
-
-def _landmarks(store: Store, grant: Grant, names: frozenset[str]) -> list[Memory]:
-    """The preferences this person stated."""
-    kinds = [MemoryKind.LANDMARK]
-    found = store.memories.named(grant, sorted(names), limit=MOST_LANDMARKS, kinds=kinds)
-    return [each for each in found if each.body.get("kind") == "preference_stated"]
 
 
 def _wishes(landmarks: Sequence[Memory], known: Sequence[Entry]) -> Iterator[Entry]:

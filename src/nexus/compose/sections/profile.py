@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...core.context import Item
 from ...core.records import Trust
-from ...recall.profile import Entry, Profile, profile
+from ...recall.profile import Entry, Profile, profiles
 from ..asking import Asking, falling
 
 MOST_PEOPLE = 4
@@ -18,12 +18,9 @@ def people(asking: Asking) -> list[Item]:
 
     How they write is counted in the last messages, which are at hand.
     """
-    known = (
-        profile(
-            asking.store, asking.grant, person.value, now=asking.now, messages=asking.view.events
-        )
-        for person in asking.viewer.people[:MOST_PEOPLE]
-    )
+    here = [person.value for person in asking.viewer.people[:MOST_PEOPLE]]
+    messages = asking.view.events
+    known = profiles(asking.store, asking.grant, here, now=asking.now, messages=messages)
     return [item for each in known for item in _items(asking, each)]
 
 
