@@ -1,0 +1,190 @@
+"""What is on the table in a place, from morning to the day after tomorrow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.conftest import Clock, Open
+
+from nexus import AsyncNexus, InvalidInput, Nexus, Place
+from nexus.config import Settings
+from nexus.embedders.hashing import HashingEmbedder
+
+MORNING = (
+    ("alice", "Good morning, everyone!"),
+    ("bob", "The Petrel leaves Lisbon at nine on Friday."),
+    ("alice", "We decided to paint the Petrel blue."),
+    ("scribe", "Shall I order the paint?"),
+    ("bob", "Tickets cost 12 euros, and 8 for children."),
+    ("carol", "I will call the painter by Tuesday."),
+)
+
+
+@pytest.fixture
+def room(nexus: Nexus) -> Place:
+    return nexus.workspace("ferries").room(
+        "office", agent="scribe", participants=["alice", "bob", "carol"]
+    )
+
+
+def talk(room: Place, clock: Clock) -> None:
+    for speaker, text in MORNING:
+        role = "assistant" if speaker == "scribe" else "user"
+        room.observe(speaker, text, role=role)
+        clock.advance(minutes=1)
+
+
+@pytest.mark.requirement("A1", "D3")
+def test_the_table_shows_who_said_what_and_what_was_decided(room: Place, clock: Clock) -> None:
+    talk(room, clock)
+
+    view = room.window()
+
+    assert [(event.speaker, event.text) for event in view.events] == list(MORNING)
+    assert [line.text for line in view.summary.decisions] == [
+        "Alice decided to paint the Petrel blue."
+    ]
+    (item,) = view.summary.action_items
+    assert "painter" in item.text
+    assert item.due is not None
+    assert "bob: Tickets cost 12 euros, and 8 for children." in view.summary.text
+    assert "Good morning" not in view.summary.text
+
+
+@pytest.mark.requirement("D2", "D4")
+def test_the_day_after_tomorrow_it_is_resumed_from_the_summary(room: Place, clock: Clock) -> None:
+    talk(room, clock)
+    room.set_goal("Get the Petrel ready.")
+    room.note("colour", "RAL 5015")
+    clock.advance(hours=47)
+
+    view = room.window()
+
+    assert (view.events, view.notes, view.goal, view.fresh) == ((), (), None, False)
+    assert "Lisbon" in view.summary.text
+    assert view.summary.decisions
+
+    room.observe("bob", "Back again. Is the paint dry?")
+    again = room.window()
+    assert [event.text for event in again.events] == ["Back again. Is the paint dry?"]
+    assert again.summary.decisions == view.summary.decisions
+
+
+@pytest.mark.requirement("E9")
+def test_notes_thoughts_and_the_goal_are_of_the_place(nexus: Nexus, room: Place) -> None:
+    room.note("colour", {"ral": 5015}, ttl=60)
+    room.think("They may mean the other ferry.")
+    room.set_goal("Get the Petrel ready.")
+    dm = nexus.workspace("ferries").dm("alice", agent="scribe")
+
+    goal = room.goal()
+    assert goal is not None
+    assert (goal.text, goal.status, goal.by) == ("Get the Petrel ready.", "active", "scribe")
+    assert [(note.key, note.value) for note in room.notes()] == [("colour", {"ral": 5015})]
+    assert [thought.by for thought in room.thoughts()] == ["scribe"]
+    assert (dm.notes(), dm.thoughts(), dm.goal()) == ([], [], None)
+    assert room.drop_note("colour")
+    assert room.notes() == []
+
+
+@pytest.mark.requirement("E9")
+def test_a_note_is_gone_when_its_time_is_over(room: Place, clock: Clock) -> None:
+    room.note("short", 1, ttl=60)
+    clock.advance(seconds=61)
+
+    assert room.notes() == []
+
+
+@pytest.mark.parametrize("ttl", ["soon", True, float("nan"), float("inf"), -1, 1e12])
+def test_a_time_to_live_is_a_number_of_seconds(room: Place, ttl: object) -> None:
+    with pytest.raises(InvalidInput):
+        room.note("key", "value", ttl=ttl)  # type: ignore[arg-type]
+
+
+@pytest.mark.requirement("X6")
+def test_a_forgotten_person_leaves_nothing_on_any_table(
+    tmp_path: Path, open_nexus: Open, clock: Clock
+) -> None:
+    nexus = open_nexus(tmp_path / "memory.db")
+    acme = nexus.workspace("ferries")
+    room = acme.room("office", agent="scribe", participants=["alice", "bob", "carol"])
+    dm = acme.dm("alice", agent="scribe")
+    talk(room, clock)
+    for number in range(5):
+        room.observe("alice", f"My zqxmark number {number} costs 12 euros in Lisbon.")
+        dm.observe("alice", f"My zqxmark secret {number} is about the painter Joao.")
+    room.think("Alice wants her zqxmark painted, it seems.")
+    dm.note("zqxmark key", {"deep": ["a zqxmark value that is long enough"]})
+    dm.set_goal("Find the zqxmark of this and that.")
+    room.note("colour", "the blue that everybody likes best")
+    assert "zqxmark" in room.window().summary.text
+    assert "zqxmark" in dm.window().summary.text
+
+    report = acme.forget(user="alice")
+
+    assert report.residue == 0
+    assert report.erased.window >= 5
+    for file in tmp_path.glob("memory.db*"):
+        assert b"zqxmark" not in file.read_bytes().lower()
+    room.observe("bob", "The harbour office opens at eight.")
+    view = room.window()
+    assert {event.speaker for event in view.events} == {"bob", "scribe", "carol"}
+    assert "zqxmark" not in view.summary.text
+    assert "Tickets cost 12 euros" in view.summary.text
+    assert [note.key for note in room.notes()] == ["colour"]
+
+
+@pytest.mark.requirement("X6")
+def test_a_forgotten_room_leaves_no_table(tmp_path: Path, open_nexus: Open, clock: Clock) -> None:
+    nexus = open_nexus(tmp_path / "memory.db")
+    acme = nexus.workspace("ferries")
+    room = acme.room("office", agent="scribe", participants=["alice"])
+    room.note("key", "the zqxmark of the office")
+
+    report = acme.forget(room="office")
+
+    assert (report.residue, report.erased.window) == (0, 1)
+    assert room.notes() == []
+    for file in tmp_path.glob("memory.db*"):
+        assert b"zqxmark" not in file.read_bytes()
+
+
+def test_tidying_up_takes_out_what_is_over(nexus: Nexus, room: Place, clock: Clock) -> None:
+    room.note("key", "value")
+    clock.advance(hours=25)
+
+    nexus.optimize()
+
+    clock.advance(hours=-25)
+    assert room.notes() == []
+
+
+@pytest.mark.requirement("A2", "D2")
+def test_the_table_is_as_it_was_when_the_memory_is_opened_again(
+    tmp_path: Path, open_nexus: Open, clock: Clock
+) -> None:
+    first = open_nexus(tmp_path / "memory.db")
+    room = first.workspace("ferries").room("office", agent="scribe", participants=["alice"])
+    talk(room, clock)
+    room.note("key", "value")
+    before = room.window()
+    first.close()
+
+    again = open_nexus(tmp_path / "memory.db").workspace("ferries").place(room.viewer)
+
+    assert again.window() == before
+
+
+@pytest.mark.requirement("E9")
+async def test_the_table_can_be_awaited() -> None:
+    options = {"settings": Settings(), "embedder": HashingEmbedder(), "background": False}
+    async with await AsyncNexus.open(":memory:", **options) as nexus:
+        room = nexus.workspace("ferries").room("office", agent="scribe", participants=["alice"])
+        await room.note("key", "value")
+        await room.think("Hm.")
+        await room.set_goal("Paint.")
+        goal, view = await room.goal(), await room.window()
+
+    assert goal == view.goal
+    assert [note.value for note in view.notes] == ["value"]
