@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from .recall.rewrite import Rewrite
 
 Clock = Callable[[], datetime]
+EPISODES_AT_ONCE = 20  # told in one chore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,16 +101,17 @@ def assemble(
     spending = make_spending(settings.llm, kept, now)
     asked = spending.on_account(model, settings.llm.model or "", RECALL) if model else None
     learner = make_learner(settings, kept, cached, now, make_one_pass(settings, model, spending))
+    episodes = make_episodes(settings, kept, cached, model, spending)
     return Parts(
         settings=settings,
         store=kept,
         embedder=cached,
         unchecked_embedder=chosen,
         learner=learner,
-        worker=Worker(learner),
+        worker=Worker(learner, chore_of(learner, episodes, now)),
         ranking=make_ranking(settings.search, kept, cached, asked, guards),
         spending=spending,
-        episodes=make_episodes(settings, kept, cached, model, spending),
+        episodes=episodes,
         breakers=guards,
         now=now,
         background=background,
@@ -177,6 +179,18 @@ def make_one_pass(
         return OnePass(model, llm.model or "", load_prompt("one_pass"), limits, spending)
 
     return make
+
+
+def chore_of(learner: Learner, episodes: Callable[[], Episodes], now: Clock) -> Callable[[], bool]:
+    """Tell the episodes of one workspace of those this process has learned something in."""
+
+    def chore() -> bool:
+        due = [each for each in sorted(learner.learned_in) if episodes().due(each, now())]
+        if due:
+            episodes().learn(due[0], now(), limit=EPISODES_AT_ONCE)
+        return bool(due)
+
+    return chore
 
 
 def make_episodes(

@@ -53,6 +53,7 @@ class Learner:
         self._clock = clock
         self._make_one_pass = make_one_pass  # None: no model reads what was said
         self._every_turn = every_turn  # False: it reads when somebody calls `flush`
+        self.learned_in: set[WorkspaceId] = set()  # by this process
 
     def run_once(self) -> int:
         """Do one batch of whatever is due, for anybody; returns how much that was."""
@@ -173,6 +174,7 @@ class Learner:
         kept: list[Memory] = []
         for workspace, made in by_workspace.items():
             kept += self._store.memories.put(workspace, made) if made else []
+        self.learned_in.update(by_workspace)
         return healthy, kept
 
     @cached_property

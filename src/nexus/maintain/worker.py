@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 
@@ -12,15 +13,21 @@ from ..learn.learner import Learner
 
 IDLE_SECONDS = 1.0  # look for work of other processes, and for retries that are due
 BREATH_SECONDS = 0.005  # between batches, for those who are waiting
+CHORE_SECONDS = 60.0  # between looks for what can be done while nothing else is
 
 log = logging.getLogger(__name__)
 
 
 class Worker:
-    """Runs the learner whenever there is something to learn."""
+    """Runs the learner whenever there is something to learn, and a chore now and then.
 
-    def __init__(self, learner: Learner) -> None:
+    A chore does a little of what can wait, and says whether there is more of it.
+    """
+
+    def __init__(self, learner: Learner, chore: Callable[[], bool] = lambda: False) -> None:
         self._learner = learner
+        self._chore = chore
+        self._next_chore = time.monotonic() + CHORE_SECONDS
         self._wake = threading.Event()
         self._stop = threading.Event()
         self._lock = threading.Lock()
@@ -54,6 +61,9 @@ class Worker:
         try:
             while not self._stop.wait(BREATH_SECONDS) and self._learner.run_once():
                 pass
+            if time.monotonic() >= self._next_chore and not self._stop.is_set():
+                more = self._chore()
+                self._next_chore = time.monotonic() + (IDLE_SECONDS if more else CHORE_SECONDS)
         except NexusError as error:
             log.warning("background work will be tried again: %s", error)
 
