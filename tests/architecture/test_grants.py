@@ -58,6 +58,7 @@ READS: dict[str, dict[str, Any]] = {
     "vectors.missing": {"profile": SPACE, "limit": 1},
     "window.find": {"slots": [Slot.NOTE], "now": NOON},
     "count": {},
+    "epoch": {},
 }
 NOT_READS = {
     "ledger.append": "writes",

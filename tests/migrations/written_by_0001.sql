@@ -13,16 +13,16 @@ CREATE TABLE events (
     PRIMARY KEY (workspace, seq),
     UNIQUE (workspace, id)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "events" VALUES(1,1,'32227bb23732ba9b4586149d81cbba21',1,'choice','2026-03-02T12:00:00.000000Z','{"at":"2026-03-02T12:00:00.000000Z","attachments":[],"id":"32227bb23732ba9b4586149d81cbba21","key":"choice","kind":"message","metadata":{"project":"apollo","tags":["decision"]},"recorded_at":"2026-03-02T12:00:00.000000Z","role":"user","scope":"room:design","speaker":"alice","text":"We chose PostgreSQL over MySQL.","thread":null,"trust":"direct"}',X'0769F582E28B05BEBFB558BDB8E63C9E',X'1EC4524950ED678CDACFD28B370E8CB4C0D2C2D1DA2385779473A7FFE0B5C548',X'F0C6A858A5F3E74C3FAB7AC4BDBB86ABD58AE052990B4035E77F12BB6709BBB5');
-INSERT INTO "events" VALUES(1,2,'6f0acfbd46a7ed0ebd2a56f9b73c8109',NULL,NULL,NULL,NULL,NULL,X'440038C67BEC620B34704D8759F0394E8000CAC6111EC32AD5798ACBD4A22741',X'55F5F8D91DA597610173C5CD32240F09A1C005CD48F04F8C17E1CBFC8593355F');
-INSERT INTO "events" VALUES(1,3,'14ca35ccf49d7e9a155d90e61fa65c70',1,'noted','2026-03-02T12:00:00.000002Z','{"at":"2026-03-02T12:00:00.000002Z","attachments":[],"id":"14ca35ccf49d7e9a155d90e61fa65c70","key":"noted","kind":"message","metadata":{"project":"apollo"},"recorded_at":"2026-03-02T12:00:00.000002Z","role":"assistant","scope":"room:design","speaker":"scribe","text":"Noted, PostgreSQL it is.","thread":"storage","trust":"inferred"}',X'B8C528252C879B12637A141F42118664',X'471FC011024C91C6CF4CCFB22D413DF45F02645D732E002210298412F99C4276',X'2030736075ADF6E388634BB03CF06359A3B793FE6FC5911E96BC370601200012');
-INSERT INTO "events" VALUES(1,4,'ae2adbcf31ba3bf8c272ce68b66b9b9b',2,'auto-e6796d4c12e2ea82f947d276','2026-03-02T12:00:00.000003Z','{"at":"2026-03-02T12:00:00.000003Z","attachments":[],"id":"ae2adbcf31ba3bf8c272ce68b66b9b9b","key":"auto-e6796d4c12e2ea82f947d276","kind":"fact","metadata":{"confidence":1.0,"fact":{"aspect":null,"category":null,"exact":true,"negated":false,"object":null,"predicate":"expiry","stated":true,"subject":"user:alice","tense":"current","value":{"minutes":30}}},"recorded_at":"2026-03-02T12:00:00.000004Z","role":"system","scope":"user:alice","speaker":"scribe","text":"user:alice expiry {\"minutes\":30}","thread":null,"trust":"internal"}',X'1415521E2D2CC740DB707C60652D204B',X'FAFA73E3712481F817324D8DBAA349D8DCF1ECB87C8BCA93CD78CD48FB72CCA0',X'E8793FF4BE988A80B8FD7954F70AD4E211A62CE706E1DD2F5B201D797529B94B');
-INSERT INTO "events" VALUES(1,5,'003b7e950861e2873b8f574c77fb8305',1,'auto-82ed3ec86e422c94371216f9','2026-03-02T12:00:00.000005Z','{"at":"2026-03-02T12:00:00.000005Z","attachments":[],"id":"003b7e950861e2873b8f574c77fb8305","key":"auto-82ed3ec86e422c94371216f9","kind":"fact","metadata":{"confidence":0.9,"fact":{"aspect":null,"category":null,"exact":false,"negated":false,"object":"Anthropic","predicate":"WORKS_AT","stated":true,"subject":"Tyler","tense":"current","value":null}},"recorded_at":"2026-03-02T12:00:00.000005Z","role":"system","scope":"room:design","speaker":"scribe","text":"Tyler works at Anthropic","thread":null,"trust":"internal"}',X'801FAC017C89FF187C4800EE3AB4AAF6',X'35D5BEDC4F91C2B879CB928D4116B17FB9DE030A14163B08224244F8F5124B54',X'37523B02EE6B9820567B87BDFC3824BAB1B9258F6E02D164E2542D6CF1BF469B');
-INSERT INTO "events" VALUES(1,6,'5d557f4bb172df6f5bfc9fa29d8e0fa3',3,'auto-c4aa20366eb33ce70a9c9f35','2026-03-02T12:00:00.000006Z','{"at":"2026-03-02T12:00:00.000006Z","attachments":[],"id":"5d557f4bb172df6f5bfc9fa29d8e0fa3","key":"auto-c4aa20366eb33ce70a9c9f35","kind":"note","metadata":{},"recorded_at":"2026-03-02T12:00:00.000007Z","role":"system","scope":"project:apollo","speaker":"scribe","text":"The staging server is called heron.","thread":null,"trust":"internal"}',X'0875C597FA658AE5E2A8B4AEA15395E4',X'F76B9C48CB78EEF15B20A214B9AC02FB9E0D910EF330877BAAFEBB4CC46F0877',X'DD92510159F37ED56EDA75D3F7DA9D8AC3985B58319BDC217FABEF339A30CDC3');
-INSERT INTO "events" VALUES(1,7,'0cc4402b488b4a3d92c7ec65b839ed80',3,'guide','2026-03-02T12:00:00.000008Z','{"at":"2026-03-02T12:00:00.000008Z","attachments":[],"id":"0cc4402b488b4a3d92c7ec65b839ed80","key":"guide","kind":"document","metadata":{},"recorded_at":"2026-03-02T12:00:00.000009Z","role":"user","scope":"project:apollo","speaker":"scribe","text":"# Guide\nStart heron.\n# End\nStop heron.","thread":null,"trust":"external"}',X'B16DC951D3EDAAE4D74BDDDD20B4B721',X'33C7086AC26A9320418CAB67DDD45E0C6F5A9A47A992339EE0401CE8ADB9ED7C',X'1E8440D0DC6AF67A4CCB48F90ECDA416D794BE30DE3D0B05C3772388004087A9');
-INSERT INTO "events" VALUES(1,8,'a5ff0cc9eac2ba36412d5d623bbdd79d',4,'raise','2026-03-02T12:00:00.000010Z','{"at":"2026-03-02T12:00:00.000010Z","attachments":[],"id":"a5ff0cc9eac2ba36412d5d623bbdd79d","key":"raise","kind":"message","metadata":{},"recorded_at":"2026-03-02T12:00:00.000010Z","role":"user","scope":"dm:alice:scribe","speaker":"alice","text":"My raise is due on Friday.","thread":null,"trust":"direct"}',X'3A0D3460355DAEF5D3E858A17DA48275',X'E08B4CC89CD9D02B89B3AEC6782166B584EC8B85EE89F3DF04FFD56C92BB88F6',X'42D41384F3C719397CAACABC0ACFD76A36AB335FD6B75FA2BAC807AF5D37B344');
-INSERT INTO "events" VALUES(1,9,'235f7a34b9678e65ae55817885ca4e6f',1,'waiting','2026-03-02T12:00:00.000019Z','{"at":"2026-03-02T12:00:00.000019Z","attachments":[],"id":"235f7a34b9678e65ae55817885ca4e6f","key":"waiting","kind":"message","metadata":{"project":"apollo"},"recorded_at":"2026-03-02T12:00:00.000019Z","role":"user","scope":"room:design","speaker":"alice","text":"Nobody has learned this yet.","thread":null,"trust":"direct"}',X'25A64825F7A911681937BCE59DE7729A',X'A7E754CEFFDF454033DE6B1D3AD3C2F8A5D8AD039F4750943FF055507A038347',X'87E58364846E8C3D327D3ABAE89180134C82A05A70D8A05463E4BF35D889FFE1');
-INSERT INTO "events" VALUES(2,1,'385f3ab5444e07bb150a35c438d64bee',1,'other','2026-03-02T12:00:00.000020Z','{"at":"2026-03-02T12:00:00.000020Z","attachments":[],"id":"385f3ab5444e07bb150a35c438d64bee","key":"other","kind":"message","metadata":{},"recorded_at":"2026-03-02T12:00:00.000020Z","role":"user","scope":"dm:carol:assistant","speaker":"carol","text":"Another company.","thread":null,"trust":"direct"}',X'15957B7391BF044CD4FA8A68A5F0419D',X'8D7396358BFC5307FAB5249A4AE57CC8DB72C0B74C35A6F7887BDEFCC9FEBD01',X'B6F73B88DA67732C8784942D9A04F4AC83D0BA8B0A5189049754EA1B3AB580FE');
+INSERT INTO "events" VALUES(1,1,'32227bb23732ba9b4586149d81cbba21',1,'choice','2026-03-02T12:00:00.000000Z','{"at":"2026-03-02T12:00:00.000000Z","attachments":[],"id":"32227bb23732ba9b4586149d81cbba21","key":"choice","kind":"message","metadata":{"project":"apollo","tags":["decision"]},"recorded_at":"2026-03-02T12:00:00.000000Z","role":"user","scope":"room:design","speaker":"alice","text":"We chose PostgreSQL over MySQL.","thread":null,"trust":"direct"}',X'21751AF105ADE0392F02669BF93C9CF2',X'C9495902199FE696D9339CA04B23D23149CD6DEB1E71E9A2E0561118F87AC6F1',X'012C8EAB66115D27E01014AB91CD2B251C83D682979E11F07AF89FF0DBF94F5F');
+INSERT INTO "events" VALUES(1,2,'6f0acfbd46a7ed0ebd2a56f9b73c8109',NULL,NULL,NULL,NULL,NULL,X'D28060EDB657C7ED4AB29B0E2B632F2F1BF0AF9E9591336F94E823C6536764E7',X'8768D14D718B9D3B73D5AB9D5FB7B05B3B649AD71D16FE0A696765519505CC08');
+INSERT INTO "events" VALUES(1,3,'14ca35ccf49d7e9a155d90e61fa65c70',1,'noted','2026-03-02T12:00:00.000002Z','{"at":"2026-03-02T12:00:00.000002Z","attachments":[],"id":"14ca35ccf49d7e9a155d90e61fa65c70","key":"noted","kind":"message","metadata":{"project":"apollo"},"recorded_at":"2026-03-02T12:00:00.000002Z","role":"assistant","scope":"room:design","speaker":"scribe","text":"Noted, PostgreSQL it is.","thread":"storage","trust":"inferred"}',X'DBC081AB9EE4DB47D9CE40726A6AD6A8',X'82386EB66F05D0D7A176CF7F09A941172DC635E298195F7D0D3533CF1A0088F0',X'F981A146D600812C4A251E1CC9034B8A1B9C4DE22799BADAE9EB6DFBB9778000');
+INSERT INTO "events" VALUES(1,4,'4f0799ffbc077a8e86489058fbeecac5',2,'auto-fb2dd0897fe586d37e0cc859','2026-03-02T12:00:00.000003Z','{"at":"2026-03-02T12:00:00.000003Z","attachments":[],"id":"4f0799ffbc077a8e86489058fbeecac5","key":"auto-fb2dd0897fe586d37e0cc859","kind":"fact","metadata":{"confidence":1.0,"fact":{"aspect":null,"category":null,"exact":true,"negated":false,"object":null,"predicate":"expiry","stated":true,"subject":"user:alice","tense":"current","value":{"minutes":30}}},"recorded_at":"2026-03-02T12:00:00.000004Z","role":"system","scope":"user:alice","speaker":"scribe","text":"user:alice expiry {\"minutes\":30}","thread":null,"trust":"internal"}',X'14EFD94238E12F3F119F1FAE9DEC35D4',X'2BE72F94DC503ADCAD8155AC3D5B426CBDE10164A409F832473F711F925429CC',X'50E85200A79B9B88FD65B6E33DEE530F795FB1DAA48BA58CF80730C3D1ECF497');
+INSERT INTO "events" VALUES(1,5,'051e32f16aa12acf8535cf074e6efb28',1,'auto-08b341e8fa5ea1264c518a6a','2026-03-02T12:00:00.000005Z','{"at":"2026-03-02T12:00:00.000005Z","attachments":[],"id":"051e32f16aa12acf8535cf074e6efb28","key":"auto-08b341e8fa5ea1264c518a6a","kind":"fact","metadata":{"confidence":0.9,"fact":{"aspect":null,"category":null,"exact":false,"negated":false,"object":"Anthropic","predicate":"WORKS_AT","stated":true,"subject":"Tyler","tense":"current","value":null}},"recorded_at":"2026-03-02T12:00:00.000005Z","role":"system","scope":"room:design","speaker":"scribe","text":"Tyler works at Anthropic","thread":null,"trust":"internal"}',X'E66EA379D4AC727F864C9D969E0E851B',X'6C08D46DBEDB1543B5F471023A4953D9C1F02E307BCDEE857F4FB81E1C84E2E9',X'71982A8C96DF7088BBB1EB2ECD7F1AEC143814A3C91CAB814BE2FD94D4D64927');
+INSERT INTO "events" VALUES(1,6,'5bf98fdc7535852cda9fcf325df898c6',3,'auto-018da4b8ad2829b68c4722f6','2026-03-02T12:00:00.000006Z','{"at":"2026-03-02T12:00:00.000006Z","attachments":[],"id":"5bf98fdc7535852cda9fcf325df898c6","key":"auto-018da4b8ad2829b68c4722f6","kind":"note","metadata":{},"recorded_at":"2026-03-02T12:00:00.000007Z","role":"system","scope":"project:apollo","speaker":"scribe","text":"The staging server is called heron.","thread":null,"trust":"internal"}',X'C722C5D55BBE45839E4CED9F81724DC6',X'A1248025F8B7FEA5B059410AA7194246C7E9F58128C9826A82E7B70D40409358',X'A8E86DC2AC22166684CB4D3AE49BF793B80B31EA403326B5AC19749C7A176DDC');
+INSERT INTO "events" VALUES(1,7,'0cc4402b488b4a3d92c7ec65b839ed80',3,'guide','2026-03-02T12:00:00.000008Z','{"at":"2026-03-02T12:00:00.000008Z","attachments":[],"id":"0cc4402b488b4a3d92c7ec65b839ed80","key":"guide","kind":"document","metadata":{},"recorded_at":"2026-03-02T12:00:00.000009Z","role":"user","scope":"project:apollo","speaker":"scribe","text":"# Guide\nStart heron.\n# End\nStop heron.","thread":null,"trust":"external"}',X'6EE87FCC315847289D427FB76F48CD75',X'60E5B53EE7794D071423188E005301E28881C0018F8B48E291551162E730E1A3',X'4B4AB978E5A69A10E1C08E9A2590B46551CE1B34AFE5966B09E2C811FB8BAD3C');
+INSERT INTO "events" VALUES(1,8,'a5ff0cc9eac2ba36412d5d623bbdd79d',4,'raise','2026-03-02T12:00:00.000010Z','{"at":"2026-03-02T12:00:00.000010Z","attachments":[],"id":"a5ff0cc9eac2ba36412d5d623bbdd79d","key":"raise","kind":"message","metadata":{},"recorded_at":"2026-03-02T12:00:00.000010Z","role":"user","scope":"dm:alice:scribe","speaker":"alice","text":"My raise is due on Friday.","thread":null,"trust":"direct"}',X'4FBA44FC212A0D7CF62AA14D8EEE69ED',X'2A22147F92735795952C1735CC71FB567EFBF98C282BDAEE229970FCBA2AE28C',X'211F0BCCE69A6BE9C72A619763186265B3E8988C84C42CC204338B6C755A8658');
+INSERT INTO "events" VALUES(1,9,'235f7a34b9678e65ae55817885ca4e6f',1,'waiting','2026-03-02T12:00:00.000020Z','{"at":"2026-03-02T12:00:00.000020Z","attachments":[],"id":"235f7a34b9678e65ae55817885ca4e6f","key":"waiting","kind":"message","metadata":{"project":"apollo"},"recorded_at":"2026-03-02T12:00:00.000020Z","role":"user","scope":"room:design","speaker":"alice","text":"Nobody has learned this yet.","thread":null,"trust":"direct"}',X'D9DAD229CA6AD44744B6C0BEFD6F4865',X'4E0FE1BF2E073329BB17842CA362212694777FB2101C779A1EF8CCE559762EC3',X'86E465B6F8BAD939461B02C07C32D75668FAFB5726FB775FAE0489FE614F3F7C');
+INSERT INTO "events" VALUES(2,1,'385f3ab5444e07bb150a35c438d64bee',1,'other','2026-03-02T12:00:00.000021Z','{"at":"2026-03-02T12:00:00.000021Z","attachments":[],"id":"385f3ab5444e07bb150a35c438d64bee","key":"other","kind":"message","metadata":{},"recorded_at":"2026-03-02T12:00:00.000021Z","role":"user","scope":"dm:carol:assistant","speaker":"carol","text":"Another company.","thread":null,"trust":"direct"}',X'82374D00983378E10C67FB9C154C7212',X'B5725BFCF4141AF7EF830425CBE06942D7000B9D93D04A26C63E0C05252F9186',X'3063106F51FC476D76B8E5F484AF429674364C9938DDBD9DB5FFD0067E3063C3');
 CREATE TABLE label_scopes (
     workspace INTEGER NOT NULL,
     scope     TEXT    NOT NULL,
@@ -49,17 +49,18 @@ CREATE TABLE labels (
     terms      INTEGER NOT NULL DEFAULT 0,   -- their lengths, added up
     threads    INTEGER NOT NULL DEFAULT 0,   -- conversations in it
     names      INTEGER NOT NULL DEFAULT 0,   -- names its memories are known by, added up
+    epoch      INTEGER NOT NULL DEFAULT 0,   -- grows with every write: what was composed before is old
     PRIMARY KEY (workspace, label),
     UNIQUE (workspace, scopes, learned)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "labels" VALUES(1,1,'["906e46f36c52aa7b6f9e00ad2b7b6dbd"]',1,0,28,1,3,23,2,2);
-INSERT INTO "labels" VALUES(1,2,'["daf812b219f69d91a08ce23ddaa0c7f7"]',1,0,29,0,1,5,1,1);
-INSERT INTO "labels" VALUES(1,3,'["05d2cf9cea211ad80f1bf062ae7660cc"]',1,0,33,0,3,12,1,0);
-INSERT INTO "labels" VALUES(1,4,'["07da37c921445c5d3ad6e5d844c90d13"]',1,0,34,0,1,11,1,0);
-INSERT INTO "labels" VALUES(1,5,'["906e46f36c52aa7b6f9e00ad2b7b6dbd"]',1,1,25,0,6,10,1,9);
-INSERT INTO "labels" VALUES(1,6,'["05d2cf9cea211ad80f1bf062ae7660cc"]',1,1,31,0,4,6,1,4);
-INSERT INTO "labels" VALUES(1,7,'["07da37c921445c5d3ad6e5d844c90d13"]',1,1,35,0,3,8,1,3);
-INSERT INTO "labels" VALUES(2,1,'["56cfdfdc827150f21cb6c2386faff4f2"]',1,0,0,0,0,0,0,0);
+INSERT INTO "labels" VALUES(1,1,'["906e46f36c52aa7b6f9e00ad2b7b6dbd"]',1,0,28,1,3,23,2,2,15);
+INSERT INTO "labels" VALUES(1,2,'["daf812b219f69d91a08ce23ddaa0c7f7"]',1,0,29,0,1,5,1,1,3);
+INSERT INTO "labels" VALUES(1,3,'["05d2cf9cea211ad80f1bf062ae7660cc"]',1,0,33,0,3,12,1,0,8);
+INSERT INTO "labels" VALUES(1,4,'["07da37c921445c5d3ad6e5d844c90d13"]',1,0,34,0,1,11,1,0,3);
+INSERT INTO "labels" VALUES(1,5,'["906e46f36c52aa7b6f9e00ad2b7b6dbd"]',1,1,25,0,6,10,1,9,8);
+INSERT INTO "labels" VALUES(1,6,'["05d2cf9cea211ad80f1bf062ae7660cc"]',1,1,31,0,4,6,1,4,5);
+INSERT INTO "labels" VALUES(1,7,'["07da37c921445c5d3ad6e5d844c90d13"]',1,1,35,0,3,8,1,3,4);
+INSERT INTO "labels" VALUES(2,1,'["56cfdfdc827150f21cb6c2386faff4f2"]',1,0,0,0,0,0,0,0,1);
 CREATE TABLE links (
     workspace INTEGER NOT NULL,
     origin    TEXT    NOT NULL,              -- id of a memory
@@ -67,7 +68,7 @@ CREATE TABLE links (
     target    TEXT    NOT NULL,              -- id of an event or a memory
     PRIMARY KEY (workspace, origin, relation, target)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "links" VALUES(1,'f89b1da9dbd2ba358a74413aaad70b9a','derived_from','003b7e950861e2873b8f574c77fb8305');
+INSERT INTO "links" VALUES(1,'29ba4c2367845622059f9f13ff0ecb7c','derived_from','051e32f16aa12acf8535cf074e6efb28');
 INSERT INTO "links" VALUES(1,'12d9ceea6ec3b662676015c9c0716e7e','derived_from','0cc4402b488b4a3d92c7ec65b839ed80');
 INSERT INTO "links" VALUES(1,'41a7da0c5422f9446f47865d1bd7164b','derived_from','0cc4402b488b4a3d92c7ec65b839ed80');
 INSERT INTO "links" VALUES(1,'82fbc18bcb7d5f5f53a93933aaec44c2','derived_from','0cc4402b488b4a3d92c7ec65b839ed80');
@@ -80,14 +81,14 @@ INSERT INTO "links" VALUES(1,'9ec59633d56b5d26de779ec96f0a1dad','derived_from','
 INSERT INTO "links" VALUES(1,'b3a874517aa7952245e28c3802abcc13','derived_from','32227bb23732ba9b4586149d81cbba21');
 INSERT INTO "links" VALUES(1,'b6bdbd480274e2f1a746440eec04196e','derived_from','32227bb23732ba9b4586149d81cbba21');
 INSERT INTO "links" VALUES(1,'faac10a12d877930eee94c3899297261','derived_from','32227bb23732ba9b4586149d81cbba21');
-INSERT INTO "links" VALUES(1,'08e4855e1fea259e3c42e454443bb43f','derived_from','5d557f4bb172df6f5bfc9fa29d8e0fa3');
-INSERT INTO "links" VALUES(1,'71612a9da4617617c43aba45d4883fcf','derived_from','5d557f4bb172df6f5bfc9fa29d8e0fa3');
-INSERT INTO "links" VALUES(1,'9cb875eb53c35d47e2c553f0347c063f','derived_from','5d557f4bb172df6f5bfc9fa29d8e0fa3');
+INSERT INTO "links" VALUES(1,'f5a11e4c65b5f80daa8ff8f98adb1711','derived_from','4f0799ffbc077a8e86489058fbeecac5');
+INSERT INTO "links" VALUES(1,'15fd74a7aafd8ebd8b06061ac50caab7','derived_from','5bf98fdc7535852cda9fcf325df898c6');
+INSERT INTO "links" VALUES(1,'6ce7c273cb3aa90c9784ea57a334b897','derived_from','5bf98fdc7535852cda9fcf325df898c6');
+INSERT INTO "links" VALUES(1,'97fe7955194aeda919da3c3cae8db07a','derived_from','5bf98fdc7535852cda9fcf325df898c6');
 INSERT INTO "links" VALUES(1,'3ac7d88723e9e34125d0e11093005229','derived_from','a5ff0cc9eac2ba36412d5d623bbdd79d');
 INSERT INTO "links" VALUES(1,'49115015cec23f55476c4b4821709dd3','derived_from','a5ff0cc9eac2ba36412d5d623bbdd79d');
 INSERT INTO "links" VALUES(1,'e7b9595f78012271ad090a773a23fadb','derived_from','a5ff0cc9eac2ba36412d5d623bbdd79d');
 INSERT INTO "links" VALUES(1,'ffd1192d893a631c225ecfdf3f15ccf1','derived_from','a5ff0cc9eac2ba36412d5d623bbdd79d');
-INSERT INTO "links" VALUES(1,'fecb93103b5d3fcd60c9f1d46597598a','derived_from','ae2adbcf31ba3bf8c272ce68b66b9b9b');
 CREATE TABLE memories (
     workspace INTEGER NOT NULL REFERENCES workspaces,
     memory    INTEGER NOT NULL,              -- grows; never shown
@@ -115,11 +116,11 @@ INSERT INTO "memories" VALUES(1,5,'b3a874517aa7952245e28c3802abcc13',5,'entity',
 INSERT INTO "memories" VALUES(1,6,'6169c9a73a41dc2600c5d69c0beb0699',5,'fact','2026-03-02T12:00:00.000000Z','apollo','CHOSE',1,'alice','user',5,0,0,'{"at":"2026-03-02T12:00:00.000000Z","body":{"aspect":null,"category":"projects","exact":false,"negated":false,"object":"PostgreSQL","predicate":"CHOSE","stated":true,"subject":"apollo","tense":"past","value":null},"confidence":0.95,"id":"6169c9a73a41dc2600c5d69c0beb0699","indexed_text":null,"kind":"fact","label":["room:design"],"learned":true,"metadata":{"made_by":["rules"]},"recorded_at":"2026-03-02T12:00:00.000000Z","role":"user","salience":0.5,"scope":"room:design","slot":"db5da615c60d7d8d5d0b73578d069d82","source":"rules","sources":["32227bb23732ba9b4586149d81cbba21"],"speaker":"alice","tags":["decision"],"text":"Apollo chose PostgreSQL over MySQL.","thread":null,"tier":"short","trust":"direct","valid_from":null,"valid_to":null}');
 INSERT INTO "memories" VALUES(1,7,'b6bdbd480274e2f1a746440eec04196e',5,'episode','2026-03-02T12:00:00.000000Z',NULL,NULL,1,'alice','user',0,0,0,'{"at":"2026-03-02T12:00:00.000000Z","body":{"entities":["PostgreSQL","MySQL","alice"],"label":"Decision: Apollo chose PostgreSQL MySQL","span":"turn","topics":[]},"confidence":1.0,"id":"b6bdbd480274e2f1a746440eec04196e","indexed_text":"","kind":"episode","label":["room:design"],"learned":true,"metadata":{"made_by":["rules"]},"recorded_at":"2026-03-02T12:00:00.000000Z","role":"user","salience":0.5,"scope":"room:design","slot":"turn","source":"message","sources":["32227bb23732ba9b4586149d81cbba21"],"speaker":"alice","tags":[],"text":"Apollo chose PostgreSQL over MySQL.","thread":null,"tier":"short","trust":"direct","valid_from":null,"valid_to":null}');
 INSERT INTO "memories" VALUES(1,9,'f276c37971d0e7dc34613bb0e477c44a',1,'passage','2026-03-02T12:00:00.000002Z',NULL,NULL,2,'scribe','assistant',9,0,0,'{"at":"2026-03-02T12:00:00.000002Z","body":{},"confidence":1.0,"id":"f276c37971d0e7dc34613bb0e477c44a","indexed_text":"scribe: Noted, PostgreSQL it is. (Monday 02 March 2026)","kind":"passage","label":["room:design"],"learned":false,"metadata":{"project":"apollo"},"recorded_at":"2026-03-02T12:00:00.000002Z","role":"assistant","salience":0.5,"scope":"room:design","slot":"","source":"message","sources":["14ca35ccf49d7e9a155d90e61fa65c70"],"speaker":"scribe","tags":[],"text":"Noted, PostgreSQL it is.","thread":"storage","tier":"short","trust":"inferred","valid_from":null,"valid_to":null}');
-INSERT INTO "memories" VALUES(1,10,'f89b1da9dbd2ba358a74413aaad70b9a',1,'fact','2026-03-02T12:00:00.000005Z','Tyler','WORKS_AT',1,'scribe','system',4,0,0,'{"at":"2026-03-02T12:00:00.000005Z","body":{"aspect":null,"category":null,"exact":false,"negated":false,"object":"Anthropic","predicate":"WORKS_AT","stated":true,"subject":"Tyler","tense":"current","value":null},"confidence":0.9,"id":"f89b1da9dbd2ba358a74413aaad70b9a","indexed_text":null,"kind":"fact","label":["room:design"],"learned":false,"metadata":{},"recorded_at":"2026-03-02T12:00:00.000005Z","role":"system","salience":0.5,"scope":"room:design","slot":"","source":"fact","sources":["003b7e950861e2873b8f574c77fb8305"],"speaker":"scribe","tags":[],"text":"Tyler works at Anthropic","thread":null,"tier":"long","trust":"internal","valid_from":null,"valid_to":null}');
-INSERT INTO "memories" VALUES(1,11,'fecb93103b5d3fcd60c9f1d46597598a',2,'fact','2026-03-02T12:00:00.000003Z','user:alice','expiry',1,'scribe','system',5,0,0,'{"at":"2026-03-02T12:00:00.000003Z","body":{"aspect":null,"category":null,"exact":true,"negated":false,"object":null,"predicate":"expiry","stated":true,"subject":"user:alice","tense":"current","value":{"minutes":30}},"confidence":1.0,"id":"fecb93103b5d3fcd60c9f1d46597598a","indexed_text":null,"kind":"fact","label":["user:alice"],"learned":false,"metadata":{},"recorded_at":"2026-03-02T12:00:00.000004Z","role":"system","salience":0.5,"scope":"user:alice","slot":"","source":"fact","sources":["ae2adbcf31ba3bf8c272ce68b66b9b9b"],"speaker":"scribe","tags":[],"text":"user:alice expiry {\"minutes\":30}","thread":null,"tier":"long","trust":"internal","valid_from":null,"valid_to":null}');
-INSERT INTO "memories" VALUES(1,12,'9cb875eb53c35d47e2c553f0347c063f',3,'passage','2026-03-02T12:00:00.000006Z',NULL,NULL,1,'scribe','system',6,0,0,'{"at":"2026-03-02T12:00:00.000006Z","body":{},"confidence":1.0,"id":"9cb875eb53c35d47e2c553f0347c063f","indexed_text":null,"kind":"passage","label":["project:apollo"],"learned":false,"metadata":{},"recorded_at":"2026-03-02T12:00:00.000007Z","role":"system","salience":0.5,"scope":"project:apollo","slot":"","source":"note","sources":["5d557f4bb172df6f5bfc9fa29d8e0fa3"],"speaker":"scribe","tags":[],"text":"The staging server is called heron.","thread":null,"tier":"long","trust":"internal","valid_from":null,"valid_to":null}');
-INSERT INTO "memories" VALUES(1,13,'08e4855e1fea259e3c42e454443bb43f',6,'entity','2026-03-02T12:00:00.000006Z',NULL,NULL,1,'scribe','system',0,0,0,'{"at":"2026-03-02T12:00:00.000006Z","body":{"aliases":[],"name":"scribe","type":"person"},"confidence":1.0,"id":"08e4855e1fea259e3c42e454443bb43f","indexed_text":"","kind":"entity","label":["project:apollo"],"learned":true,"metadata":{"made_by":["rules"]},"recorded_at":"2026-03-02T12:00:00.000007Z","role":"system","salience":0.5,"scope":"project:apollo","slot":"3824dcddb6d91139a3a2590170288466","source":"rules","sources":["5d557f4bb172df6f5bfc9fa29d8e0fa3"],"speaker":"scribe","tags":[],"text":"scribe is a person.","thread":null,"tier":"short","trust":"internal","valid_from":null,"valid_to":null}');
-INSERT INTO "memories" VALUES(1,14,'71612a9da4617617c43aba45d4883fcf',6,'fact','2026-03-02T12:00:00.000006Z','staging server','CALL',1,'scribe','system',6,0,0,'{"at":"2026-03-02T12:00:00.000006Z","body":{"aspect":null,"category":"personal","exact":false,"negated":false,"object":null,"predicate":"CALL","stated":true,"subject":"staging server","tense":"current","value":"heron"},"confidence":0.95,"id":"71612a9da4617617c43aba45d4883fcf","indexed_text":null,"kind":"fact","label":["project:apollo"],"learned":true,"metadata":{"made_by":["rules"]},"recorded_at":"2026-03-02T12:00:00.000007Z","role":"system","salience":0.5,"scope":"project:apollo","slot":"82b4e6b104bd270b65bb91584e095099","source":"rules","sources":["5d557f4bb172df6f5bfc9fa29d8e0fa3"],"speaker":"scribe","tags":[],"text":"The staging server is called heron.","thread":null,"tier":"short","trust":"internal","valid_from":null,"valid_to":null}');
+INSERT INTO "memories" VALUES(1,10,'29ba4c2367845622059f9f13ff0ecb7c',1,'fact','2026-03-02T12:00:00.000005Z','Tyler','WORKS_AT',1,'scribe','system',4,0,0,'{"at":"2026-03-02T12:00:00.000005Z","body":{"aspect":null,"category":null,"exact":false,"negated":false,"object":"Anthropic","predicate":"WORKS_AT","stated":true,"subject":"Tyler","tense":"current","value":null},"confidence":0.9,"id":"29ba4c2367845622059f9f13ff0ecb7c","indexed_text":null,"kind":"fact","label":["room:design"],"learned":false,"metadata":{},"recorded_at":"2026-03-02T12:00:00.000005Z","role":"system","salience":0.5,"scope":"room:design","slot":"","source":"fact","sources":["051e32f16aa12acf8535cf074e6efb28"],"speaker":"scribe","tags":[],"text":"Tyler works at Anthropic","thread":null,"tier":"long","trust":"internal","valid_from":null,"valid_to":null}');
+INSERT INTO "memories" VALUES(1,11,'f5a11e4c65b5f80daa8ff8f98adb1711',2,'fact','2026-03-02T12:00:00.000003Z','user:alice','expiry',1,'scribe','system',5,0,0,'{"at":"2026-03-02T12:00:00.000003Z","body":{"aspect":null,"category":null,"exact":true,"negated":false,"object":null,"predicate":"expiry","stated":true,"subject":"user:alice","tense":"current","value":{"minutes":30}},"confidence":1.0,"id":"f5a11e4c65b5f80daa8ff8f98adb1711","indexed_text":null,"kind":"fact","label":["user:alice"],"learned":false,"metadata":{},"recorded_at":"2026-03-02T12:00:00.000004Z","role":"system","salience":0.5,"scope":"user:alice","slot":"","source":"fact","sources":["4f0799ffbc077a8e86489058fbeecac5"],"speaker":"scribe","tags":[],"text":"user:alice expiry {\"minutes\":30}","thread":null,"tier":"long","trust":"internal","valid_from":null,"valid_to":null}');
+INSERT INTO "memories" VALUES(1,12,'6ce7c273cb3aa90c9784ea57a334b897',3,'passage','2026-03-02T12:00:00.000006Z',NULL,NULL,1,'scribe','system',6,0,0,'{"at":"2026-03-02T12:00:00.000006Z","body":{},"confidence":1.0,"id":"6ce7c273cb3aa90c9784ea57a334b897","indexed_text":null,"kind":"passage","label":["project:apollo"],"learned":false,"metadata":{},"recorded_at":"2026-03-02T12:00:00.000007Z","role":"system","salience":0.5,"scope":"project:apollo","slot":"","source":"note","sources":["5bf98fdc7535852cda9fcf325df898c6"],"speaker":"scribe","tags":[],"text":"The staging server is called heron.","thread":null,"tier":"long","trust":"internal","valid_from":null,"valid_to":null}');
+INSERT INTO "memories" VALUES(1,13,'15fd74a7aafd8ebd8b06061ac50caab7',6,'entity','2026-03-02T12:00:00.000006Z',NULL,NULL,1,'scribe','system',0,0,0,'{"at":"2026-03-02T12:00:00.000006Z","body":{"aliases":[],"name":"scribe","type":"person"},"confidence":1.0,"id":"15fd74a7aafd8ebd8b06061ac50caab7","indexed_text":"","kind":"entity","label":["project:apollo"],"learned":true,"metadata":{"made_by":["rules"]},"recorded_at":"2026-03-02T12:00:00.000007Z","role":"system","salience":0.5,"scope":"project:apollo","slot":"3824dcddb6d91139a3a2590170288466","source":"rules","sources":["5bf98fdc7535852cda9fcf325df898c6"],"speaker":"scribe","tags":[],"text":"scribe is a person.","thread":null,"tier":"short","trust":"internal","valid_from":null,"valid_to":null}');
+INSERT INTO "memories" VALUES(1,14,'97fe7955194aeda919da3c3cae8db07a',6,'fact','2026-03-02T12:00:00.000006Z','staging server','CALL',1,'scribe','system',6,0,0,'{"at":"2026-03-02T12:00:00.000006Z","body":{"aspect":null,"category":"personal","exact":false,"negated":false,"object":null,"predicate":"CALL","stated":true,"subject":"staging server","tense":"current","value":"heron"},"confidence":0.95,"id":"97fe7955194aeda919da3c3cae8db07a","indexed_text":null,"kind":"fact","label":["project:apollo"],"learned":true,"metadata":{"made_by":["rules"]},"recorded_at":"2026-03-02T12:00:00.000007Z","role":"system","salience":0.5,"scope":"project:apollo","slot":"82b4e6b104bd270b65bb91584e095099","source":"rules","sources":["5bf98fdc7535852cda9fcf325df898c6"],"speaker":"scribe","tags":[],"text":"The staging server is called heron.","thread":null,"tier":"short","trust":"internal","valid_from":null,"valid_to":null}');
 INSERT INTO "memories" VALUES(1,15,'41a7da0c5422f9446f47865d1bd7164b',3,'passage','2026-03-02T12:00:00.000008Z',NULL,NULL,1,'scribe','user',3,0,0,'{"at":"2026-03-02T12:00:00.000008Z","body":{},"confidence":1.0,"id":"41a7da0c5422f9446f47865d1bd7164b","indexed_text":"Guide\nStart heron.","kind":"passage","label":["project:apollo"],"learned":false,"metadata":{"heading":"Guide"},"recorded_at":"2026-03-02T12:00:00.000009Z","role":"user","salience":0.5,"scope":"project:apollo","slot":"000000","source":"document","sources":["0cc4402b488b4a3d92c7ec65b839ed80"],"speaker":"scribe","tags":[],"text":"Start heron.","thread":null,"tier":"short","trust":"external","valid_from":null,"valid_to":null}');
 INSERT INTO "memories" VALUES(1,16,'cf42e6e8944941faae94e9282746981b',3,'passage','2026-03-02T12:00:00.000008Z',NULL,NULL,1,'scribe','user',3,0,0,'{"at":"2026-03-02T12:00:00.000008Z","body":{},"confidence":1.0,"id":"cf42e6e8944941faae94e9282746981b","indexed_text":"End\nStop heron.","kind":"passage","label":["project:apollo"],"learned":false,"metadata":{"heading":"End"},"recorded_at":"2026-03-02T12:00:00.000009Z","role":"user","salience":0.5,"scope":"project:apollo","slot":"000001","source":"document","sources":["0cc4402b488b4a3d92c7ec65b839ed80"],"speaker":"scribe","tags":[],"text":"Stop heron.","thread":null,"tier":"short","trust":"external","valid_from":null,"valid_to":null}');
 INSERT INTO "memories" VALUES(1,17,'82fbc18bcb7d5f5f53a93933aaec44c2',6,'entity','2026-03-02T12:00:00.000008Z',NULL,NULL,1,'scribe','user',0,0,0,'{"at":"2026-03-02T12:00:00.000008Z","body":{"aliases":[],"name":"Guide","type":"thing"},"confidence":1.0,"id":"82fbc18bcb7d5f5f53a93933aaec44c2","indexed_text":"","kind":"entity","label":["project:apollo"],"learned":true,"metadata":{"made_by":["rules"]},"recorded_at":"2026-03-02T12:00:00.000009Z","role":"user","salience":0.5,"scope":"project:apollo","slot":"2e3d8d0f2c8939815416a07268aeac10","source":"rules","sources":["0cc4402b488b4a3d92c7ec65b839ed80"],"speaker":"scribe","tags":[],"text":"Guide is a thing.","thread":null,"tier":"short","trust":"external","valid_from":null,"valid_to":null}');
@@ -137,9 +138,9 @@ CREATE TABLE names (
     id        TEXT    NOT NULL,              -- of a memory
     PRIMARY KEY (workspace, label, name, kind, at, id)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "names" VALUES(1,1,'anthropic','fact','2026-03-02T12:00:00.000005Z','f89b1da9dbd2ba358a74413aaad70b9a');
-INSERT INTO "names" VALUES(1,1,'tyler','fact','2026-03-02T12:00:00.000005Z','f89b1da9dbd2ba358a74413aaad70b9a');
-INSERT INTO "names" VALUES(1,2,'alice','fact','2026-03-02T12:00:00.000003Z','fecb93103b5d3fcd60c9f1d46597598a');
+INSERT INTO "names" VALUES(1,1,'anthropic','fact','2026-03-02T12:00:00.000005Z','29ba4c2367845622059f9f13ff0ecb7c');
+INSERT INTO "names" VALUES(1,1,'tyler','fact','2026-03-02T12:00:00.000005Z','29ba4c2367845622059f9f13ff0ecb7c');
+INSERT INTO "names" VALUES(1,2,'alice','fact','2026-03-02T12:00:00.000003Z','f5a11e4c65b5f80daa8ff8f98adb1711');
 INSERT INTO "names" VALUES(1,5,'alice','entity','2026-03-02T12:00:00.000000Z','b3a874517aa7952245e28c3802abcc13');
 INSERT INTO "names" VALUES(1,5,'alice','episode','2026-03-02T12:00:00.000000Z','b6bdbd480274e2f1a746440eec04196e');
 INSERT INTO "names" VALUES(1,5,'apollo','fact','2026-03-02T12:00:00.000000Z','6169c9a73a41dc2600c5d69c0beb0699');
@@ -151,8 +152,8 @@ INSERT INTO "names" VALUES(1,5,'postgresql','episode','2026-03-02T12:00:00.00000
 INSERT INTO "names" VALUES(1,5,'postgresql','fact','2026-03-02T12:00:00.000000Z','6169c9a73a41dc2600c5d69c0beb0699');
 INSERT INTO "names" VALUES(1,6,'end','entity','2026-03-02T12:00:00.000008Z','12d9ceea6ec3b662676015c9c0716e7e');
 INSERT INTO "names" VALUES(1,6,'guide','entity','2026-03-02T12:00:00.000008Z','82fbc18bcb7d5f5f53a93933aaec44c2');
-INSERT INTO "names" VALUES(1,6,'scribe','entity','2026-03-02T12:00:00.000006Z','08e4855e1fea259e3c42e454443bb43f');
-INSERT INTO "names" VALUES(1,6,'staging server','fact','2026-03-02T12:00:00.000006Z','71612a9da4617617c43aba45d4883fcf');
+INSERT INTO "names" VALUES(1,6,'scribe','entity','2026-03-02T12:00:00.000006Z','15fd74a7aafd8ebd8b06061ac50caab7');
+INSERT INTO "names" VALUES(1,6,'staging server','fact','2026-03-02T12:00:00.000006Z','97fe7955194aeda919da3c3cae8db07a');
 INSERT INTO "names" VALUES(1,7,'alice','entity','2026-03-02T12:00:00.000010Z','ffd1192d893a631c225ecfdf3f15ccf1');
 INSERT INTO "names" VALUES(1,7,'alice','episode','2026-03-02T12:00:00.000010Z','e7b9595f78012271ad090a773a23fadb');
 INSERT INTO "names" VALUES(1,7,'alice''s raise','fact','2026-03-02T12:00:00.000010Z','3ac7d88723e9e34125d0e11093005229');
@@ -167,8 +168,8 @@ CREATE TABLE outbox (
     error        TEXT,
     PRIMARY KEY (workspace, seq)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "outbox" VALUES(1,9,1,'indexed','2026-03-02T12:00:00.000019Z',NULL,0,NULL);
-INSERT INTO "outbox" VALUES(2,1,1,'indexed','2026-03-02T12:00:00.000020Z',NULL,0,NULL);
+INSERT INTO "outbox" VALUES(1,9,1,'indexed','2026-03-02T12:00:00.000020Z',NULL,0,NULL);
+INSERT INTO "outbox" VALUES(2,1,1,'indexed','2026-03-02T12:00:00.000021Z',NULL,0,NULL);
 CREATE TABLE postings (
     workspace INTEGER NOT NULL,
     label     INTEGER NOT NULL,
@@ -269,7 +270,7 @@ CREATE TABLE schema_version (
     description TEXT NOT NULL,
     applied_at  TEXT NOT NULL
 ) STRICT;
-INSERT INTO "schema_version" VALUES(1,'foundation','2026-11-16T04:18:37.378004Z');
+INSERT INTO "schema_version" VALUES(1,'foundation','2026-11-16T04:38:29.618521Z');
 CREATE TABLE spending (
     workspace     INTEGER NOT NULL,
     day           TEXT    NOT NULL,
@@ -305,8 +306,8 @@ CREATE TABLE tombstones (
     at        TEXT    NOT NULL,
     PRIMARY KEY (workspace, kind, digest)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "tombstones" VALUES(1,'event','6f0acfbd46a7ed0ebd2a56f9b73c8109','2026-03-02T12:00:00.000016Z');
-INSERT INTO "tombstones" VALUES(1,'user','4878fcde3004f70c593a66d9fa7c7d6a','2026-03-02T12:00:00.000016Z');
+INSERT INTO "tombstones" VALUES(1,'event','6f0acfbd46a7ed0ebd2a56f9b73c8109','2026-03-02T12:00:00.000017Z');
+INSERT INTO "tombstones" VALUES(1,'user','4878fcde3004f70c593a66d9fa7c7d6a','2026-03-02T12:00:00.000017Z');
 CREATE TABLE vector_indexes (
     workspace  INTEGER NOT NULL,
     label      INTEGER NOT NULL,
@@ -355,8 +356,8 @@ CREATE TABLE workspaces (
     head      BLOB    NOT NULL,             -- hash of the newest one
     counter   INTEGER NOT NULL DEFAULT 0    -- last number given to a memory or a vector
 ) STRICT;
-INSERT INTO "workspaces" VALUES(1,'acme',9,X'87E58364846E8C3D327D3ABAE89180134C82A05A70D8A05463E4BF35D889FFE1',35);
-INSERT INTO "workspaces" VALUES(2,'globex',1,X'B6F73B88DA67732C8784942D9A04F4AC83D0BA8B0A5189049754EA1B3AB580FE',0);
+INSERT INTO "workspaces" VALUES(1,'acme',9,X'86E465B6F8BAD939461B02C07C32D75668FAFB5726FB775FAE0489FE614F3F7C',35);
+INSERT INTO "workspaces" VALUES(2,'globex',1,X'3063106F51FC476D76B8E5F484AF429674364C9938DDBD9DB5FFD0067E3063C3',0);
 CREATE INDEX events_by_time ON events (workspace, label, at);
 CREATE INDEX memories_by_time ON memories (workspace, label, at);
 CREATE INDEX memories_by_thread ON memories (workspace, label, thread, at, id);
@@ -364,4 +365,27 @@ CREATE INDEX memories_by_fact ON memories (workspace, label, subject, predicate)
     WHERE subject IS NOT NULL;
 CREATE INDEX links_by_target ON links (workspace, target, origin);
 CREATE INDEX window_by_time ON window_items (workspace, label, at);
+CREATE TRIGGER event_added AFTER INSERT ON events BEGIN
+    UPDATE labels SET epoch = epoch + 1 WHERE workspace = new.workspace AND label = new.label;
+END;
+CREATE TRIGGER event_erased AFTER UPDATE OF content ON events BEGIN
+    UPDATE labels SET epoch = epoch + 1 WHERE workspace = old.workspace AND label = old.label;
+END;
+CREATE TRIGGER memory_added AFTER INSERT ON memories BEGIN
+    UPDATE labels SET epoch = epoch + 1 WHERE workspace = new.workspace AND label = new.label;
+END;
+CREATE TRIGGER memory_gone AFTER DELETE ON memories BEGIN
+    UPDATE labels SET epoch = epoch + 1 WHERE workspace = old.workspace AND label = old.label;
+END;
+CREATE TRIGGER vector_added AFTER INSERT ON vectors BEGIN
+    UPDATE labels SET epoch = epoch + 1 WHERE workspace = new.workspace AND label = new.label;
+END;
+CREATE TRIGGER window_item_put AFTER INSERT ON window_items
+  WHEN new.slot IN ('note', 'thought', 'goal') BEGIN
+    UPDATE labels SET epoch = epoch + 1 WHERE workspace = new.workspace AND label = new.label;
+END;
+CREATE TRIGGER window_item_gone AFTER DELETE ON window_items
+  WHEN old.slot IN ('note', 'thought', 'goal') BEGIN
+    UPDATE labels SET epoch = epoch + 1 WHERE workspace = old.workspace AND label = old.label;
+END;
 COMMIT;

@@ -361,6 +361,15 @@ class Store(Protocol):
         """How many events, memories (by kind) and vectors may be seen."""
         ...
 
+    def epoch(self, grant: Grant) -> int:
+        """A number that grows with every write, or erasure, of what the grant may see.
+
+        While it stands still, whatever was read stays true; it grows in the transaction of the
+        write itself, and with nothing that the grant may not see. Receipts of contexts, injected
+        digests and the rolling summary are no news: they are made of what was there.
+        """
+        ...
+
     def files(self) -> list[Path]:
         """The files it lives in; none for a store in memory."""
         ...

@@ -33,6 +33,7 @@ class Slot(StrEnum):
     CONTEXT = "context"  # the receipt of a composed context
 
 
+NEWS = frozenset({Slot.NOTE, Slot.THOUGHT, Slot.GOAL})  # the rest is made of what was there
 MOST_KEPT = {Slot.THOUGHT: 50, Slot.INJECTED: 64, Slot.CONTEXT: 64}  # of one place, the newest
 
 

@@ -55,6 +55,7 @@ from ..core.records import (
     Tombstone,
     Waiting,
 )
+from ..core.scope import Scope
 from ..core.text import terms
 from .checks import DIGITS, check_vector, day_of, entered, ranked, recorded
 from .inprocess_window import InProcessWindow, erase_from_window
@@ -96,6 +97,7 @@ class _Workspace:
     vectors: dict[str, dict[str, Floats]] = field(default_factory=lambda: defaultdict(dict))
     tombstones: list[Tombstone] = field(default_factory=list)
     bills: dict[tuple[datetime, str, str], Spent] = field(default_factory=dict)
+    epochs: Counter[Label] = field(default_factory=Counter)  # writes into each label
 
     @property
     def head(self) -> bytes:
@@ -139,6 +141,9 @@ class _State:
         home = self.of(workspace)
         memories = {stone.digest for stone in home.tombstones if stone.kind == "memory"}
         return memories | {entry.id for entry in home.entries if not entry.event}
+
+    def wrote(self, workspace: WorkspaceId, scope: Scope) -> None:
+        self.of(workspace).epochs[frozenset({scope})] += 1
 
     def of(self, workspace: WorkspaceId) -> _Workspace:
         return self.workspaces.setdefault(workspace, _Workspace(workspace))
@@ -207,6 +212,7 @@ class InProcessLedger(_Part):
         entry = _Entry(event.id, event, salt, promise, link(home.head, promise))
         home.entries.append(entry)
         home.by_id[event.id] = entry
+        home.epochs[frozenset({event.scope})] += 1
         home.work[event.id] = _Work(event.id, Stage.INDEXED, now)
 
     @_locked
@@ -391,8 +397,10 @@ class InProcessMemories(_Part):
                 continue
             kept.append(derive(workspace, draft, present))
         for memory in kept:
-            if home.memories.get(memory.id) != memory:
+            before = home.memories.get(memory.id)
+            if before != memory:
                 self._forget_vectors(home, memory.id)
+                home.epochs.update(each.label for each in (before, memory) if each)
             home.memories[memory.id] = memory
             home.words[memory.id] = terms(keyword_text(memory))
         return kept
@@ -510,8 +518,10 @@ class InProcessMemories(_Part):
     @_locked
     def delete(self, workspace: WorkspaceId, ids: Sequence[str]) -> int:
         home = self._state.of(workspace)
-        gone = [id for id in ids if home.memories.pop(id, None)]
-        for id in gone:
+        kept = (home.memories.pop(id, None) for id in ids)
+        gone = {memory.id: memory for memory in kept if memory}
+        for id, memory in gone.items():
+            home.epochs[memory.label] += 1
             del home.words[id]
             self._forget_vectors(home, id)
         return len(gone)
@@ -570,6 +580,7 @@ class InProcessVectors(_Part):
         checked = {id: check_vector(profile, vector) for id, vector in vectors.items()}
         kept = {id: vector for id, vector in checked.items() if id in home.memories}
         home.vectors[profile.name].update(kept)
+        home.epochs.update(home.memories[id].label for id in kept)
         if profile not in self._state.profiles:
             self._state.profiles.append(profile)
         return len(kept)
@@ -657,6 +668,7 @@ class InProcessEraser(_Part):
         queued = sum(home.work.pop(id, None) is not None for id in events)
         gone = [home.by_id[id] for id in events if id in home.by_id and home.by_id[id].event]
         for entry in gone:
+            home.epochs.update([frozenset({entry.event.scope})] if entry.event else [])
             entry.event, entry.salt = None, b""
         known = {(stone.kind, stone.digest) for stone in home.tombstones}
         home.tombstones += [s for s in tombstones if (s.kind, s.digest) not in known]
@@ -734,6 +746,11 @@ class InProcessStore:
             known = self._state.granted(grant).vectors.values()
             vectors = sum(len(visible & table.keys()) for table in known)
             return {"events": events, **dict(sorted(kinds.items())), "vectors": vectors}
+
+    def epoch(self, grant: Grant) -> int:
+        with self._state.lock:
+            epochs = self._state.granted(grant).epochs
+            return sum(writes for label, writes in epochs.items() if grant.allows(label))
 
     def files(self) -> list[Path]:
         return []

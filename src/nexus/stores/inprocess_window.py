@@ -12,7 +12,7 @@ from ..core.canonical import clean_json
 from ..core.ids import WorkspaceId
 from ..core.records import Event
 from ..core.scope import Scope
-from ..core.window import IDLE, MOST_KEPT, Slot, WindowItem, item_from_json, item_to_json
+from ..core.window import IDLE, MOST_KEPT, NEWS, Slot, WindowItem, item_from_json, item_to_json
 
 Address = tuple[WorkspaceId, Scope, Slot, str]
 
@@ -24,6 +24,10 @@ class Said(Protocol):
 
     def erased(self, workspace: WorkspaceId) -> set[str]:
         """The ids of erased events and memories."""
+        ...
+
+    def wrote(self, workspace: WorkspaceId, scope: Scope) -> None:
+        """Something in this scope is new, or gone."""
         ...
 
 
@@ -40,14 +44,18 @@ class InProcessWindow:
             for item in copies:
                 if erased.isdisjoint(item.rests_on):
                     self.items[workspace, item.scope, item.slot, item.key] = item
+                    self._told(workspace, item.scope, item.slot)
                     self._trim(workspace, item)
 
     def _trim(self, workspace: WorkspaceId, item: WindowItem) -> None:
         most = MOST_KEPT.get(item.slot)
         place = (workspace, item.scope, item.slot)
         kept = [each for address, each in self.items.items() if address[:3] == place]
-        for old in _newest_first(kept)[most:] if most else ():
-            del self.items[(*place, old.key)]
+        self._remove([(*place, old.key) for old in _newest_first(kept)[most:] if most])
+
+    def _told(self, workspace: WorkspaceId, scope: Scope, slot: Slot) -> None:
+        if slot in NEWS:
+            self._said.wrote(workspace, scope)
 
     def find(
         self,
@@ -105,6 +113,7 @@ class InProcessWindow:
     def _remove(self, gone: Sequence[Address]) -> int:
         for address in gone:
             del self.items[address]
+            self._told(*address[:3])
         return len(gone)
 
     def _alive(self, now: datetime, idle: timedelta) -> Callable[[WorkspaceId, WindowItem], bool]:

@@ -11,7 +11,9 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
+from ..compose.explain import Explained
 from ..core.access import Label, Viewer
+from ..core.context import Context
 from ..core.filters import parse_filter
 from ..core.ids import WorkspaceId
 from ..core.records import Found, MemoryKind
@@ -204,6 +206,15 @@ LOOKS: Mapping[str, Ask] = {
         )
     ],
     "on the table": lambda _world, place, _: (place.notes(), place.thoughts(), place.goal()),
+    "compose": lambda _world, place, _: [
+        place.compose(question, budget=900, explain=True) for question in (*QUESTIONS, "tea today?")
+    ],
+    "compose as of": lambda _world, place, _: place.compose(
+        QUESTIONS[0], as_of=START + timedelta(seconds=5)
+    ),
+    "before and explain": lambda _world, place, _: place.explain(
+        place.before([{"role": "user", "content": QUESTIONS[2]}], model="claude").id
+    ),
     "stuck": lambda _world, place, _: place.flush(),
     "export": _export,
 }
@@ -242,6 +253,10 @@ def canonical(answer: Any) -> Any:
     if isinstance(answer, Found):
         timeless = tuple(replace(each, seconds=0.0) for each in answer.strategies)
         return replace(answer, seconds=0.0, strategies=timeless)
+    if isinstance(answer, Context):
+        return replace(answer, receipt=replace(answer.receipt, seconds={}))
+    if isinstance(answer, Explained):
+        return replace(answer, receipt=replace(answer.receipt, seconds={}))
     if isinstance(answer, dict):
         return {name: canonical(value) for name, value in answer.items()}
     if isinstance(answer, list | tuple):

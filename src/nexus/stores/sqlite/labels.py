@@ -30,6 +30,7 @@ class LabelState:
     threads: int
     names: int
     learned: int  # 1: it holds what was learned; 0: what was told
+    epoch: int
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ INSERT INTO label_scopes (workspace, scope, label) VALUES (:workspace, :scope, :
 
 -- readable_labels --
 -- Those whose scopes are all in the grant.
-SELECT labels.label, latest, generation, documents, terms, threads, names, learned
+SELECT labels.label, latest, generation, documents, terms, threads, names, learned, epoch
   FROM json_each(:scopes) AS scope
   JOIN label_scopes ON label_scopes.workspace = :workspace AND label_scopes.scope = scope.value
   JOIN labels ON labels.workspace = :workspace AND labels.label = label_scopes.label
@@ -39,7 +39,7 @@ SELECT labels.label, latest, generation, documents, terms, threads, names, learn
 HAVING count(*) = size;
 
 -- all_labels --
-SELECT label, latest, generation, documents, terms, threads, names, learned
+SELECT label, latest, generation, documents, terms, threads, names, learned, epoch
   FROM labels WHERE workspace = :workspace;
 
 -- known_event --

@@ -71,6 +71,10 @@ class SqliteStore:
             (vectors,) = connection.execute(SQL["count_vectors"], bound).fetchone()
         return {"events": events, **kinds, "vectors": vectors}
 
+    def epoch(self, grant: Grant) -> int:
+        with self._connections.reading() as connection:
+            return sum(state.epoch for state in readable(connection, grant).labels)
+
     def files(self) -> list[Path]:
         beside = (self.path.with_name(self.path.name + end) for end in ("", "-wal", "-shm"))
         return [file for file in beside if file.exists()]

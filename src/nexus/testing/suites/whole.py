@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from threading import Thread
 
 from ...core.protocols import Store
 from ...core.records import MemoryKind
-from ..samples import ACME, ADMIN, OTHER, draft, event, keep, point, tell, towards
+from ...core.window import Slot, WindowItem
+from ..samples import (
+    ACME,
+    ADMIN,
+    ALICE_DM,
+    IN_ROOM,
+    NOON,
+    OTHER,
+    ROOM,
+    draft,
+    event,
+    keep,
+    point,
+    tell,
+    towards,
+)
 
 
 class WholeSuite:
@@ -42,6 +59,60 @@ class WholeSuite:
         writer.join()
 
         assert (before, during, store.count(ADMIN)["events"]) == (1, 1, 2)
+
+    def test_every_write_that_may_be_seen_is_a_new_epoch(self, store: Store) -> None:
+        seen = [store.epoch(ADMIN)]
+        for write in self._writes(store):
+            write()
+            seen.append(store.epoch(ADMIN))
+
+        assert seen == sorted(set(seen))
+
+    def _writes(self, store: Store) -> Iterator[Callable[[], object]]:
+        yield lambda: tell(store, event("1"))
+        (source,) = (told.id for told in store.ledger.find(ADMIN))
+        yield lambda: store.memories.put(ACME, [draft(source, text="tea")])
+        yield lambda: store.memories.put(ACME, [draft(source, text="tea, hot")])
+        yield lambda: store.memories.put(ACME, [draft(source, text="so it is", slot="2")])
+        one, two = (memory.id for memory in store.memories.find(ADMIN))
+        yield lambda: point(store, {one: towards(1)})
+        yield lambda: store.memories.delete(ACME, [two])
+        note = WindowItem(scope=ROOM, slot=Slot.NOTE, key="k", value="tea", at=NOON)
+        yield lambda: store.window.put(ACME, [note])
+        yield lambda: store.window.put(ACME, [replace(note, value="coffee")])
+        yield lambda: store.window.drop(ACME, ROOM, Slot.NOTE, "k")
+        yield lambda: store.eraser.erase(ACME, events=[source], memories=[], tombstones=[])
+
+    def test_what_is_made_again_at_any_time_is_no_new_epoch(self, store: Store) -> None:
+        memory = keep(store, "1", "tea")
+        before = store.epoch(ADMIN)
+
+        store.ledger.append(ACME, [event("1", "tea")], recorded_at=NOON)  # it is there already
+        store.memories.put(ACME, [draft(*memory.sources, text="tea")])
+        for slot in (Slot.SUMMARY, Slot.INJECTED, Slot.CONTEXT):
+            item = WindowItem(scope=ROOM, slot=slot, key="k", value="tea", at=NOON)
+            store.window.put(ACME, [item])
+            store.window.drop(ACME, ROOM, slot)
+        store.count(ADMIN)
+        store.optimize()
+
+        assert store.epoch(ADMIN) == before
+
+    def test_what_may_not_be_seen_is_no_new_epoch(self, store: Store) -> None:
+        told = keep(store, "1", "tea")
+        before = store.epoch(IN_ROOM.grant())
+
+        hidden = keep(store, "2", "secret", scope=ALICE_DM)
+        point(store, {hidden.id: towards(1)})
+        keep(store, "1", "tea", workspace=OTHER)
+        mixed = draft(*told.sources, *hidden.sources, text="of both", slot="2")
+        store.memories.put(ACME, [mixed])
+        note = WindowItem(scope=ALICE_DM, slot=Slot.NOTE, key="k", value="tea", at=NOON)
+        store.window.put(ACME, [note])
+        store.eraser.erase(ACME, events=list(hidden.sources), memories=[], tombstones=[])
+
+        assert store.epoch(IN_ROOM.grant()) == before
+        assert store.epoch(ADMIN.within([])) == 0
 
     def test_tidying_up_changes_nothing(self, store: Store) -> None:
         memory = keep(store, "1")

@@ -25,6 +25,7 @@ CREATE TABLE labels (
     terms      INTEGER NOT NULL DEFAULT 0,   -- their lengths, added up
     threads    INTEGER NOT NULL DEFAULT 0,   -- conversations in it
     names      INTEGER NOT NULL DEFAULT 0,   -- names its memories are known by, added up
+    epoch      INTEGER NOT NULL DEFAULT 0,   -- grows with every write: what was composed before is old
     PRIMARY KEY (workspace, label),
     UNIQUE (workspace, scopes, learned)
 ) STRICT, WITHOUT ROWID;
@@ -202,3 +203,35 @@ CREATE TABLE window_items (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX window_by_time ON window_items (workspace, label, at);
+
+-- Whatever is written into a label or taken out of it, its epoch grows in the same transaction.
+-- The receipts of contexts and what is made of events at any time are no news to anybody.
+CREATE TRIGGER event_added AFTER INSERT ON events BEGIN
+    UPDATE labels SET epoch = epoch + 1 WHERE workspace = new.workspace AND label = new.label;
+END;
+
+CREATE TRIGGER event_erased AFTER UPDATE OF content ON events BEGIN
+    UPDATE labels SET epoch = epoch + 1 WHERE workspace = old.workspace AND label = old.label;
+END;
+
+CREATE TRIGGER memory_added AFTER INSERT ON memories BEGIN
+    UPDATE labels SET epoch = epoch + 1 WHERE workspace = new.workspace AND label = new.label;
+END;
+
+CREATE TRIGGER memory_gone AFTER DELETE ON memories BEGIN
+    UPDATE labels SET epoch = epoch + 1 WHERE workspace = old.workspace AND label = old.label;
+END;
+
+CREATE TRIGGER vector_added AFTER INSERT ON vectors BEGIN
+    UPDATE labels SET epoch = epoch + 1 WHERE workspace = new.workspace AND label = new.label;
+END;
+
+CREATE TRIGGER window_item_put AFTER INSERT ON window_items
+  WHEN new.slot IN ('note', 'thought', 'goal') BEGIN
+    UPDATE labels SET epoch = epoch + 1 WHERE workspace = new.workspace AND label = new.label;
+END;
+
+CREATE TRIGGER window_item_gone AFTER DELETE ON window_items
+  WHEN old.slot IN ('note', 'thought', 'goal') BEGIN
+    UPDATE labels SET epoch = epoch + 1 WHERE workspace = old.workspace AND label = old.label;
+END;
