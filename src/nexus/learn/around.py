@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from ..core.access import Grant, administrator_grant
 from ..core.ids import WorkspaceId
@@ -18,6 +18,7 @@ from .learning import PROJECT
 from .rules.extracted import Context, Message
 
 RECENT = 10  # messages before an event that tell who is there
+MOMENT = timedelta(microseconds=1)
 WORD = re.compile(r"\w+")
 SMALL = STOP_WORDS | {"s"}  # "alice's"
 TALK = (EventKind.MESSAGE, EventKind.NOTE)
@@ -77,21 +78,54 @@ def stretches(store: Store, events: Iterable[Event]) -> Iterator[Stretch]:
     for event in events:
         by_place[event.workspace, event.scope].append(event)
     for (workspace, scope), told in by_place.items():
-        told.sort(key=lambda event: (event.at, event.id))
+        told.sort(key=_order)
         grant = administrator_grant(workspace).within([scope])
         yield Stretch(workspace, scope, tuple(_each_with_recent(store, grant, told)))
 
 
 def _each_with_recent(store: Store, grant: Grant, told: Sequence[Event]) -> Iterator[Around]:
+    """Also what was learned earlier, between two of these, is what was said before the second."""
+    meanwhile = _meanwhile(store, grant, told)
+    if meanwhile is None:
+        yield from (Around(event, tuple(_before(store, grant, event))) for event in told)
+        return
+    new = {event.id for event in told}
     recent: dict[str | None, list[Event]] = {}
-    for event in told:
+    for event in meanwhile:
         if event.thread not in recent:
-            recent[event.thread] = _before(store, grant, event.thread, event.at)
-        yield Around(event, tuple(recent[event.thread]))
+            recent[event.thread] = _before(store, grant, event)
+        if event.id in new:
+            yield Around(event, tuple(recent[event.thread]))
         if event.kind in TALK:
             recent[event.thread] = [*recent[event.thread], event][-RECENT:]
 
 
-def _before(store: Store, grant: Grant, thread: str | None, at: datetime) -> list[Event]:
-    found = store.ledger.find(grant, until=at, limit=RECENT)
-    return [event for event in reversed(found) if event.thread == thread and event.kind in TALK]
+def _meanwhile(store: Store, grant: Grant, told: Sequence[Event]) -> list[Event] | None:
+    """These, and everything between them in their threads; None if that would be far too much."""
+    if len(told) == 1:
+        return list(told)
+    most = 2 * len(told) + RECENT
+    found = store.ledger.find(grant, since=told[0].at, until=told[-1].at + MOMENT, limit=most)
+    if len(found) == most:
+        return None
+    threads = {event.thread for event in told}
+    beside = {event.id: event for event in found if event.thread in threads}
+    return sorted((beside | {event.id: event for event in told}).values(), key=_order)
+
+
+def _before(store: Store, grant: Grant, event: Event) -> list[Event]:
+    """The last of its conversation before it. Where many talk at once, they are looked for."""
+    for most in (2 * RECENT, 10 * RECENT):
+        found = store.ledger.find(grant, until=event.at + MOMENT, limit=most)
+        earlier = [
+            each
+            for each in found
+            if each.thread == event.thread and each.kind in TALK and _order(each) < _order(event)
+        ]
+        if len(earlier) >= RECENT or len(found) < most:
+            break
+    return sorted(earlier, key=_order)[-RECENT:]
+
+
+def _order(event: Event) -> tuple[datetime, str]:
+    return event.at, event.id

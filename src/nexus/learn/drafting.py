@@ -13,7 +13,7 @@ from ..core.secrets import answers, hidden, redacted
 from .around import SMALL, WORD, Around, Stretch, stretches, words_of
 from .decisions import decided
 from .directory import Directory
-from .entities import entity_drafts
+from .entities import entity_drafts, grounded
 from .explicit import explicit
 from .immune import NOTHING_INJECTED, Injected, is_person, new_words, own_words
 from .injected import injected_in
@@ -148,7 +148,7 @@ class PlaceReader:
         said = list(knowledge(around.event, found.extracted, grounds))
         self.known.with_(said)
         who = entity_drafts(around.event, found.extracted, self.known, grounds)
-        return [*said, *who, *found.reviews]
+        return [*said, *who, *(grounded(review, grounds) for review in found.reviews)]
 
     def names(self, event: Event) -> Iterator[str]:
         """Those known names that this event may mean, some of them also in small letters."""

@@ -11,6 +11,7 @@ application that observes a message puts what it has checked into the event's me
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ..core.derive import known_as
@@ -18,6 +19,7 @@ from ..core.identifiers import KINDS, normal_identifier, spelt_identifier
 from ..core.ids import LONGEST_ID, digest
 from ..core.records import Draft, Event, EventKind, Memory, MemoryKind, Trust
 from .directory import UNTYPED, Claim, Directory
+from .knowledge import Grounds, on_nothing_else
 from .linking import RULES, merge_review, propose
 from .resolve import PERSON, Candidate
 from .rules.extracted import Extracted, Identity
@@ -26,14 +28,26 @@ IDENTITY = "identity"  # metadata in which a channel says whom it knows the spea
 AGENT = "agent"
 
 
-def entity_drafts(event: Event, extracted: Extracted, known: Directory) -> Iterator[Draft]:
+def entity_drafts(
+    event: Event, extracted: Extracted, known: Directory, grounds: Grounds = on_nothing_else
+) -> Iterator[Draft]:
     """Records of what this event tells about who is who, as far as it was not known.
 
-    `known` grows on the way, so that nothing is told twice.
+    `known` grows on the way, so that nothing is told twice. `grounds` tells which earlier events
+    names were taken from: a record with such a name rests on them, too, and is erased with them.
     """
-    for draft in _drafts(event, extracted, known):
+    for made in _drafts(event, extracted, known):
+        draft = grounded(made, grounds)
         known.with_([draft])
         yield draft
+
+
+def grounded(draft: Draft, grounds: Grounds) -> Draft:
+    """A record or a review, resting also on where its names were taken from."""
+    body = draft.body
+    names = body["names"] if draft.kind is MemoryKind.REVIEW else [body["name"], *body["aliases"]]
+    sources = dict.fromkeys([*draft.sources, *grounds(names, "")])
+    return replace(draft, sources=tuple(sources))
 
 
 def _drafts(event: Event, extracted: Extracted, known: Directory) -> Iterator[Draft]:

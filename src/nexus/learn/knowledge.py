@@ -18,6 +18,11 @@ PINNED = 0.9  # the salience of a landmark
 Grounds = Callable[[Iterable[str | None], str], tuple[str, ...]]  # names, sentence → earlier events
 
 
+def on_nothing_else(_names: Iterable[str | None], _sentence: str) -> tuple[str, ...]:
+    """The grounds of who takes no name from an earlier event."""
+    return ()
+
+
 def knowledge(event: Event, extracted: Extracted, grounds: Grounds) -> Iterator[Draft]:
     """What was said to be so, and what was decided.
 
