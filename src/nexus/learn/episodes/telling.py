@@ -90,7 +90,7 @@ def _known_line(memory: Memory, said: dict[str, Event]) -> Line:
     if landmark:
         weight = LANDMARK + DECIDED[LandmarkKind(memory.body["kind"])]
     else:
-        weight = FACT + memory.confidence
+        weight = FACT * memory.confidence + telling(memory.text)
     speaker = memory.speaker or event.speaker
     return Line(event.at, 0, speaker, redacted(memory.text), weight, speaker, landmark=landmark)
 
@@ -154,5 +154,6 @@ def chosen(lines: Iterable[Line]) -> list[Line]:
 
 
 def _says_again(said: frozenset[str], before: frozenset[str]) -> bool:
-    """Whether it tells little that the other one did not."""
-    return len(said & before) >= SAME * len(said)
+    """Whether it tells little that the other one did not, and no other number."""
+    again = len(said & before) >= SAME * len(said)
+    return again and not any(NUMBER.search(term) for term in said - before)
