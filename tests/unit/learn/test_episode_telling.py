@@ -63,11 +63,12 @@ def test_lines_stand_in_the_order_they_were_said_with_who_said_them() -> None:
     assert told(events) == [f"{each.speaker}: {each.text}" for each in events]
 
 
-def test_everybody_is_heard_before_somebody_is_heard_twice() -> None:
+def test_of_what_tells_about_as_much_who_was_not_heard_yet_comes_first() -> None:
     chatty = [("alice", f"On {n} May 2026 Carol paid {n}00 dollars to Dave.") for n in range(1, 12)]
-    events = said(*chatty, ("bob", "The cat sleeps on the warm roof."))
+    events = said(*chatty, ("bob", "The cat of Erin sleeps 20 hours."))
 
-    assert "bob: The cat sleeps on the warm roof." in told(events)
+    assert telling(events[-1].text) < telling(events[0].text)
+    assert "bob: The cat of Erin sleeps 20 hours." in told(events)
 
 
 def test_it_is_never_longer_than_there_is_room() -> None:
