@@ -59,7 +59,9 @@ RANGES = {
     "memory.search.model_wait_seconds": (0.1, 60),
     "memory.compose.budget": (LEAST_BUDGET, MOST_BUDGET),
     "memory.compose.window": (1, MOST_EVENTS),
+    "memory.compose.idle_hours": (0.1, 24 * 365),
     "memory.compose.hits": (1, 100),
+    "memory.compose.cached_seconds": (0, 300),
     "memory.compose.least_score": (0, 1),
     **{f"memory.compose.{name}": (0, MOST_BUDGET) for name in ROOMS},
 }

@@ -46,7 +46,9 @@ class Desk:
         """The notes that lie here, newest first."""
         from .compose import window  # noqa: PLC0415
 
-        return window.notes(self._parts.store, self.grant, self.viewer.home, self._parts.now())
+        return window.notes(
+            self._parts.store, self.grant, self.viewer.home, self._parts.now(), idle=self._idle
+        )
 
     def drop_note(self, key: str) -> bool:
         """Take a note away; whether it was there."""
@@ -71,7 +73,9 @@ class Desk:
         """What the agent thought here, oldest first."""
         from .compose import window  # noqa: PLC0415
 
-        return window.thoughts(self._parts.store, self.grant, self.viewer.home, self._parts.now())
+        return window.thoughts(
+            self._parts.store, self.grant, self.viewer.home, self._parts.now(), idle=self._idle
+        )
 
     def set_goal(self, text: str, *, status: str = "active") -> ActiveGoal:
         """Say what is being worked on here: "active", "done" or "dropped"."""
@@ -91,7 +95,9 @@ class Desk:
         """What is being worked on here."""
         from .compose import window  # noqa: PLC0415
 
-        return window.goal(self._parts.store, self.grant, self.viewer.home, self._parts.now())
+        return window.goal(
+            self._parts.store, self.grant, self.viewer.home, self._parts.now(), idle=self._idle
+        )
 
     def window(self, limit: int = 50) -> WindowView:
         """What is on the table: the last messages, the summary, notes, thoughts and the goal.
@@ -103,7 +109,12 @@ class Desk:
         most = check_limit(limit, MOST_SHOWN)
         self._parts.learner.catch_up(self.grant.within([self.viewer.home]))
         now = self._parts.now()
-        return window.window_of(self._parts.store, self.grant, self.viewer.home, now, most)
+        home, store = self.viewer.home, self._parts.store
+        return window.window_of(store, self.grant, home, now, most, idle=self._idle)
+
+    @property
+    def _idle(self) -> timedelta:
+        return self._parts.settings.compose.idle
 
     @property
     def _whoever_is_here(self) -> str:

@@ -76,7 +76,8 @@ class Nexus:
 
     def optimize(self) -> None:
         """Give back disk space, also that of notes and contexts whose time is over."""
-        self._parts.store.window.prune(now=self._parts.now())
+        idle = self._parts.settings.compose.idle
+        self._parts.store.window.prune(now=self._parts.now(), idle=idle)
         self._parts.store.optimize()
 
     def close(self) -> None:

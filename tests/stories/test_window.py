@@ -8,6 +8,7 @@ import pytest
 from tests.conftest import Clock, Open
 
 from nexus import AsyncNexus, InvalidInput, Nexus, Place
+from nexus.compose.settings import Composing
 from nexus.config import Settings
 from nexus.embedders.hashing import HashingEmbedder
 
@@ -188,3 +189,21 @@ async def test_the_table_can_be_awaited() -> None:
 
     assert goal == view.goal
     assert [note.value for note in view.notes] == ["value"]
+
+
+@pytest.mark.requirement("D2")
+def test_how_long_a_silence_is_can_be_set(open_nexus: Open, clock: Clock) -> None:
+    settings = Settings(compose=Composing(idle_hours=1))
+    room = open_nexus(settings=settings).workspace("ferries").room("office", agent="scribe")
+    talk(room, clock)
+    room.note("key", "value")
+    room.think("Hm.")
+    room.set_goal("Paint.")
+    clock.advance(minutes=59)
+    assert len(room.notes()) == len(room.thoughts()) == 1
+    clock.advance(minutes=2)
+
+    view = room.window()
+
+    assert (view.events, view.notes, view.thoughts, view.goal) == ((), (), (), None)
+    assert (room.notes(), room.thoughts(), room.goal()) == ([], [], None)

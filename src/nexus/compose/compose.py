@@ -90,6 +90,7 @@ class Composer:
             asking.viewer.home,
             asking.now,
             wish.window or self.settings.window,
+            idle=self.settings.idle,
             as_of=wish.as_of,
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 from ..core.context import Part
 
@@ -19,7 +20,9 @@ class Composing:
 
     budget: int = 4_000
     window: int = 40  # events
+    idle_hours: float = 24  # without a message or a note, until a place's window is empty
     hits: int = 10
+    cached_seconds: int = 300  # how long the same question has the same context; 0: never
     least_score: float = 0.2  # what is less relevant is not shown
     landmarks: int = 500
     landmarks_floor: int = 250
@@ -34,6 +37,10 @@ class Composing:
     activity: int = 400
     recall: int = 800
     window_floor: int = 600  # the window has what the others leave, and this much in any case
+
+    @property
+    def idle(self) -> timedelta:
+        return timedelta(hours=self.idle_hours)
 
     def budget_of(self, part: Part) -> int:
         """What a section may use of its own; what it leaves flows on."""
