@@ -280,7 +280,7 @@ def test_compose_goes_on_without_an_embedder(open_nexus: Open) -> None:
 def test_before_repeats_nothing_the_messages_show(team: Team) -> None:
     team.alices.observe("alice", "The launch of the ferry is on the ninth of May.")
     team.alices.observe("alice", DECIDED)
-    messages = [
+    messages: list[dict[str, Any]] = [
         {"role": "system", "content": "Be brief."},
         {"role": "user", "content": DECIDED},
         {"role": "assistant", "content": "Noted."},
@@ -297,7 +297,7 @@ def test_before_repeats_nothing_the_messages_show(team: Team) -> None:
 
 def test_after_writes_down_each_message_once(team: Team) -> None:
     context = team.alices.compose("hello")
-    chat = [
+    chat: list[dict[str, Any]] = [
         {"role": "system", "content": context.text},
         {"role": "user", "content": "My sister Mira lives in Leeds."},
         {

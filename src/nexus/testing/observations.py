@@ -18,7 +18,7 @@ from ..core.filters import parse_filter
 from ..core.ids import WorkspaceId
 from ..core.records import Found, MemoryKind
 from ..core.text import query_terms
-from ..core.window import Slot
+from ..core.window import Slot, WindowItem
 from ..embedders.hashing import HashingEmbedder
 from ..place import Place
 from ..recall.episodes import episodes_for
@@ -250,15 +250,22 @@ def canonical(answer: Any) -> Any:
     """Everything about an answer that may be compared: all but how long it took."""
     if isinstance(answer, Exception):
         return type(answer).__name__, str(answer)
-    if isinstance(answer, Found):
-        timeless = tuple(replace(each, seconds=0.0) for each in answer.strategies)
-        return replace(answer, seconds=0.0, strategies=timeless)
-    if isinstance(answer, Context):
-        return replace(answer, receipt=replace(answer.receipt, seconds={}))
-    if isinstance(answer, Explained):
-        return replace(answer, receipt=replace(answer.receipt, seconds={}))
     if isinstance(answer, dict):
         return {name: canonical(value) for name, value in answer.items()}
     if isinstance(answer, list | tuple):
         return [canonical(each) for each in answer]
-    return answer
+    return _timeless(answer)
+
+
+def _timeless(answer: Any) -> Any:
+    """The same without how long it took, wherever that is told."""
+    match answer:
+        case Found():
+            strategies = tuple(replace(each, seconds=0.0) for each in answer.strategies)
+            return replace(answer, seconds=0.0, strategies=strategies)
+        case Context() | Explained():
+            return replace(answer, receipt=replace(answer.receipt, seconds={}))
+        case WindowItem(slot=Slot.CONTEXT, value=dict() as receipt):
+            return replace(answer, value={**receipt, "seconds": {}})
+        case _:
+            return answer
