@@ -12,8 +12,8 @@ from .compose.compose import Composer
 from .compose.explain import Explained, explained
 from .compose.messages import KEPT, keys_of, question_in, read_messages
 from .compose.receipts import kept
-from .compose.wish import Wish
-from .core.access import Viewer
+from .compose.wish import Wish, checked
+from .core.access import Grant, Viewer
 from .core.context import Context
 from .core.errors import Unavailable
 from .core.records import NewEvent, Receipt
@@ -113,18 +113,32 @@ class Contexts:
         return explained(self._parts.store, self.grant, id, self._parts.now())
 
     def _composed(self, wish: Wish) -> Context:
+        """From the cache, if nothing was told since the same was asked."""
+        asked, parts = checked(wish), self._parts
+        return parts.contexts.composed(
+            self.viewer, asked, lambda: parts.store.epoch(self.grant), lambda: self._fresh(asked)
+        )
+
+    def _fresh(self, wish: Wish) -> tuple[Context, int | None]:
+        """A new context, and the epoch before it was begun to be read."""
         parts = self._parts
+        epochs: list[int] = []
+
+        def catch_up(grant: Grant) -> None:
+            parts.learner.catch_up(grant)
+            epochs.append(parts.store.epoch(grant))
+
         composer = Composer(
             store=parts.store,
             ranking=parts.ranking,
-            catch_up=parts.learner.catch_up,
+            catch_up=catch_up,
             clock=parts.now,
             settings=parts.settings.compose,
             threshold=parts.settings.search.default_threshold,
         )
         context = composer.compose(self.viewer, wish)
         parts.afterwards(lambda: self._keep(context))
-        return context
+        return context, epochs[0] if epochs else None
 
     def _keep(self, context: Context) -> None:
         """Nobody waits for this, and a window that is away keeps nothing."""

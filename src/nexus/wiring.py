@@ -9,6 +9,7 @@ from functools import cache
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from .compose.cache import ContextCache
 from .config import LlmSettings, Settings, StoreSettings, in_use
 from .core.breaker import Breaker, Breakers, breaker
 from .core.errors import ConfigError, EmbedderUnavailable
@@ -50,6 +51,7 @@ class Parts:
     spending: Spending
     episodes: Callable[[], Episodes]  # made when first needed
     breakers: Breakers
+    contexts: ContextCache
     now: Clock
     background: bool
 
@@ -72,11 +74,12 @@ def make_breakers(
     ours, llm, search = settings.embeddings, settings.llm, settings.search
     where = (ours.provider, ours.model or "", ours.base_url or ours.ollama_url)
     asked = (llm.provider, llm.model or "", llm.base_url or "")
+    alone = store is not None or settings.store.url == ":memory:"
     return Breakers(
         embedder=Breaker("the embedder") if embedder else breaker("the embedder", *where),
         model=breaker("the model", *asked),
         reranker=breaker("the reranker", search.reranker_url or ""),
-        window=Breaker("the window") if store else breaker("the window", settings.store.url),
+        window=Breaker("the window") if alone else breaker("the window", settings.store.url),
     )
 
 
@@ -113,6 +116,7 @@ def assemble(
         spending=spending,
         episodes=episodes,
         breakers=guards,
+        contexts=ContextCache(now, seconds=settings.compose.cached_seconds),
         now=now,
         background=background,
     )

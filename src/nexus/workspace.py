@@ -94,6 +94,7 @@ class Workspace:
         target = choose_target(store, self.id, wanted)
         report = forget(store, self.id, target, now=self._parts.now())
         self._parts.embedder.forget(self.id)
+        self._parts.contexts.forget(self.id)
         self.flush()
         return report
 

@@ -1,0 +1,157 @@
+"""Contexts that were composed a moment ago, for whoever asks the same again.
+
+A context is found again by who asks what, and by the epoch of everything that may be seen: any
+write there makes another epoch, in its own transaction and for every process, so nothing has to
+be told to this cache. It never outlives five minutes, because contexts speak of time.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from threading import Lock
+
+from ..core.access import Viewer
+from ..core.context import Context
+from ..core.errors import Unavailable
+from ..core.ids import WorkspaceId, digest
+from .wish import Wish
+
+SECONDS = 300
+MOST_BYTES = 32_000_000
+Compose = Callable[[], tuple[Context, int | None]]  # a context, and the epoch it began with
+ITEM_BYTES = 600  # of an item or a reason, besides its text
+
+
+@dataclass(frozen=True, slots=True)
+class CacheStats:
+    hits: int
+    misses: int
+    contexts: int
+    bytes: int
+
+    @property
+    def hit_rate(self) -> float:
+        asked = self.hits + self.misses
+        return self.hits / asked if asked else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    context: Context
+    workspace: WorkspaceId
+    at: datetime
+    bytes: int
+
+
+class ContextCache:
+    """The last contexts of this process, within so many bytes; those asked for longest ago go."""
+
+    def __init__(
+        self,
+        clock: Callable[[], datetime],
+        *,
+        seconds: float = SECONDS,
+        most_bytes: int = MOST_BYTES,
+    ) -> None:
+        self._clock = clock
+        self._lasts = timedelta(seconds=seconds)
+        self._most_bytes = most_bytes
+        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        self._bytes = 0
+        self._hits = 0
+        self._misses = 0
+        self._forgotten = 0
+        self._lock = Lock()
+
+    @property
+    def stats(self) -> CacheStats:
+        with self._lock:
+            return CacheStats(self._hits, self._misses, len(self._kept), self._bytes)
+
+    def composed(
+        self, viewer: Viewer, wish: Wish, epoch: Callable[[], int], compose: Compose
+    ) -> Context:
+        """The context of a moment ago if it still holds, else a new one.
+
+        `compose` says what the epoch was before it began to read; without one, or if something
+        was missing, its context is for this once.
+        """
+        if not self._lasts:
+            return compose()[0]
+        before = self._forgotten
+        with suppress(Unavailable):  # what is away is remarked upon by who needs it
+            known = self._look(key_of(viewer, wish, epoch()))
+            if known:
+                return replace(known, receipt=replace(known.receipt, cached=True))
+        context, began = compose()
+        if began is not None and not context.receipt.degraded:
+            self._keep(key_of(viewer, wish, began), viewer.workspace, context, before)
+        return context
+
+    def forget(self, workspace: WorkspaceId) -> None:
+        """Drop what this workspace was given, and what is being composed for it meanwhile."""
+        with self._lock:
+            self._forgotten += 1
+            for key in [key for key, each in self._kept.items() if each.workspace == workspace]:
+                self._drop(key)
+
+    def _look(self, key: str) -> Context | None:
+        now = self._clock()
+        with self._lock:
+            known = self._kept.get(key)
+            if known is None or not now - self._lasts < known.at <= now:
+                self._misses += 1
+                return None
+            self._hits += 1
+            self._kept.move_to_end(key)
+            return known.context
+
+    def _keep(self, key: str, workspace: WorkspaceId, context: Context, before: int) -> None:
+        entry = _Kept(context, workspace, self._clock(), _size(context))
+        with self._lock:
+            if self._forgotten != before or entry.bytes > self._most_bytes:
+                return
+            old = entry.at - self._lasts
+            for stale in [each for each, kept in self._kept.items() if kept.at <= old]:
+                self._drop(stale)
+            self._drop(key)
+            self._kept[key] = entry
+            self._bytes += entry.bytes
+            while self._bytes > self._most_bytes:
+                self._drop(next(iter(self._kept)))
+
+    def _drop(self, key: str) -> None:
+        gone = self._kept.pop(key, None)
+        self._bytes -= gone.bytes if gone else 0
+
+
+def key_of(viewer: Viewer, wish: Wish, epoch: int) -> str:
+    """Everything a context depends on, but for the time."""
+    grant = viewer.grant()
+    said = [part for each in wish.said for part in (each.role, each.name or "", each.text)]
+    return digest(
+        grant.workspace.value,
+        str(viewer.home),
+        viewer.agent.value,
+        viewer.project or "",
+        *(person.value for person in viewer.people),
+        "sees",
+        *sorted(map(str, grant.scopes)),
+        "asks",
+        wish.question,
+        repr((wish.budget, wish.window, wish.model, wish.as_of, wish.explain, wish.thread)),
+        "shows",
+        *said,
+        str(epoch),
+    )
+
+
+def _size(context: Context) -> int:
+    items = [item for section in context.sections for item in section.items]
+    reasons = len(items) + len(context.receipt.shown) + len(context.receipt.cut)
+    texts = len(context.text) + sum(len(item.text) for item in items)
+    return 2 * texts + ITEM_BYTES * reasons
