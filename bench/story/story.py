@@ -74,11 +74,22 @@ class Planted:
 
     def within(self, text: str) -> bool:
         """Whether all its words stand in a text, each as a word of its own."""
-        plain = " ".join(text.split())
-        return all(
-            re.search(rf"(?<!\w){re.escape(words)}(?!\w)", plain, re.IGNORECASE)
-            for words in self.words
-        )
+        return self.stands_in(plain(text))
+
+    def stands_in(self, plain_text: str) -> bool:
+        return all(_stands(words, plain_text) for words in self.words)
+
+
+def plain(text: str) -> str:
+    """Without what line ends and capitals change."""
+    return " ".join(text.split()).lower()
+
+
+def _stands(words: str, plain_text: str) -> bool:
+    wanted = words.lower()
+    if wanted not in plain_text:  # nearly always, and much faster
+        return False
+    return bool(re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", plain_text))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,8 +255,9 @@ class Telling:
 
     def leaked(self, place: Place, text: str) -> tuple[str, ...]:
         """Everything planted that may not be known there and is shown all the same."""
+        shown = plain(text)
         hidden = (each for each in self._planted if each.scope not in place.grant.scopes)
-        return tuple(each.key for each in hidden if each.within(text))
+        return tuple(each.key for each in hidden if each.stands_in(shown))
 
     @cached_property
     def _planted(self) -> list[Planted]:
