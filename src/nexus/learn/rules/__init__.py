@@ -19,7 +19,7 @@ from .facts import FactReader
 from .identities import identities, kin, may_name
 from .instructions import Voice
 from .junk import is_junk, told
-from .landmarks import Sentence, is_pledge, landmarks, may_hold_landmarks
+from .landmarks import Sentence, is_pledge, landmarks, may_hold_landmarks, settled
 from .mood import is_question
 from .secrets import blanked, secrets
 from .tokens import Token, sentences, tokens
@@ -88,8 +88,9 @@ class _Reading:
         low = frozenset([word.low for word in sentence])
         if not self.voice.distant and may_hold_landmarks(low, found, facts):
             said = self._said(sentence, low, found, facts, question=question)
-            self.landmarks += self.voice.landmarks(landmarks(said))
-            facts = [] if is_pledge(said) else facts  # a promise is no fact yet
+            turning = list(landmarks(said))
+            self.landmarks += self.voice.landmarks(turning)
+            facts = [] if is_pledge(said) else settled(turning, facts)  # a promise is no fact yet
         silent = person and not facts and not aliases and not question
         if silent and not self.reader.continued(self.facts, sentence):
             facts = list(self.reader.opinions(sentence, found))

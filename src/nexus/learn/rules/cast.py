@@ -82,6 +82,14 @@ class Cast:
         unsure = {name for name, fits in self.seen[-4:] if fits == "?"}
         return unsure.pop() if len(unsure) == 1 and pronoun in ("he", "she") else None
 
+    def each(self, names: str, *, people: bool) -> list[str]:
+        """Tyler and Sarah are two; Marks and Spencer are one, unless only `people` can be meant."""
+        parts = JOINED.split(names) if " and " in names else [names]
+        if len(parts) == 1 or not all(SPELT.fullmatch(part) for part in parts):
+            return [names]
+        known = all(_is_somebody(part.lower(), self.known) for part in parts)
+        return parts if people or known else [names]
+
     def our(self, noun: str) -> str:
         return self.speaker if noun in PRIVATE or noun in KIN else self.group
 
@@ -111,6 +119,14 @@ class Cast:
         if first in ("this", "that", "these", "those"):
             return None
         return re.sub(r"\bmy\b", f"{self.speaker}'s", joined(phrase))
+
+
+JOINED = re.compile(r",? and |, ")
+SPELT = re.compile(r"[^\W\d_][\w-]*(?: [A-Z][\w-]*){0,2}")
+
+
+def _is_somebody(small: str, known: frozenset[str]) -> bool:
+    return small in known or (first := small.split(maxsplit=1)[0]) in WOMEN or first in MEN
 
 
 WHOSE = {"his": "he", "her": "she", "their": "they"}

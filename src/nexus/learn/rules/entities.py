@@ -21,6 +21,7 @@ from .lexicon import (
     SUBORDINATORS,
     words,
 )
+from .relations import ONLY_PEOPLE
 from .tokens import STOPS, Token
 from .verbs import FORMS
 
@@ -49,9 +50,6 @@ PLACES = words(
 EVENTS = words("conference summit festival marathon tournament workshop meetup concert wedding")
 DOCUMENTS = (".pdf", ".md", ".docx", ".xlsx", ".csv", ".txt", ".pptx")
 INSIDE = frozenset("of de van von & the".split())
-TYPED_SUBJECTS = words(
-    "WORKS_AT WORKS_AS LIVES_IN MOVED_TO MOVING_TO SPOUSE_OF SIBLING_OF LIKES KNOWS"
-)
 BEFORE_CAPITALS = STOPS | frozenset('"“:-')
 LONGEST_NAME = 5
 NAMED = re.compile(r"[A-Z][\w.'’&-]*(?: (?:of |de |van |von )?[A-Z][\w.'’&-]*)*")
@@ -135,7 +133,7 @@ def _types(facts: Sequence[Statement], cast: Cast) -> list[tuple[str, str]]:
             found.append((named.group(), TYPES.get(fact.predicate, "thing")))
         if fact.subject == cast.project:
             found.append((fact.subject, "project"))
-        elif fact.predicate in TYPED_SUBJECTS:
+        elif fact.predicate in ONLY_PEOPLE:
             found.append((fact.subject, "person"))
     return found
 
@@ -153,6 +151,7 @@ TYPES = {
     **dict.fromkeys("USES SWITCHED_TO CHOSE".split(), "product"),
     **dict.fromkeys("BUILDING CREATED WORKING_ON CONTRIBUTED_TO LAUNCHED".split(), "project"),
     "HAS_PET": "pet",
+    "MEMBER_OF": "group",
     "ATTENDED": "event",
 }
 

@@ -19,6 +19,7 @@ from .relations import (
     BEGINS,
     FINISHED,
     LONGEST_REST,
+    ONLY_PEOPLE,
     OPPOSITE,
     PAST_ONLY,
     STATES,
@@ -134,9 +135,26 @@ class FactReader:
         ]:
             ours = clause.kind == "we" and found.category in OF_PEOPLE
             about = found._replace(subject=self._cast.speaker) if ours else found
-            yield self._statement(told, about, whole=alone and not found.inferred)
+            for each in self._each(about):
+                yield self._statement(told, each, whole=alone and not found.inferred)
             if found.only:
                 return
+
+    def _each(self, found: Told) -> Iterator[Told]:
+        """One fact for each of those it is about: of two people none is the other."""
+        first, together, second = found.subject.partition(" and ")
+        if together and found.object.startswith("each other"):
+            yield found._replace(subject=first, object=second)
+            return
+        objects = [found.object]
+        if found.type == "person":
+            objects = self._cast.each(found.object, people=True)
+        aspect = found.aspect
+        if len(objects) > 1 and aspect and aspect.removesuffix("s") in KIN:
+            aspect = aspect.removesuffix("s")
+        for subject in self._cast.each(found.subject, people=found.relation in ONLY_PEOPLE):
+            for object in objects:
+                yield found._replace(subject=subject, object=object, aspect=aspect)
 
     def _by_table(self, clause: Clause, rest: str, subject: str) -> Iterator[Told]:
         for rule in rules().get(clause.lemma, ()):
@@ -153,9 +171,7 @@ class FactReader:
             if clause.modal == "would" and relation == "LIKES":
                 relation = "WANTS"
                 object = object.removeprefix("to ")
-            yield from _persons(
-                subject, relation, object, rule.type, rule.category, negated=negated
-            )
+            yield Told(subject, relation, object, rule.type, rule.category, negated=negated)
             return
 
     def _object(self, clause: Clause, offset: int, object: str, rule: Rule) -> str:
@@ -245,19 +261,20 @@ class FactReader:
         said = self._sentence(told, clause.begin, len(clause.words))
         if is_judgement(clause):
             said = self._attributed(clause, said)
-        yield Statement(
-            subject=subject,
-            predicate=relation,
-            value=value,
-            category=category,
-            certainty=told.certainty,
-            temporal=_temporal(clause),
-            valid_from=since,
-            valid_to=until,
-            negated=clause.negated,
-            sentence=said,
-            source=Span(clause.words[0].start, clause.words[-1].end),
-        )
+        for each in self._cast.each(subject, people=False):
+            yield Statement(
+                subject=each,
+                predicate=relation,
+                value=value,
+                category=category,
+                certainty=told.certainty,
+                temporal=_temporal(clause),
+                valid_from=since,
+                valid_to=until,
+                negated=clause.negated,
+                sentence=said,
+                source=Span(clause.words[0].start, clause.words[-1].end),
+            )
 
     def opinions(self, words: Sequence[Token], found: Sequence[Clause]) -> Iterator[Statement]:
         """It is important to rest: a fact about whoever says so."""
@@ -343,17 +360,6 @@ def _in_tense(relation: str, clause: Clause) -> str:
     if relation in FINISHED and clause.tense == "past" and not clause.progressive:
         return FINISHED[relation]
     return relation
-
-
-def _persons(
-    subject: str, relation: str, object: str, type: str | None, category: Category, *, negated: bool
-) -> Iterator[Told]:
-    """One fact; two for "Tyler and Sarah know each other"."""
-    first, together, second = subject.partition(" and ")
-    if object.startswith("each other") and together:
-        yield Told(first, relation, second, type, category, negated=negated)
-    else:
-        yield Told(subject, relation, object, type, category, negated=negated)
 
 
 def _is_over(clause: Clause) -> bool:

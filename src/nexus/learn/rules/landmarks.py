@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from ...core.dates import DateSpan
 from .cast import Cast, joined
 from .clauses import Clause
-from .extracted import Landmark, LandmarkKind, Span, Statement
+from .extracted import Landmark, LandmarkKind, Span, Statement, Temporal
 from .lexicon import CONDITIONS, words
+from .relations import STATES
 from .tokens import Token
 
 DECISION, ACTION_ITEM, COMMITMENT, PREFERENCE, CORRECTION = LandmarkKind
@@ -40,7 +42,8 @@ ASSIGNED = re.compile(r"(?P<owner>@?[A-Z][\w.-]*)\s+(?:to|will|should|must)\s")
 REQUEST = re.compile(
     r"\b(?:can|could|would|will) you (?:please |kindly |also |maybe )?"
     r"(?!tell|imagine|believe|see|guess|hear|explain|share)[a-z]{3,}\b \S"
-    r"|(?:^|[,.!] ?|\s)please (?!always|never|let|don't|do not)[a-z]{3,} \S"
+    r"|(?:^|[,.!] ?|\s)please (?!always|never|let|don't|do not"
+    r"|(?:remember|note|know|keep in mind) (?:that|I|we|my|our|he|she|they|it|this)\b)[a-z]{3,} \S"
     r"|^\W*(?:don[’']t forget|remember|make sure) to [a-z]{3,} \S",
     re.IGNORECASE,
 )
@@ -190,6 +193,18 @@ def is_pledge(said: Sentence) -> bool:
     return bool(said.low & PLEDGING and PLEDGE.search(said.text)) and not NO_PLEDGE.search(
         said.text
     )
+
+
+def settled(turning: Sequence[Landmark], facts: list[Statement]) -> list[Statement]:
+    """Facts beside the landmarks of their sentence: what was decided on is so from now on."""
+    if not any(each.kind is DECISION for each in turning):
+        return facts
+    return [
+        replace(fact, temporal=Temporal.CURRENT)
+        if fact.temporal is Temporal.FUTURE and fact.predicate in STATES
+        else fact
+        for fact in facts
+    ]
 
 
 def _commitment(said: Sentence) -> list[Landmark]:

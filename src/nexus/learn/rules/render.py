@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from ...core.dates import DateSpan, Precision, Relation
 from .cast import Cast
-from .lexicon import ADVERBS, NOT
+from .lexicon import ADVERBS, AUXILIARIES, NOT, PRONOUNS
 from .tokens import Token
-from .verbs import BASE, FORMS, PAST, third
+from .verbs import BASE, FORMS, PAST, THIRD, third
 
 AGREEING = {
     "am": "is",
@@ -21,8 +21,10 @@ AGREEING = {
     "'ve": " has",
     "do": "does",
 }
+OF_SEVERAL = {"'ve": " have", "'re": " are"}  # Max and I've: no name carries these
 LONG = {"'ll": " will", "'d": " would", "gon": "going", "na": " to"}
 CHANGING = frozenset("i we my our mine ours me us myself ourselves you your gon".split())
+LONGEST_PARTNER = 5  # words: "yesterday my old friend Max and I"
 JOINING = frozenset("and or but then".split())
 HELPERS = frozenset("can could will would should may might must did had ca wo be been was".split())
 BARE = frozenset("let make makes made help helps see saw have had to hear watch".split())
@@ -80,6 +82,8 @@ class Renderer:
             return replaced
         if self._agree:
             return self._agreed(word)
+        if word.kind == "clitic" and at and words[at - 1].low in ("i", "we"):
+            return OF_SEVERAL.get(word.low, LONG.get(word.low, word.text))
         if self._plain and at and words[at - 1].low in JOINING and _is_plain_verb(word.low):
             return third(word.low)
         if word.low == "to":
@@ -94,7 +98,7 @@ class Renderer:
         """A name for a pronoun of the first or second person."""
         low = words[at].low
         if low in ("i", "we"):
-            together = at > 0 and words[at - 1].low in ("and", "&")  # Max and I love
+            together = _together(words, at)
             self._agree, self._plain = not together, False
             self._said = True
             return self._cast.speaker if low == "i" else self._cast.group
@@ -140,6 +144,23 @@ class Renderer:
             self._plain = True
             return third(low)
         return word.text
+
+
+def _together(words: Sequence[Token], at: int) -> bool:
+    """Max and I love: two do it. I paint and I love, Max paints and I love: another clause."""
+    if at < 2 or words[at - 1].low not in ("and", "&"):
+        return False
+    if at + 1 < len(words) and words[at + 1].low in ("am", "'m", "m"):
+        return False
+    for place in range(at - 2, max(at - 2 - LONGEST_PARTNER, -1), -1):
+        word = words[place]
+        if word.kind == "mark":
+            return place < at - 2
+        form = FORMS.get(word.low)
+        finite = form is not None and not form.tags.isdisjoint((THIRD, PAST))
+        if word.low in PRONOUNS or word.low in AUXILIARIES or finite:
+            return False
+    return at - 2 < LONGEST_PARTNER
 
 
 def _is_plain_verb(low: str) -> bool:

@@ -38,8 +38,8 @@ def opening(words: Sequence[Token]) -> int:
     while place < size:
         _, _, text, low, kind = words[place]
         follows = words[place + 1].text if place + 1 < size else ""
-        if low == "by" and [each.low for each in words[place + 1 : place + 3]] == ["the", "way"]:
-            place += 3
+        if low in LEADING and (length := _leads_in(words, place)):
+            place += length
             continue
         if kind == "mark":
             passed = text in SKIPPED
@@ -53,6 +53,22 @@ def opening(words: Sequence[Token]) -> int:
             return place
         place += 1
     return place
+
+
+LEADING = frozenset("by remember note know keep".split())
+LEADS_IN = (("by", "the", "way"), ("keep", "in", "mind", "that"))
+
+
+def _leads_in(words: Sequence[Token], place: int) -> int:
+    """How many words only announce what comes: by the way; remember that, said at the start."""
+    low = tuple([word.low for word in words[place : place + 4]])
+    for phrase in LEADS_IN:
+        if low[: len(phrase)] == phrase:
+            return len(phrase)
+    told = low[0] in ("remember", "note", "know") and len(low) > 2
+    if told and low[1] == "that":
+        return 2
+    return 1 if told and low[0] == "remember" and low[1] in ("i", "my") else 0
 
 
 def subject_at(words: Sequence[Token], place: int) -> tuple[int, int, str, str] | None:

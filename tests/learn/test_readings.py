@@ -1,0 +1,135 @@
+"""Sentences that were once read wrongly, each for the rule behind it."""
+
+from __future__ import annotations
+
+import pytest
+from tests.learn.making import TWO, relations, said
+
+from nexus.learn.rules.extracted import LandmarkKind, Temporal
+
+# -- two people are two
+
+
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        (
+            "Tyler and Sarah live in Berlin.",
+            [("Tyler", "LIVES_IN", "Berlin"), ("Sarah", "LIVES_IN", "Berlin")],
+        ),
+        ("I met Anil and Kofi.", [("Alice", "MET", "Anil"), ("Alice", "MET", "Kofi")]),
+        (
+            "My brothers Tom and Max are pilots.",
+            [("Alice", "SIBLING_OF", "Tom"), ("Alice", "SIBLING_OF", "Max")],
+        ),
+    ],
+)
+def test_each_of_several_people_has_a_fact(text: str, facts: list[tuple[str, str, str]]) -> None:
+    found = said(text)
+
+    assert relations(found)[:2] == facts
+    assert not [entity.name for entity in found.entities if " and " in entity.name]
+
+
+def test_a_company_may_be_called_after_two() -> None:
+    found = relations(said("Marks and Spencer launched a new shop."))
+
+    assert [subject for subject, _, _ in found] == ["Marks and Spencer"]
+
+
+# -- "I", written as a name
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (
+            "I love pottery and I prefer short answers.",
+            "Alice loves pottery and Alice prefers short answers.",
+        ),
+        (
+            "I promise to paint the fence and I'm sure about it.",
+            "Alice promises to paint the fence and Alice is sure about it.",
+        ),
+        (
+            "My sister and I've decided to buy a boat.",
+            "Alice's sister and Alice have decided to buy a boat.",
+        ),
+        ("Max and I decided to buy a boat.", "Max and Alice decided to buy a boat."),
+    ],
+)
+def test_a_verb_agrees_with_the_name_that_stands_for_i(text: str, sentence: str) -> None:
+    (landmark,) = said(text, context=TWO).landmarks
+
+    assert landmark.text == sentence
+
+
+# -- joining
+
+
+@pytest.mark.parametrize(
+    ("text", "fact"),
+    [
+        ("I joined a travel club.", ("Alice", "MEMBER_OF", "travel club")),
+        ("We joined a hiking group.", ("Alice", "MEMBER_OF", "hiking group")),
+        ("I joined the Lisbon Chess Club.", ("Alice", "MEMBER_OF", "Lisbon Chess Club")),
+        ("I joined Volvo.", ("Alice", "WORKS_AT", "Volvo")),
+        ("I joined a small startup.", ("Alice", "WORKS_AT", "small startup")),
+        ("I joined the tournament on time.", ("Alice", "JOIN", "the tournament on time")),
+    ],
+)
+def test_who_joins_a_club_does_not_work_there(text: str, fact: tuple[str, str, str]) -> None:
+    assert relations(said(text)) == [fact]
+
+
+def test_who_joined_is_a_member_now() -> None:
+    (fact,) = said("I joined a travel club.").facts
+
+    assert fact.temporal is Temporal.CURRENT
+
+
+# -- what is to be remembered, and what is to be done
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Please remember that I prefer tea.",
+        "Remember that I prefer tea.",
+        "Please note that I prefer tea.",
+        "Please keep in mind that I prefer tea.",
+    ],
+)
+def test_what_is_to_be_remembered_is_no_task(text: str) -> None:
+    found = said(text)
+
+    assert [each.kind for each in found.landmarks] == [LandmarkKind.PREFERENCE_STATED]
+    assert [fact.sentence for fact in found.facts] == ["Alice prefers tea."]
+
+
+def test_to_remember_to_do_something_is_one() -> None:
+    (landmark,) = said("Please remember to send the report.").landmarks
+
+    assert landmark.kind is LandmarkKind.ACTION_ITEM
+
+
+# -- decisions
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We decided to use PostgreSQL instead of MySQL.",
+        "We have agreed to use PostgreSQL.",
+        "Decision: we will use PostgreSQL.",
+    ],
+)
+def test_what_was_decided_on_is_so(text: str) -> None:
+    found = said(text)
+
+    assert relations(found) == [("Apollo", "USES", "PostgreSQL")]
+    assert found.facts[0].temporal is Temporal.CURRENT
+
+
+def test_what_will_be_is_not_yet() -> None:
+    assert said("We will use PostgreSQL.").facts[0].temporal is Temporal.FUTURE
