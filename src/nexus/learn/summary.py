@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 from ..core.access import Grant, administrator_grant
 from ..core.canonical import text_time
+from ..core.errors import Unavailable
 from ..core.ids import WorkspaceId
 from ..core.protocols import Store
 from ..core.records import Event, Memory, MemoryKind
@@ -90,14 +92,23 @@ def kept_summary(store: Store, grant: Grant, now: datetime) -> Summary:
     return summary_from_json(found[0].value) if found else Summary()  # type: ignore[arg-type]
 
 
-def rebuilt(store: Store, grant: Grant, upto: Upto | None = None) -> Summary:
-    """The summary of the grant's one place, from the ledger and what was learned from it alone."""
+def rebuilt(
+    store: Store, grant: Grant, upto: Upto | None = None, *, as_of: datetime | None = None
+) -> Summary:
+    """The summary of the grant's one place, from the ledger and what was learned from it alone.
+
+    With `as_of`, of what had been told by then.
+    """
     made = Summary()
     for events in _backwards(store, grant, upto):
         last = made.upto or Upto.of(events[0])
-        portion = [event for event in events if event.kind in TALK]
+        portion = [
+            event
+            for event in events
+            if event.kind in TALK and (as_of is None or event.recorded_at <= as_of)
+        ]
         made = replace(_with(store, grant, replace(made, upto=last), portion), upto=last)
-        if events[-1].at + timedelta(seconds=MOST_LEAD) < last.at - REACH:
+        if not _in_reach(events[-1], last):
             break
     return made
 
@@ -146,13 +157,18 @@ def _next(
     if len(found) > MOST_READ:  # long not looked at
         return rebuilt(store, grant, Upto.of(found[0]))
     further = [event for event in found if event.kind in TALK and not upto.covers(event)]
-    again = [event for event in learned if upto.covers(event)]
+    again = [event for event in learned if upto.covers(event) and _in_reach(event, upto)]
     if len(further) < every and not again:
         return former
     made = _with(store, grant, former, further) if len(further) >= every else former
     for event in again:
         made = _with(store, grant, made, [event])
     return made
+
+
+def _in_reach(event: Event, upto: Upto) -> bool:
+    """Whether a sentence of it could count as new enough."""
+    return event.at + timedelta(seconds=MOST_LEAD) >= upto.at - REACH
 
 
 def _with(store: Store, grant: Grant, former: Summary, events: Sequence[Event]) -> Summary:
@@ -241,7 +257,10 @@ def _order(upto: Upto) -> tuple[datetime, tuple[int, ...]]:
 
 
 def _keep(store: Store, workspace: WorkspaceId, scope: Scope, made: Summary, now: datetime) -> None:
-    """Its time is the last message's: bringing it up to date is no activity in the place."""
+    """Its time is the last message's: bringing it up to date is no activity in the place.
+
+    If it cannot be kept, it is made again when somebody looks.
+    """
     if made.upto is None:
         return
     item = WindowItem(
@@ -253,4 +272,5 @@ def _keep(store: Store, workspace: WorkspaceId, scope: Scope, made: Summary, now
         expires_at=now + KEPT_FOR,
         rests_on=made.rests_on,
     )
-    store.window.put(workspace, [item])
+    with suppress(Unavailable):
+        store.window.put(workspace, [item])

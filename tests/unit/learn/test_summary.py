@@ -315,3 +315,13 @@ def test_a_summary_travels_as_json(store: Store) -> None:
 
     assert made.action_items
     assert summary_from_json(summary_to_json(made)) == made
+
+
+def test_old_history_that_is_taken_in_later_changes_nothing(store: Store) -> None:
+    talk(store, *CHAT)
+    before = kept_summary(store, HERE, LATER)
+
+    talk(store, *(f"In old days {line}" for line in CHAT[:5]), start=-30 * 24 * 60)
+
+    assert kept_summary(store, HERE, LATER) == before
+    assert summary_bytes(rebuilt(store, HERE, before.upto)) == summary_bytes(before)
