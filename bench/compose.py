@@ -96,6 +96,11 @@ def copy(path: Path, different: int, workspaces: Sequence[int], say: Say) -> Non
         connection.execute("PRAGMA synchronous = OFF")
         connection.execute("PRAGMA cache_size = -200000")
         statements = list(copying(connection))
+        triggers = connection.execute(
+            "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'"
+        ).fetchall()
+        for name, _ in triggers:  # they count what is written, and copies are counted already
+            connection.execute(f"DROP TRIGGER {name}")
         numbers = dict(connection.execute("SELECT name, workspace FROM workspaces"))
         for start in range(0, len(workspaces), COPIED_AT_ONCE):
             portion = workspaces[start : start + COPIED_AT_ONCE]
@@ -113,6 +118,8 @@ def copy(path: Path, different: int, workspaces: Sequence[int], say: Say) -> Non
                     connection.execute(statement, made)
             connection.execute("COMMIT")
             say(len(portion))
+        for _, sql in triggers:
+            connection.execute(sql)
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 

@@ -360,6 +360,7 @@ INSERT INTO "workspaces" VALUES(1,'acme',9,X'86E465B6F8BAD939461B02C07C32D75668F
 INSERT INTO "workspaces" VALUES(2,'globex',1,X'3063106F51FC476D76B8E5F484AF429674364C9938DDBD9DB5FFD0067E3063C3',0);
 CREATE INDEX events_by_time ON events (workspace, label, at);
 CREATE INDEX memories_by_time ON memories (workspace, label, at);
+CREATE INDEX memories_by_kind ON memories (workspace, label, kind, at DESC, id);
 CREATE INDEX memories_by_thread ON memories (workspace, label, thread, at, id);
 CREATE INDEX memories_by_fact ON memories (workspace, label, subject, predicate)
     WHERE subject IS NOT NULL;

@@ -278,6 +278,12 @@ SELECT content FROM memories
    AND kind = :kind
  ORDER BY at DESC, id;
 
+-- newest_of_kind --
+-- Of one label, so that the index gives them in order and reading ends with the limit.
+SELECT at, id, content FROM memories INDEXED BY memories_by_kind
+ WHERE workspace = :workspace AND label = :label AND kind = :kind
+ ORDER BY at DESC, id LIMIT :limit;
+
 -- memories_by_fact --
 SELECT content FROM memories
  WHERE workspace = :workspace AND label IN (SELECT value FROM json_each(:labels))

@@ -90,6 +90,7 @@ CREATE TABLE memories (
 ) STRICT;
 
 CREATE INDEX memories_by_time ON memories (workspace, label, at);
+CREATE INDEX memories_by_kind ON memories (workspace, label, kind, at DESC, id);
 CREATE INDEX memories_by_thread ON memories (workspace, label, thread, at, id);
 CREATE INDEX memories_by_fact ON memories (workspace, label, subject, predicate)
     WHERE subject IS NOT NULL;
