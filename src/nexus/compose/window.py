@@ -7,6 +7,7 @@ said before the last long silence is not replayed: the rolling summary tells it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -60,30 +61,33 @@ def window_of(
         return WindowView(fresh=False)
     here = grant.within([scope])
     degraded: tuple[str, ...] = ()
-    lying: Sequence[WindowItem] | None = []
+    lying: list[WindowItem] | None = None
     with store.moment():
         told = _last(store, here, limit + 1, as_of)
         try:
             lying = store.window.find(here, slots=LYING, now=now, idle=idle) if not as_of else None
         except Unavailable as error:
-            lying, degraded = None, (f"window: {error}",)
+            degraded = (f"window: {error}",)
     since = (as_of or now) - idle
     events = _since_the_silence(told, since, idle)[-limit:]
     hidden = told[: len(told) - len(events)]
-    if lying is None:
-        summary = rebuilt(store, here, Upto.of(told[-1])) if told else Summary()
-    else:
+    if lying is not None:
         kept = _kept(lying)
         summary = _summary(store, here.workspace, scope, kept, (hidden, events), now=now)
-    at_hand = [item for item in lying or () if item.slot is not Slot.SUMMARY]
+    else:
+        summary = rebuilt(store, here, Upto.of(told[-1]), as_of=as_of) if told else Summary()
+    table = _on_the_table(lying or (), since)
+    fresh = table.fresh or bool(events)
+    return replace(table, events=tuple(events), summary=summary, fresh=fresh, degraded=degraded)
+
+
+def _on_the_table(lying: Sequence[WindowItem], since: datetime) -> WindowView:
+    """Notes, thoughts and the goal; fresh, if one of them was put down since then."""
     return WindowView(
-        events=tuple(events),
-        summary=summary,
-        notes=tuple(_note(item) for item in at_hand if item.slot is Slot.NOTE),
-        thoughts=tuple(_thought(item) for item in reversed(at_hand) if item.slot is Slot.THOUGHT),
-        goal=next((_goal(item) for item in at_hand if item.slot is Slot.GOAL), None),
-        fresh=bool(events) or any(item.at > since for item in at_hand),
-        degraded=degraded,
+        notes=tuple(_note(item) for item in lying if item.slot is Slot.NOTE),
+        thoughts=tuple(_thought(item) for item in reversed(lying) if item.slot is Slot.THOUGHT),
+        goal=next((_goal(item) for item in lying if item.slot is Slot.GOAL), None),
+        fresh=any(item.at > since for item in lying if item.slot is not Slot.SUMMARY),
     )
 
 

@@ -168,6 +168,9 @@ def test_as_of_a_time_shows_what_had_been_said(store: Store) -> None:
     view = window_of(store, HERE, ROOM, NOON + DAY, as_of=NOON + 9 * MINUTE)
 
     assert seen(view) == [f"ferry {n}" for n in range(10)]
+    late = event("late", "A whale was seen at 7.", at=NOON + MINUTE)
+    store.ledger.append(ACME, [late], recorded_at=NOON + HOUR)
+    assert view == window_of(store, HERE, ROOM, NOON + DAY, as_of=NOON + 9 * MINUTE)
     assert "number 9" in view.summary.text
     assert "number 10" not in view.summary.text
     assert view.thoughts == ()
