@@ -60,8 +60,9 @@ Say = Callable[[int], None]
 # Filling
 
 
-def opened(path: Path, clock: Callable[[], datetime]) -> Nexus:
-    return Nexus.open(path, settings=Settings(), clock=clock, background=False)
+def opened(path: Path, clock: Callable[[], datetime], *, background: bool = True) -> Nexus:
+    """As anybody opens it: receipts are written down in the background."""
+    return Nexus.open(path, settings=Settings(), clock=clock, background=background)
 
 
 def room(nexus: Nexus, workspace: int) -> Place:
@@ -75,7 +76,7 @@ def name_of(workspace: int) -> str:
 def fill(path: Path, workspaces: int, memories: int, progress: Progress) -> None:
     different = min(DIFFERENT, workspaces)
     bar = progress.add_task("telling", total=different)
-    with opened(path, lambda: NOW) as nexus:
+    with opened(path, lambda: NOW, background=False) as nexus:
         for number in range(different):
             tell(nexus, number, memories)
             progress.advance(bar)
@@ -308,7 +309,7 @@ def measure_story(folder: Path, progress: Progress) -> dict[str, Any]:
     clock = Clock(story.sessions[0].at)
     bar = progress.add_task("thirty sessions", total=len(story.questions))
     answers = []
-    with opened(folder / "story.db", clock) as nexus:
+    with opened(folder / "story.db", clock, background=False) as nexus:
         for answer in Telling(nexus, story, clock).run():
             answers.append(answer)
             progress.advance(bar)
