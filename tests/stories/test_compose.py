@@ -196,6 +196,7 @@ def test_a_context_is_explained_by_its_id(team: Team) -> None:
         team.alices.explain(context.id)
     with pytest.raises(NotFound):  # alice's part in it is hers to show
         team.workspace.room("design", agent="scribe", project="apollo").explain(context.id)
+    assert team.workspace.explain(context.id).receipt == context.receipt
     team.clock.advance(days=2)
     with pytest.raises(NotFound):
         team.room.explain(context.id)

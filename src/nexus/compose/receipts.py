@@ -11,6 +11,7 @@ from ..core.access import Viewer
 from ..core.canonical import text_time, time_text
 from ..core.context import Context, ContextReceipt, Cut, Item, Part, Shown
 from ..core.ids import AgentId, UserId, WorkspaceId
+from ..core.scope import Scope
 from ..core.window import WindowItem
 from ..learn.injected import injected_item
 from .window import context_item
@@ -27,9 +28,16 @@ def kept(context: Context, viewer: Viewer, now: datetime) -> list[WindowItem]:
     receipt = {**receipt_to_json(context.receipt), "viewer": viewer_to_json(viewer)}
     home, id = viewer.home, context.id
     return [
-        context_item(home, id, receipt, rests_on=named, people=people, now=now),
+        context_item(
+            home, id, receipt, rests_on=named, people=people, beside=_beside(viewer), now=now
+        ),
         injected_item(home, id, context.text, rests_on=shown, people=people, now=now),
     ]
+
+
+def _beside(viewer: Viewer) -> list[Scope]:
+    """All the viewer could read: whoever reads less must not learn what that made of a context."""
+    return sorted(viewer.grant().scopes - {viewer.home})
 
 
 def _rests_on(items: Iterable[Item]) -> list[str]:

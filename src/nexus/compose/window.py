@@ -246,12 +246,14 @@ def context_item(
     *,
     rests_on: Iterable[str],
     people: Iterable[str] = (),
+    beside: Iterable[Scope] = (),
     now: datetime,
 ) -> WindowItem:
     """The receipt of a context, to be put whenever nobody waits: `store.window.put(ws, [item])`.
 
     `rests_on` are the ids of all events and memories it shows or names; forgetting one of them,
-    or one of the `people` who were there, removes it.
+    or one of the `people` who were there, removes it. Whoever does not reach what lies `beside`
+    the place does not see it.
     """
     return WindowItem(
         scope=scope,
@@ -262,6 +264,7 @@ def context_item(
         expires_at=now + CONTEXTS_KEPT_FOR,
         rests_on=tuple(dict.fromkeys(rests_on)),
         people=tuple(people),
+        beside=tuple(beside),
     )
 
 

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Protocol
 
-from .access import Grant
+from .access import Grant, Label
 from .canonical import canonical_json, text_time, time_text
 from .ids import WorkspaceId, digest
 from .records import Event, Json, Trust
@@ -50,6 +50,12 @@ class WindowItem:
     expires_at: datetime | None = None  # None: when the place has been idle for long enough
     rests_on: tuple[str, ...] = ()  # ids of events and memories it says again
     people: tuple[str, ...] = ()  # whoever else it is about: forgetting one of them removes it
+    beside: tuple[Scope, ...] = ()  # readable only where these are, too
+
+    @property
+    def label(self) -> Label:
+        """Who may see it: whoever reaches its place, and all it was made from."""
+        return frozenset({self.scope, *self.beside})
 
     @property
     def tied_to(self) -> tuple[str, ...]:
@@ -225,6 +231,7 @@ def item_to_json(item: WindowItem) -> dict[str, Any]:
         "expires_at": time_text(item.expires_at) if item.expires_at else None,
         "rests_on": list(item.rests_on),
         "people": list(item.people),
+        "beside": [str(scope) for scope in item.beside],
     }
 
 
@@ -240,6 +247,7 @@ def item_from_json(told: Mapping[str, Any]) -> WindowItem:
         expires_at=text_time(expires) if expires else None,
         rests_on=tuple(told["rests_on"]),
         people=tuple(told["people"]),
+        beside=tuple(map(parse_scope, told["beside"])),
     )
 
 

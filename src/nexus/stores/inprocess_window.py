@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from threading import RLock
 from typing import Protocol
 
-from ..core.access import Grant, check_grant
+from ..core.access import Grant, Label, check_grant
 from ..core.canonical import clean_json
 from ..core.ids import WorkspaceId
 from ..core.records import Event
@@ -50,7 +50,8 @@ class InProcessWindow:
     def _trim(self, workspace: WorkspaceId, item: WindowItem) -> None:
         most = MOST_KEPT.get(item.slot)
         place = (workspace, item.scope, item.slot)
-        kept = [each for address, each in self.items.items() if address[:3] == place]
+        own = (each for address, each in self.items.items() if address[:3] == place)
+        kept = [each for each in own if each.label == item.label]
         self._remove([(*place, old.key) for old in _newest_first(kept)[most:] if most])
 
     def _told(self, workspace: WorkspaceId, scope: Scope, slot: Slot) -> None:
@@ -71,9 +72,9 @@ class InProcessWindow:
             alive = self._alive(now, idle)
             found = [
                 _copied(item)
-                for (workspace, scope, slot, name), item in self.items.items()
+                for (workspace, _, slot, name), item in self.items.items()
                 if workspace == grant.workspace
-                and grant.allows(frozenset({scope}))
+                and grant.allows(item.label)
                 and slot in slots
                 and key in (None, name)
                 and alive(workspace, item)
@@ -117,22 +118,23 @@ class InProcessWindow:
         return len(gone)
 
     def _alive(self, now: datetime, idle: timedelta) -> Callable[[WorkspaceId, WindowItem], bool]:
-        busy: dict[tuple[WorkspaceId, Scope], bool] = {}
+        busy: dict[tuple[WorkspaceId, Label], bool] = {}
 
         def alive(workspace: WorkspaceId, item: WindowItem) -> bool:
             if item.expires_at is not None:
                 return item.expires_at > now
-            place = (workspace, item.scope)
+            place = (workspace, item.label)
             if place not in busy:
                 busy[place] = any(now - idle < at <= now for at in self._times(*place))
             return item.at > now - idle or busy[place]
 
         return alive
 
-    def _times(self, workspace: WorkspaceId, scope: Scope) -> Iterator[datetime]:
+    def _times(self, workspace: WorkspaceId, label: Label) -> Iterator[datetime]:
         """When something was said or put down in a place."""
-        yield from (item.at for a, item in self.items.items() if a[:2] == (workspace, scope))
-        yield from (e.at for e in self._said.events(workspace) if e.scope == scope)
+        items = (item for address, item in self.items.items() if address[0] == workspace)
+        yield from (item.at for item in items if item.label == label)
+        yield from (e.at for e in self._said.events(workspace) if {e.scope} == label)
 
 
 def erase_from_window(window: InProcessWindow, workspace: WorkspaceId, ids: Iterable[str]) -> int:

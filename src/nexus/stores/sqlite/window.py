@@ -81,7 +81,7 @@ def _put(
         given = {"workspace": number, "ids": json.dumps(item.rests_on)}
         if connection.execute(SQL["any_erased"], given).fetchone():
             continue
-        label = label_number(connection, number, frozenset({item.scope}))
+        label = label_number(connection, number, item.label)
         row = {
             "workspace": number,
             "label": label,
