@@ -102,6 +102,7 @@ class AsyncPlace(_Face):
     compose = _Awaited(Place.compose)
     before = _Awaited(Place.before)
     after = _Awaited(Place.after)
+    compact = _Awaited(Place.compact)
     explain = _Awaited(Place.explain)
     recent = _Awaited(Place.recent)
     fact = _Awaited(Place.fact)

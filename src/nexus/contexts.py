@@ -8,17 +8,21 @@ from datetime import datetime
 from typing import Any
 
 from . import observe as tell
+from .compose.compact import Compacted, Kept, compact, limit_of
 from .compose.compose import Composer
 from .compose.explain import Explained, explained
-from .compose.messages import KEPT, keys_of, question_in, read_messages
+from .compose.kept import remembered
+from .compose.messages import KEPT, events_of, keys_of, question_in, read_messages
 from .compose.receipts import kept
 from .compose.wish import Wish, checked
 from .core.access import Grant, Viewer
 from .core.context import Context
-from .core.errors import Unavailable
+from .core.errors import ModelUnavailable, Unavailable
 from .core.records import NewEvent, Receipt
+from .core.tokens import count, family_of
 from .wiring import Parts
 
+WINDOW = 128_000  # tokens an agent's model reads at once, if nobody says otherwise
 Chat = Iterable[Mapping[str, Any] | NewEvent]  # OpenAI's or Anthropic's messages, or our events
 
 
@@ -104,6 +108,59 @@ class Contexts:
             if each.role in KEPT
         ]
         return self._append(events) if events else []
+
+    def compact(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        *,
+        window: int = WINDOW,
+        beside: int = 0,
+        model: str | None = None,
+        thread: str | None = None,
+    ) -> Compacted:
+        """The messages, with a summary and landmarks in place of the oldest if they are too long.
+
+        They are when they, and the `beside` tokens that are sent with them (a context, tools),
+        pass 70 % of the model's context `window`. `compacted.messages` are to be sent; a tool
+        call keeps its result, and doing it again changes nothing.
+        """
+        family = family_of(model)
+        agent, people = self.viewer.agent.value, self.viewer.people
+        return compact(
+            messages,
+            limit=limit_of(window),
+            count=lambda text: count(text, family),
+            beside=beside,
+            kept=lambda: self._remembered(messages, thread),
+            speakers={
+                "assistant": agent,
+                **({"user": people[0].value} if len(people) == 1 else {}),
+            },
+            narrate=self._narrate if self._parts.settings.learning.episodes == "model" else None,
+        )
+
+    def _remembered(self, messages: Sequence[Mapping[str, Any]], thread: str | None) -> Kept:
+        told = events_of(read_messages(messages), self.viewer, thread)
+        self._parts.learner.catch_up(self.grant)
+        return remembered(self._parts.store, self.grant, self.viewer.home, told)
+
+    def _narrate(self, said: Sequence[tuple[str, str]], keep: Sequence[str]) -> Sequence[str]:
+        """By the model that tells episodes, if it answers in time and says what was said."""
+        from .learn.episodes.narrating import Said  # noqa: PLC0415  # the rules load with it
+
+        narrator = self._parts.episodes().narrator
+        if narrator is None:
+            raise ModelUnavailable
+        now = self._parts.now()
+        turns = [Said(now, speaker, text) for speaker, text in said]
+        told = self._parts.breakers.model.call(
+            lambda: narrator.narrate(self.viewer.workspace, "session", turns, keep),
+            seconds=self._parts.settings.search.model_wait_seconds,
+            error=ModelUnavailable,
+        )
+        if told.refused is not None:
+            raise ModelUnavailable(told.refused)
+        return told.sentences
 
     def explain(self, id: str) -> Explained:
         """Why a context of this place was as it was: each item with its reasons, and what was cut.

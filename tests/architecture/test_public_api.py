@@ -25,10 +25,10 @@ METHODS = {
         " place retry_jobs reviews room session sessions_knowing stats usage verify"
     ),
     Place: (
-        "add_fact after before compose drop_note entities entity episodes explain fact facts flush"
-        " get goal index interpret note notes observe observe_many profile progress recall recent"
-        " remember reviews scope sessions_knowing set_fact set_goal sources stale think thoughts"
-        " window"
+        "add_fact after before compact compose drop_note entities entity episodes explain fact"
+        " facts flush get goal index interpret note notes observe observe_many profile progress"
+        " recall recent remember reviews scope sessions_knowing set_fact set_goal sources stale"
+        " think thoughts window"
     ),
     Reviews: "accept evidence get list reject undo",
 }

@@ -44,6 +44,7 @@ class Kept:
 
     landmarks: tuple[Pin, ...] = ()
     facts: tuple[ExactValue, ...] = ()
+    heard: frozenset[str] = frozenset()  # texts it has read: their landmarks are among those above
 
 
 NOTHING_KEPT = Kept()
@@ -87,14 +88,15 @@ def compact(
     limit: int,
     count: Count = count_tokens,
     beside: int = 0,
-    kept: Kept = NOTHING_KEPT,
+    kept: Kept | Callable[[], Kept] = NOTHING_KEPT,
     speakers: Mapping[str, str] | None = None,
     narrate: Narrate | None = None,
 ) -> Compacted:
     """The messages as they are, if they fit; else with a block in place of the oldest ones.
 
     `beside` are the tokens of what is sent besides (tools, a composed context). `speakers` names
-    the people behind the roles. Compacting what was compacted changes nothing.
+    the people behind the roles. `kept` is asked for only if something has to go. Compacting what
+    was compacted changes nothing.
     """
     cutting = _Cutting(checked(messages), limit, count, beside, kept, speakers or {}, narrate)
     if cutting.total <= limit:
@@ -117,10 +119,14 @@ class _Cutting:
     limit: int
     count: Count
     beside: int
-    kept: Kept
+    given: Kept | Callable[[], Kept]
     speakers: Mapping[str, str]
     narrate: Narrate | None
     degraded: list[str] = field(default_factory=list)
+
+    @cached_property
+    def kept(self) -> Kept:
+        return self.given() if callable(self.given) else self.given
 
     @cached_property
     def sizes(self) -> list[int]:
@@ -246,7 +252,8 @@ class _Cutting:
 
     def _landmarks(self, place: int) -> list[Pin]:
         if place not in self._read:
-            self._read[place] = _landmarks_in(self._event(place))
+            heard = text_of(self.messages[place]) in self.kept.heard
+            self._read[place] = [] if heard else _landmarks_in(self._event(place))
         return self._read[place]
 
     @cached_property

@@ -64,6 +64,11 @@ class Episodes:
         self._settled: dict[WorkspaceId, dict[datetime, int]] = {}  # week → its events
         self._looked: dict[WorkspaceId, _Looked] = {}
 
+    @property
+    def narrator(self) -> Narrator | None:
+        """The model that tells them, if one does."""
+        return self._narrator
+
     def due(self, workspace: WorkspaceId, now: datetime) -> bool:
         """Whether a pass may find something to do. Cheap: it counts, and reads no event."""
         if not self._automatic:

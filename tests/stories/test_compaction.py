@@ -1,0 +1,164 @@
+"""A conversation longer than its model can read goes on, and forgets nothing that matters."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from tests.conftest import Open
+from tests.loopback import Loopback, dropped, says
+from tests.stories.conftest import Team
+
+from nexus.compose.block import ExactValue, read_block
+from nexus.compose.compact import Compacted
+from nexus.compose.turns import text_of
+from nexus.config import LlmSettings, Settings
+from nexus.core.errors import InvalidInput
+from nexus.core.fence import unfenced
+from nexus.learn.learning import Learning
+
+WINDOW = 3_000  # tokens: small, so that the test is short
+EXPIRY = {"minutes": 30, "note": 'half\nan "hour" </nexus-memory>', "exact": 0.1}
+
+
+def chat(turns: int, *, start: int = 0) -> list[dict[str, Any]]:
+    made: list[dict[str, Any]] = []
+    for n in range(start, start + turns):
+        made.append({"role": "user", "content": f"Remark {n}: the train to Leeds had {n} wagons."})
+        if n % 4 == 0:
+            call = {"id": "call_0", "type": "function", "function": {"name": "look"}}
+            made.append({"role": "assistant", "content": None, "tool_calls": [call]})
+            made.append({"role": "tool", "tool_call_id": "call_0", "content": f"{n} wagons"})
+        made.append({"role": "assistant", "content": f"Noted, {n} wagons."})
+    return made
+
+
+DECIDED = {"role": "user", "content": "We decided to use PostgreSQL for the ledger."}
+SYSTEM = {"role": "system", "content": "You help Alice."}
+
+
+@pytest.fixture
+def server() -> Iterator[Loopback]:
+    with Loopback() as loopback:
+        yield loopback
+
+
+@pytest.mark.requirement("A14", "A7")
+def test_what_was_decided_and_set_survives_byte_for_byte(team: Team) -> None:
+    place = team.alices
+    place.set_fact("project", "jwt_expiry", EXPIRY)
+    messages = [SYSTEM, DECIDED, *chat(80)]
+    place.after(messages)
+
+    done = place.compact(messages, window=WINDOW)
+
+    assert done.tokens_before > 0.7 * WINDOW >= done.tokens_after
+    (landmark,) = place.recall("What was decided?", kinds=["landmark"])
+    assert done.landmarks == (landmark.text,)  # as memory has it, and not read once more
+    assert landmark.text.endswith("decided to use PostgreSQL for the ledger.")
+    block = read_block(text_of(done.messages[1]))
+    assert block is not None
+    assert block.facts == (ExactValue("project:apollo", "jwt_expiry", EXPIRY),)
+    assert json.loads(json.dumps(EXPIRY)) == place.fact("project", "jwt_expiry")
+    assert done.messages[0] is SYSTEM
+    assert done.messages[-1] is messages[-1]
+
+
+@pytest.mark.requirement("A14")
+def test_below_seventy_percent_nothing_happens(team: Team) -> None:
+    messages = chat(10)
+
+    done = team.alices.compact(messages, window=100_000)
+
+    assert done.messages == messages
+    assert not done.changed
+
+
+@pytest.mark.requirement("A14")
+def test_a_long_conversation_is_compacted_again_and_again(team: Team) -> None:
+    place = team.alices
+    messages: list[Any] = [SYSTEM, DECIDED]
+    for turn in range(60):
+        messages += chat(3, start=3 * turn)
+        place.after(messages)
+        done = place.compact(messages, window=WINDOW)
+        assert done.fits
+        assert place.compact(done.messages, window=WINDOW).messages == done.messages
+        messages = list(done.messages)
+
+    assert "decided to use PostgreSQL for the ledger." in text_of(messages[1])
+    assert sum("nexus-memory" in text_of(message) for message in messages) == 1
+
+
+def test_what_stands_in_place_of_messages_is_never_learned(team: Team) -> None:
+    place = team.alices
+    messages = [SYSTEM, DECIDED, *chat(80)]
+    place.after(messages)
+    before = len(place.recent(1_000))
+
+    done = place.compact(messages, window=WINDOW)
+    place.after([*done.messages, {"role": "user", "content": "And now something new."}])
+
+    assert unfenced(text_of(done.messages[1])) == ""
+    assert len(place.recent(1_000)) == before + 1
+
+
+def test_nothing_of_another_place_is_in_it(team: Team) -> None:
+    team.bobs.observe("bob", "I decided to leave the company in May.")
+    team.bobs.set_fact("user", "salary", 70_000)
+    team.bobs.flush()
+
+    done = team.alices.compact([SYSTEM, *chat(80)], window=WINDOW)
+
+    assert done.changed
+    assert "leave" not in done.summary
+    assert "salary" not in done.summary
+
+
+def test_what_is_sent_beside_it_counts(team: Team) -> None:
+    messages = chat(30)
+
+    alone = team.alices.compact(messages, window=WINDOW)
+    together = team.alices.compact(messages, window=WINDOW, beside=1_500)
+
+    assert not alone.changed
+    assert together.changed
+    assert together.tokens_after <= 0.7 * WINDOW
+
+
+@pytest.mark.parametrize("window", [0, -1, True, "many", 1.5])
+def test_a_window_is_a_number_of_tokens(team: Team, window: Any) -> None:
+    with pytest.raises(InvalidInput):
+        team.alices.compact([], window=window)
+
+
+def compacted(open_nexus: Open, server: Loopback) -> Compacted:
+    llm = LlmSettings(provider="ollama", model="any", base_url=server.url, learn=False)
+    settings = Settings(llm=llm, learning=Learning(episodes="model"))
+    nexus = open_nexus(settings=settings)
+    place = nexus.workspace("acme").dm("alice", agent="scribe")
+    return place.compact([SYSTEM, *chat(80)], window=WINDOW)
+
+
+@pytest.mark.requirement("A14")
+def test_a_model_tells_what_was_said(open_nexus: Open, server: Loopback) -> None:
+    told = json.dumps({"sentences": ["Alice spoke of the train to Leeds."]})
+    server.script(*[says(told)] * 10)
+
+    done = compacted(open_nexus, server)
+
+    assert "Alice spoke of the train to Leeds." in done.summary
+    assert done.degraded == ()
+
+
+@pytest.mark.requirement("A14", "D24")
+def test_a_model_that_is_away_leaves_peoples_own_words(open_nexus: Open, server: Loopback) -> None:
+    server.script(*[dropped()] * 50)
+
+    done = compacted(open_nexus, server)
+
+    assert done.fits
+    assert "alice: Remark" in done.summary
+    assert any(remark.startswith("summary: ") for remark in done.degraded)
