@@ -18,7 +18,7 @@ ATTRIBUTES = {Nexus: set(), Workspace: {"id"}, Place: {"viewer", "grant"}}
 
 
 def public(face: type) -> set[str]:
-    return {name for name in vars(face) if not name.startswith("_")}
+    return {name for name in dir(face) if not name.startswith("_")}
 
 
 @pytest.mark.requirement("D20")
