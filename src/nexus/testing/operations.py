@@ -344,7 +344,7 @@ class Take:
 
 @dataclass(frozen=True)
 class Housekeeping:
-    """Nobody's secret: flush, optimize, reopen, or the time that passes."""
+    """Nobody's secret: flush, optimize, reopen, what is told again, or the time that passes."""
 
     what: str
     viewer: Viewer
@@ -362,9 +362,9 @@ class Housekeeping:
             world.nexus.optimize()
         elif self.what == "flush":
             world.place(self.viewer).flush()
-        elif self.what == "learn everything":
-            for name in world.nexus.workspaces():
-                world.nexus.workspace(name).flush()
+        elif self.what in ("learn everything", "tell episodes"):
+            for each in map(world.nexus.workspace, world.nexus.workspaces()):
+                _ = each.flush() if self.what == "learn everything" else each.learn_episodes()
         else:
             world.now += timedelta(days=1)
 

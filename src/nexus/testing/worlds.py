@@ -42,7 +42,10 @@ LOOKALIKES = (
 )
 WORDS = "tea heron blue secret ledger likes the who staging database \u4e2d\u6587 zebra".split()
 KEYS = ("k1", "k2", "k3", "k4", "k5", "k'%_")
-CHORES = ("flush", "learn everything", "learn everything", "optimize", "reopen", "tomorrow")
+CHORES = (
+    *("flush", "learn everything", "learn everything", "tell episodes"),
+    *("optimize", "reopen", "tomorrow"),
+)
 
 names = some.sampled_from(sorted({name for pair in LOOKALIKES for name in pair}))
 texts = some.lists(some.sampled_from(WORDS), min_size=3, max_size=8).map(" ".join)
