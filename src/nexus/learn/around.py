@@ -7,26 +7,31 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cached_property
 
 from ..core.access import Grant, administrator_grant
 from ..core.ids import WorkspaceId
 from ..core.protocols import Store
 from ..core.records import Event, EventKind, Trust
 from ..core.scope import Scope
-from ..core.text import STOP_WORDS
+from ..core.text import STOP_WORDS, terms
 from .learning import PROJECT
 from .rules.extracted import Context, Message
 
 RECENT = 10  # messages before an event that tell who is there
+LONGEST_COMPARED = 10_000  # characters of a message that tell what is talked about
 MOMENT = timedelta(microseconds=1)
 WORD = re.compile(r"\w+")
 SMALL = STOP_WORDS | {"s"}  # "alice's"
 TALK = (EventKind.MESSAGE, EventKind.NOTE)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Around:
-    """An event with those of its conversation before it, oldest first."""
+    """An event with those of its conversation before it, oldest first.
+
+    Many names of a long message ask for its words, so they are looked up once.
+    """
 
     event: Event
     recent: tuple[Event, ...]
@@ -47,15 +52,38 @@ class Around:
         """The recent events that these names, or a name in the sentence, were taken from."""
         used = [word for name in names if name for word in WORD.findall(name)]
         used += [word for word in WORD.findall(sentence) if word[0].isupper()]
-        borrowed = {word.casefold() for word in used} - words_of(self.event) - SMALL
+        borrowed = {word.casefold() for word in used} - self._words - SMALL
         if not borrowed:
             return ()
-        return tuple(each.id for each in self.recent if borrowed & words_of(each))
+        before = zip(self.recent, self._words_before, strict=True)
+        return tuple(event.id for event, words in before if borrowed & words)
+
+    @cached_property
+    def terms(self) -> frozenset[str]:
+        """What the event speaks of, as a search would compare it."""
+        return _terms(self.event)
+
+    @cached_property
+    def terms_before(self) -> tuple[frozenset[str], ...]:
+        """The same of each of those before it."""
+        return tuple(map(_terms, self.recent))
+
+    @cached_property
+    def _words(self) -> set[str]:
+        return words_of(self.event)
+
+    @cached_property
+    def _words_before(self) -> tuple[set[str], ...]:
+        return tuple(map(words_of, self.recent))
 
 
 def words_of(event: Event) -> set[str]:
     """Every word of an event and of its speaker's name."""
     return set(WORD.findall(f"{event.speaker} {event.text}".casefold()))
+
+
+def _terms(event: Event) -> frozenset[str]:
+    return frozenset(terms(f"{event.speaker} {event.text[:LONGEST_COMPARED]}"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,14 +9,14 @@ is known at the same place.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from ..core.derive import known_as
 from ..core.identifiers import possible_identifiers
 from ..core.text import STOP_WORDS, terms
-from .around import Around
+from .around import LONGEST_COMPARED, Around
 from .directory import UNTYPED, Directory, bare, core
 from .rules.cast import MEN, WOMEN
 from .rules.verbs import FORMS
@@ -272,9 +272,8 @@ def _scores(
     keys: Sequence[str], around: Around, known: Directory, similar: Similar | None
 ) -> dict[str, float]:
     """What each candidate, and no other of them, has in common with what is talked about."""
-    event, recent = around.event, around.recent[-RECENT:]
-    now = _meant(f"{event.speaker} {event.text}")
-    lately = _meant(" ".join(f"{each.speaker} {each.text}" for each in recent)) - now
+    now = _telling(around.terms)
+    lately = _telling(frozenset[str]().union(*around.terms_before[-RECENT:])) - now
     told = _told(around)
     about = {key: _about(key, known) | _said_with(key, around) for key in keys}
     named = [key for key in keys if " " in key and key in told]
@@ -285,7 +284,10 @@ def _scores(
         scores[key] = NOW * _weight(own & now) + LATELY * _weight(own & lately)
         scores[key] += FULL_NAME * (named == [key])
     if similar is not None:
-        near = similar(event.text, [" ".join(known.said_about(key)) or key for key in keys])
+        near = similar(
+            around.event.text[:LONGEST_COMPARED],
+            [" ".join(known.said_about(key)) or key for key in keys],
+        )
         scores = {key: scores[key] + CLOSENESS * one for key, one in zip(keys, near, strict=True)}
     return scores
 
@@ -304,14 +306,18 @@ def _around(place: int) -> list[tuple[int, int]]:
 
 def _told(around: Around) -> str:
     """What was said here lately, as names are spelt."""
-    texts = (each.text for each in (*around.recent[-RECENT:], around.event))
+    said = (*around.recent[-RECENT:], around.event)
+    texts = (each.text[:LONGEST_COMPARED] for each in said)
     return known_as(" ".join(texts).replace(":", " "))
 
 
 def _said_with(key: str, around: Around) -> set[str]:
     """What was said a moment ago in the messages that name somebody in full."""
-    texts = [each.text for each in around.recent if " " in key and key in each.text.casefold()]
-    return _meant(" ".join(texts)) - set(terms(key)) if texts else set()
+    if " " not in key:
+        return set()
+    before = zip(around.recent, around.terms_before, strict=True)
+    held = [spoken_of for each, spoken_of in before if key in each.text.casefold()]
+    return _telling(frozenset[str]().union(*held)) - set(terms(key)) if held else set()
 
 
 def _about(key: str, known: Directory) -> set[str]:
@@ -322,7 +328,11 @@ def _about(key: str, known: Directory) -> set[str]:
 
 def _meant(text: str) -> set[str]:
     """What a text speaks of, without the words that stand in every other one."""
-    return {term for term in terms(text) if len(term) > 1} - _common()
+    return _telling(terms(text))
+
+
+def _telling(found: Iterable[str]) -> set[str]:
+    return {term for term in found if len(term) > 1} - _common()
 
 
 def _weight(shared: Collection[str]) -> float:
