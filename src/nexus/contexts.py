@@ -167,6 +167,7 @@ class Contexts:
 
         Receipts are kept for a day.
         """
+        self._parts.worker.finish_calls()
         return explained(self._parts.store, self.grant, id, self._parts.now())
 
     def _composed(self, wish: Wish) -> Context:

@@ -105,6 +105,7 @@ class Workspace:
     def explain(self, id: str) -> Explained:
         """Any context of this workspace, and how many of the best hits its viewer may not see."""
         parts, everything = self._parts, self.administrator
+        parts.worker.finish_calls()
         found = explained(parts.store, everything, id, parts.now())
         return with_withheld(found, parts.store, parts.ranking, everything)
 

@@ -33,6 +33,7 @@ class Worker:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._calls: deque[Callable[[], None]] = deque()
+        self._calling = threading.Lock()
 
     def later(self, call: Callable[[], None]) -> None:
         """Do this soon, and at the latest before the end."""
@@ -57,22 +58,24 @@ class Worker:
             self._drain()
 
     def _drain(self) -> None:
-        self._do_calls()
+        self.finish_calls()
         try:
             while not self._stop.wait(BREATH_SECONDS) and self._learner.run_once():
-                pass
+                self.finish_calls()
             if time.monotonic() >= self._next_chore and not self._stop.is_set():
                 more = self._chore()
                 self._next_chore = time.monotonic() + (IDLE_SECONDS if more else CHORE_SECONDS)
         except NexusError as error:
             log.warning("background work will be tried again: %s", error)
 
-    def _do_calls(self) -> None:
-        while self._calls:
-            try:
-                self._calls.popleft()()
-            except NexusError as error:
-                log.warning("background work was not done: %s", error)
+    def finish_calls(self) -> None:
+        """Do now what was left for later; whoever comes back from this sees it done."""
+        with self._calling:
+            while self._calls:
+                try:
+                    self._calls.popleft()()
+                except NexusError as error:
+                    log.warning("background work was not done: %s", error)
 
     def stop(self) -> None:
         """Finish the batch at hand and end."""
@@ -80,4 +83,4 @@ class Worker:
         self._wake.set()
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join()
-        self._do_calls()
+        self.finish_calls()
