@@ -28,7 +28,7 @@ MOST_ENTITIES = 24
 HEADLINE = 6  # words
 MANY_WORDS, FRESH = 40, 0.2  # of so many words, this share must be different ones
 
-SENTENCE = re.compile(r"[^.!?…\n]+[.!?…]*")
+SENTENCE = re.compile(r"[^\n]+?(?:[.!?…]+(?=\s|$)|(?=\n)|$)")  # a dot in an address ends none
 DANGLING = frozenset(
     """a an the of to in on at by for with from and or but as about into their his her its our my
     your that which who is are was be not very so""".split()

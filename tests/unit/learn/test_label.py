@@ -85,6 +85,11 @@ def test_where_nothing_is_asserted_the_words_themselves_are_quoted() -> None:
     assert found.text.startswith("Alice asked: “What did the hiking club")
 
 
+@pytest.mark.parametrize("address", ["alice@example.com", "https://example.com/app/123", "v2.4.1"])
+def test_what_is_quoted_is_not_cut_within_an_address(address: str) -> None:
+    assert f"server {address}" in label(f"Did anybody look at the server {address} yet?").text
+
+
 def test_topics_are_nouns_and_no_filler() -> None:
     found = label(
         "Wow, that is so great! I was really happy about the pottery class and my new garden, "
