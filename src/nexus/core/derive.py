@@ -136,4 +136,6 @@ def part_of_name(word: str) -> str:
 
 def known_as(name: str) -> str:
     """One spelling of a name; a scope (`user:alice`) is known by its last part."""
-    return " ".join(unicodedata.normalize("NFKC", name).rpartition(":")[2].casefold().split())
+    spelt = unicodedata.normalize("NFKC", name)
+    last = spelt.rpartition(":")[2].split() or spelt.split()
+    return " ".join(last).casefold()

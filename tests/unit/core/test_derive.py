@@ -11,7 +11,7 @@ from hypothesis import strategies as some
 from tests.unit.making import ACME, DM, NOON, PROJECT, ROOM, event, memory, scopes
 
 from nexus.core.access import Viewer
-from nexus.core.derive import derive, keyword_text, names_in, searched_by_text
+from nexus.core.derive import derive, keyword_text, known_as, names_in, searched_by_text
 from nexus.core.errors import InvalidInput
 from nexus.core.ids import AgentId, UserId
 from nexus.core.records import Draft, MemoryKind, Trust
@@ -121,3 +121,20 @@ def test_each_kind_has_its_names(kind: MemoryKind, body: dict[str, Any], names: 
 @pytest.mark.parametrize(("indexed", "searched"), [(None, True), ("tea", True), ("", False)])
 def test_what_is_indexed_as_nothing_is_not_searched(indexed: str | None, searched: bool) -> None:
     assert searched_by_text(memory(indexed_text=indexed)) is searched
+
+
+@pytest.mark.parametrize(
+    ("name", "spelling"),
+    [
+        ("Sarah  Chen", "sarah chen"),
+        ("user:alice", "alice"),
+        ("agent:My Bot", "my bot"),
+        ("bot:", "bot:"),  # nobody is known by nothing: then all of these would be one
+        (":", ":"),
+        ("STRASSE", "strasse"),
+        ("Straße", "strasse"),
+    ],
+)
+def test_a_name_has_one_spelling(name: str, spelling: str) -> None:
+    assert known_as(name) == spelling
+    assert known_as(spelling) == spelling
