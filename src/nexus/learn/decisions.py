@@ -55,7 +55,7 @@ def _derived(decision: Event, review: Memory) -> Iterator[Draft]:
     yield _closing(decision, review, sources)
     if what == Decision.ACCEPT and review.body["what"] == "merge":
         yield same_as(decision, _pair(review), sources)
-    elif what == Decision.ACCEPT or what == Decision.ACCEPT:
+    elif what == Decision.ACCEPT:
         yield settled(review, decision, sources)
 
 
