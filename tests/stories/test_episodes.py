@@ -200,6 +200,7 @@ def test_the_job_says_when_it_is_due(team: Team) -> None:
     team.workspace.flush()
     assert not job.due(id, MONDAY + MINUTE)
     assert job.due(id, MONDAY + 6 * MINUTE)
+    assert job.due(id, MONDAY + 6 * MINUTE)
     assert job.learn(id, MONDAY + 6 * MINUTE) == 0
     assert not job.due(id, MONDAY + HOUR)
     assert job.due(id, MONDAY + HOUR + 4 * MINUTE)

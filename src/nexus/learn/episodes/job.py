@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from ...core.access import administrator_grant
@@ -40,6 +40,7 @@ class _Looked:
     """What the last pass over a workspace saw."""
 
     at: datetime
+    epoch: int
     events: int
     again_at: datetime  # when something that is open now may be closed
 
@@ -76,7 +77,15 @@ class Episodes:
         looked = self._looked.get(workspace)
         if looked is None or now >= looked.again_at:
             return True
-        return now >= looked.at + LEAST and self._count(workspace) != looked.events
+        if now < looked.at + LEAST:
+            return False
+        epoch = self._store.epoch(administrator_grant(workspace))
+        if epoch == looked.epoch:  # nothing was written: no need to count
+            return False
+        if self._count(workspace) != looked.events:
+            return True
+        self._looked[workspace] = replace(looked, epoch=epoch)
+        return False
 
     def learn(
         self,
@@ -93,6 +102,7 @@ class Episodes:
         """
         known = {} if again else self._settled.get(workspace, {})
         with self._store.moment():  # else what is told meanwhile would be seen and not counted
+            epoch = self._store.epoch(administrator_grant(workspace))
             total = self._count(workspace)
             latest = self._store.ledger.find(administrator_grant(workspace), since=week_of(now))
         run = _Run(self._store, workspace, self._narrator, self._injected, now, again, limit)
@@ -110,7 +120,7 @@ class Episodes:
         self._settled[workspace] = settled if embedded else {}
         again_at = min([day_of(now) + DAY, *run.wakes_at, *([] if embedded else [now + SOON])])
         later = now if run.cut_short else max(again_at, now + SOON)
-        self._looked[workspace] = _Looked(now, total, later)
+        self._looked[workspace] = _Looked(now, epoch, total, later)
         return run.told
 
     def _count(self, workspace: WorkspaceId) -> int:
