@@ -101,7 +101,7 @@ class Event(NewEvent):
     recorded_at: datetime
 
 
-@lru_cache(maxsize=256)  # writing one event asks for its id twice
+@lru_cache(maxsize=4096)  # learning one event asks for its id, and those before it, dozens of times
 def event_id(scope: Scope, key: str) -> str:
     return digest("event", str(scope), key)
 

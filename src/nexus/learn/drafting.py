@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..core.derive import known_as, part_of_name
@@ -33,7 +33,9 @@ WHO_IS_WHO = (MemoryKind.ENTITY, MemoryKind.REVIEW)
 MOST_RECORDS = 5_000  # of who is who, looked up for one batch
 LONGEST_NAME = 3  # words
 LONGEST_SEARCHED = 10_000  # characters of a message in which names are looked for
-ADDRESS = re.compile(r"[\w.+-]*@[\w.-]*\w|\+?\d[\d ().-]{5,}\d")
+PHONE = r"\+?\d[\d ().-]{5,}\d"
+NUMBER = re.compile(PHONE)
+ADDRESS = re.compile(rf"[\w.+-]*@[\w.-]*\w|{PHONE}")
 
 Drafts = list[Draft] | Exception
 
@@ -66,7 +68,8 @@ class Drafter:
 
     def reader(self, stretch: Stretch) -> PlaceReader:
         """Who reads these events, knowing what is known of those they name."""
-        names = {name for each in stretch.events for name in _looked_up(each.event)}
+        spellings = {each.event.id: _looked_up(each.event) for each in stretch.events}
+        names = set[str]().union(*spellings.values())
         names |= {name for each in _earlier(stretch) for name in _capitalised(each)}
         known = self._store.memories.named(
             stretch.grant, sorted(names), kinds=WHO_IS_WHO, limit=MOST_RECORDS
@@ -78,6 +81,7 @@ class Drafter:
             ),
             facts=facts,
             injected=self._injected(stretch),
+            spellings=spellings,
             similar=self._similar if self._embedder.local else None,
             indexing=self._indexing,
             learning=self._learning,
@@ -103,6 +107,7 @@ class PlaceReader:
     known: Directory
     facts: PlaceFacts
     injected: Injected
+    spellings: Mapping[str, set[str]]  # event → under which somebody may be known it speaks of
     similar: Similar | None
     indexing: Indexing
     learning: Learning
@@ -123,14 +128,16 @@ class PlaceReader:
         event = _with_text(around.event, text)
         if not event.text:
             return
-        extracted = extract(Message.of(event), around.context(self.names(event)))
+        unchanged = event is around.event
+        names = self.names(event, self.spellings.get(event.id) if unchanged else None)
+        extracted = extract(Message.of(event), around.context(names))
         found = resolved(extracted, self.known, around, self.similar)
         grounds = _grounds(around, found)
         if self.learning.facts:
             yield from self.reconciled(around, self._facts(around, found))
         if self.learning.labels and (label := label_draft(event, found.extracted)):
             earlier = grounds(label.body["entities"], label.text)
-            yield replace(label, sources=(event.id, *earlier))
+            yield replace(label, sources=(event.id, *earlier)) if earlier else label
 
     def understood(self, around: Around, extracted: Extracted) -> list[Draft]:
         """What somebody else read in a message, by the names of those it is about."""
@@ -150,10 +157,10 @@ class PlaceReader:
         who = entity_drafts(around.event, found.extracted, self.known, grounds)
         return [*said, *who, *(grounded(review, grounds) for review in found.reviews)]
 
-    def names(self, event: Event) -> Iterator[str]:
+    def names(self, event: Event, spellings: Iterable[str] | None = None) -> Iterator[str]:
         """Those known names that this event may mean, some of them also in small letters."""
         entries = self.known.until(event).entries
-        for name in _looked_up(event):
+        for name in _looked_up(event) if spellings is None else spellings:
             entry = entries.get(name)
             if entry and (entry.plain or entry.name in event.text):
                 yield entry.name
@@ -188,12 +195,16 @@ def _with_text(event: Event, text: str) -> Event:
 
 def _looked_up(event: Event) -> set[str]:
     """Spellings under which somebody may be known whom this event speaks of."""
-    words = [word.casefold() for word in WORD.findall(event.text[:LONGEST_SEARCHED])]
-    runs = {" ".join(run) for run in _runs(words, 2)}
-    addresses = {known_as(word) for word in ADDRESS.findall(event.text[:LONGEST_SEARCHED])}
-    single = (words_of(event) - SMALL) | {known_as(event.speaker)} | addresses
-    kin = {f"{known_as(event.speaker)}'s {word}" for word in KIN.keys() & set(words)}
-    return runs | single | kin | {part_of_name(word) for word in single}
+    text, speaker = event.text[:LONGEST_SEARCHED], known_as(event.speaker)
+    words = [word.casefold() for word in WORD.findall(text)]
+    found = {" ".join(run) for run in _runs(words, 2)}
+    addresses = ADDRESS if "@" in text else NUMBER  # looking for the former takes longer
+    single = words_of(event) - SMALL
+    single.add(speaker)
+    single.update(map(known_as, addresses.findall(text)))
+    found.update(single, map(part_of_name, single))
+    found.update(f"{speaker}'s {word}" for word in KIN.keys() & words)
+    return found
 
 
 def _capitalised(event: Event) -> set[str]:
@@ -205,7 +216,9 @@ def _capitalised(event: Event) -> set[str]:
 
 def _runs(words: Sequence[str], shortest: int) -> Iterator[Sequence[str]]:
     """Every few words in a row that neither begin nor end with a small one."""
-    for length in range(shortest, LONGEST_NAME + 1):
-        for start in range(len(words) - length + 1):
-            if words[start] not in SMALL and words[start + length - 1] not in SMALL:
-                yield words[start : start + length]
+    telling = [place for place, word in enumerate(words) if word not in SMALL]
+    ends = set(telling)
+    for start in telling:
+        for last in range(start + shortest - 1, start + LONGEST_NAME):
+            if last in ends:
+                yield words[start : last + 1]

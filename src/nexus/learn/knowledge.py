@@ -46,15 +46,16 @@ def fact_draft(event: Event, said: Statement, grounds: Grounds) -> Draft:
         tense=said.temporal.value,
         negated=said.negated,
     )
+    body = asdict(fact)
     names = (said.subject, said.object, said.value)
     return Draft(
         kind=MemoryKind.FACT,
         text=said.sentence,
-        slot=digest("fact", canonical_json(asdict(fact))),
+        slot=digest("fact", canonical_json(body)),
         confidence=said.confidence,
         valid_from=said.valid_from,
         valid_to=said.valid_to,
-        body=asdict(fact),
+        body=body,
         **_learned_from(event, grounds(names, said.sentence)),
     )
 

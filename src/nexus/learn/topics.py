@@ -175,21 +175,22 @@ def _denies(low: str) -> bool:
 def _runs(found: Sequence[str]) -> Iterator[list[str]]:
     run: list[str] = []
     before, opened = "", False  # whether an article stands before the run
+    part_of, verb, gerund, article = PARTS.get, Part.VERB, Part.GERUND, Part.ARTICLE
     for token in found:
-        part = PARTS.get(token)
+        part = part_of(token)
         if part is None:
             goes_on = len(token) > 1
-        elif part is Part.GERUND:
+        elif part is gerund:
             goes_on = before not in DOING
         else:
-            goes_on = opened and part is Part.VERB
+            goes_on = opened and part is verb
         if goes_on:
             run.append(token)
         else:
             if run:
                 yield run
                 run = []
-            opened = part is Part.ARTICLE
+            opened = part is article
         before = token
     if run:
         yield run
@@ -197,7 +198,8 @@ def _runs(found: Sequence[str]) -> Iterator[list[str]]:
 
 def _phrase(run: list[str], names: set[str]) -> str:
     """A run without its filler and without the names, which are kept apart."""
-    kept = [word for word in map(_plain, run) if word not in names and len(word) <= LONGEST_WORD]
+    kept = [word.removesuffix("'s") for word in run]
+    kept = [word for word in kept if word not in names and len(word) <= LONGEST_WORD]
     while kept and kept[0] in FILLER:
         kept.pop(0)
     while kept and kept[-1] in FILLER:
@@ -205,10 +207,6 @@ def _phrase(run: list[str], names: set[str]) -> str:
     if len(kept) > 1:
         return " ".join(kept[-LONGEST_PHRASE:])
     return kept[0] if kept and _may_be_a_noun(kept[0]) else ""
-
-
-def _plain(word: str) -> str:
-    return word.removesuffix("'s")
 
 
 def _may_be_a_noun(word: str) -> bool:
