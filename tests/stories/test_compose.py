@@ -147,15 +147,18 @@ def test_that_nothing_was_found_is_said(team: Team) -> None:
     assert context.section(Part.RECALL) == ()
 
 
-@pytest.mark.requirement("E1")
+@pytest.mark.requirement("E1", "E2")
 def test_a_dm_and_what_belongs_to_its_user_are_searched_together(team: Team) -> None:
     team.alices.observe("alice", "The blue heron is nesting again by the mill.")
     team.alices.remember("The blue heron is nesting again by the mill.", scope="user")
     team.alices.remember("My blue heron pictures lie in the green folder.", scope="user")
     chatter(team.alices, team.clock, 60)
 
-    items = team.alices.compose("Where are the blue heron pictures?").section(Part.RECALL)
+    context = team.alices.compose("Where are the blue heron pictures?")
+    items = context.section(Part.RECALL)
 
+    from_elsewhere = {each.id for each in context.receipt.shown if each.scope == "user:alice"}
+    assert from_elsewhere >= {item.id for item in items if "folder" in item.text}
     assert [item.text for item in items if "folder" in item.text]
     assert len({item.text for item in items}) == len(items)
     assert {item.scope for item in items if "folder" in item.text} == {"user:alice"}
@@ -200,6 +203,18 @@ def test_a_context_is_explained_by_its_id(team: Team) -> None:
     team.clock.advance(days=2)
     with pytest.raises(NotFound):
         team.room.explain(context.id)
+
+
+def test_a_receipt_that_is_written_in_the_background_is_there_at_once(
+    open_nexus: Open, clock: Clock
+) -> None:
+    room = open_nexus(background=True).workspace("acme").room("design", participants=["alice"])
+    for number in range(30):
+        room.observe("alice", f"Remark {number} about the ledger.")
+
+    context = room.compose(QUESTION)
+
+    assert room.explain(context.id).receipt.id == context.id
 
 
 @pytest.mark.requirement("X7", "X6")
