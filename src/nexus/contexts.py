@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -16,6 +17,7 @@ from .compose.messages import KEPT, events_of, keys_of, question_in, read_messag
 from .compose.receipts import kept
 from .compose.wish import Wish, checked
 from .core.access import Grant, Viewer
+from .core.canonical import clean_list
 from .core.context import Context
 from .core.errors import ModelUnavailable, Unavailable
 from .core.records import NewEvent, Receipt
@@ -70,12 +72,15 @@ class Contexts:
         as_of: datetime | None = None,
         explain: bool = False,
         thread: str | None = None,
+        context_window: int | None = None,
     ) -> Context:
         """The context for messages that are about to be sent; what they show is not repeated.
 
-        The question is the last thing a person says in them.
+        The question is the last thing a person says in them. With the `context_window` of the
+        model, `context.chat` are the messages to send: compacted, if they are too long.
         """
-        said = read_messages(messages)
+        listed = clean_list(messages, "messages")
+        said = read_messages(listed)
         wish = Wish(
             question=question_in(said),
             budget=budget,
@@ -86,7 +91,13 @@ class Contexts:
             said=said,
             thread=thread,
         )
-        return self._composed(wish)
+        context = self._composed(wish)
+        if context_window is None:
+            return context
+        done = self.compact(
+            listed, window=context_window, beside=context.tokens, model=model, thread=thread
+        )
+        return replace(context, chat=tuple(done.messages))
 
     def after(self, messages: Chat, *, thread: str | None = None) -> list[Receipt]:
         """Write down what was said in these messages and is not written down yet.

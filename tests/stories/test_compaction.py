@@ -13,10 +13,11 @@ from tests.stories.conftest import Team
 
 from nexus.compose.block import ExactValue, read_block
 from nexus.compose.compact import Compacted
-from nexus.compose.turns import text_of
+from nexus.compose.turns import size, text_of
 from nexus.config import LlmSettings, Settings
 from nexus.core.errors import InvalidInput
 from nexus.core.fence import unfenced
+from nexus.core.tokens import count
 from nexus.learn.learning import Learning
 
 WINDOW = 3_000  # tokens: small, so that the test is short
@@ -90,6 +91,21 @@ def test_a_long_conversation_is_compacted_again_and_again(team: Team) -> None:
 
     assert "decided to use PostgreSQL for the ledger." in text_of(messages[1])
     assert sum("nexus-memory" in text_of(message) for message in messages) == 1
+
+
+@pytest.mark.requirement("A14")
+def test_it_happens_inline_before_an_answer(team: Team) -> None:
+    place = team.alices
+    messages = [SYSTEM, DECIDED, *chat(80)]
+
+    context = place.before(messages, context_window=WINDOW, budget=500)
+    plain = place.before(messages, budget=500)
+
+    prompt = count(context.text) + sum(size(message, count) for message in context.chat)
+    assert prompt <= 0.7 * WINDOW
+    assert context.chat[0] is SYSTEM
+    assert context.chat[-1] is messages[-1]
+    assert plain.chat == ()
 
 
 def test_what_stands_in_place_of_messages_is_never_learned(team: Team) -> None:

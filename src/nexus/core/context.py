@@ -99,6 +99,7 @@ class Context:
     receipt: ContextReceipt
     text: str  # rendered: one fenced block
     steady: int = 0  # how many characters from its beginning change rarely
+    chat: tuple[Mapping[str, Any], ...] = ()  # the caller's messages, compacted; if asked for
 
     @property
     def id(self) -> str:
