@@ -11,6 +11,7 @@ from typing import Any
 from .errors import InvalidInput
 
 DEEPEST = 64
+SIMPLE = frozenset({bool, int, float, type(None)})
 LONGEST_TEXT = 10_000_000
 EARLIEST = datetime(1, 1, 2, tzinfo=UTC)
 LATEST = datetime(9999, 12, 30, tzinfo=UTC)
@@ -58,29 +59,49 @@ def clean_text(text: str, what: str = "text") -> str:
 
 def clean_json(value: Any, what: str = "metadata") -> Any:
     """A copy of `value` that any store gives back unchanged, or InvalidInput."""
-    _check_json(value, what, 0)
+    texts: list[str] = []
+    _check_json(value, what, 0, texts)
     try:
-        return json.loads(canonical_json(value))
+        spelt = canonical_json(value)
+        copied = json.loads(spelt)
     except (ValueError, RecursionError) as error:
         raise InvalidInput(f"{what} is not JSON: {error}") from None
+    if not _surely_storable(spelt):
+        for text in texts:
+            _refuse_unstorable(text, what)
+    return copied
 
 
-def _check_json(value: Any, what: str, depth: int) -> None:
+def _check_json(value: Any, what: str, depth: int, texts: list[str]) -> None:
+    """Refuse what is not JSON, and collect the texts: they are looked at all at once."""
     if depth > DEEPEST:
         raise InvalidInput(f"{what} is nested more than {DEEPEST} deep")
-    if isinstance(value, Mapping):
+    if isinstance(value, str):
+        texts.append(value)
+    elif type(value) in SIMPLE:
+        return
+    elif isinstance(value, dict | Mapping):
         for key, inner in value.items():
             if not isinstance(key, str):
                 raise InvalidInput(f"{what} has a key that is not text: {key!r}")
-            _refuse_unstorable(key, what)
-            _check_json(inner, what, depth + 1)
+            texts.append(key)
+            _check_json(inner, what, depth + 1, texts)
     elif isinstance(value, list | tuple):
         for inner in value:
-            _check_json(inner, what, depth + 1)
-    elif isinstance(value, str):
-        _refuse_unstorable(value, what)
+            _check_json(inner, what, depth + 1, texts)
     elif not isinstance(value, bool | int | float | None):
         raise InvalidInput(f"{what} holds a {type(value).__name__}, which is not JSON")
+
+
+def _surely_storable(spelt: str) -> bool:
+    """Whether no text in this JSON can be too long, hold a NUL or half a character."""
+    if len(spelt) > LONGEST_TEXT or "\\u0000" in spelt:
+        return False
+    try:
+        spelt.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _refuse_unstorable(text: str, what: str) -> None:
