@@ -173,9 +173,10 @@ def _profile(
     messages: Sequence[Event],
     now: datetime,
 ) -> Profile:
-    parts = _sorted_out(_holding([each for name, each in told.facts if name in names], now))
+    facts = [each for name, each in told.facts if name in names]
+    parts = _sorted_out(_holding(facts, now))
     wishes = [each for each in told.landmarks if names & names_in(each)]
-    stated = [*parts["preferences"], *_wishes(wishes, parts["preferences"])]
+    stated = [*parts["preferences"], *_wishes(wishes, facts)]
     return Profile(
         person=view.name,
         aliases=view.aliases,
@@ -251,9 +252,10 @@ def _newest(entries: Iterable[Entry]) -> tuple[Entry, ...]:
 # -- how somebody writes, and wants to be written to
 
 
-def _wishes(landmarks: Sequence[Memory], known: Sequence[Entry]) -> Iterator[Entry]:
-    """What was stated and did not become a fact already; each text once."""
-    rests = {source for entry in known for source in entry.sources}
+def _wishes(landmarks: Sequence[Memory], facts: Sequence[Memory]) -> Iterator[Entry]:
+    """What was stated and became no fact; each text once. Of a fact it is known if it holds."""
+    liked = (fact for fact in facts if _part(fact) == "preferences")
+    rests = {source for fact in liked for source in fact.sources}
     texts: set[str] = set()
     for landmark in landmarks:
         if not rests & set(landmark.sources) and landmark.text not in texts:

@@ -148,6 +148,16 @@ def preference(people: People, text: str, **more: Any) -> Memory:
 
 
 @pytest.mark.requirement("E30")
+def test_what_is_preferred_no_longer_is_not_told_as_a_wish(people: People) -> None:
+    for color in ("blue", "green"):
+        said = people.say(f"My favourite color is {color}.")
+        people.fact("Alice", "PREFERS", color, body={"aspect": "color"}, rests_on=said)
+        preference(people, f"Alice's favourite color is {color}.", rests_on=said)
+
+    assert texts(people.profile().preferences) == ["Alice PREFERS green"]
+
+
+@pytest.mark.requirement("E30")
 def test_how_somebody_wants_to_be_written_to_is_part_of_their_style(people: People) -> None:
     preference(people, "Alice prefers short answers without small talk.")
     preference(people, "Alice loves the sea.")
