@@ -45,10 +45,7 @@ REQUIREMENTS: dict[str, Requirement] = {
     # A: layers, scoping, composer
     "A1": works("A rolling window of a room's newest messages with attribution"),
     "A2": partial("The window kept in Redis, or the same without Redis", "embedded; no Redis yet"),
-    "A3": partial(
-        "Episodes in tiers: thread, session, day, week",
-        "told by `learn_episodes` and `nexus episodes build`; nothing calls them by itself yet",
-    ),
+    "A3": works("Episodes in tiers: thread, session, day, week"),
     "A4": partial("Episodes are embedded and found beside facts"),
     "A5": works("Facts, decisions and action items extracted from messages"),
     "A6": works("Decisions and action items are typed records of their own"),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from .compose.cache import ContextCache
 from .config import LlmSettings, Settings, StoreSettings, in_use
+from .core.access import administrator_grant
 from .core.breaker import Breaker, Breakers, breaker
 from .core.errors import ConfigError, EmbedderUnavailable
 from .core.ids import WorkspaceId
@@ -28,7 +29,9 @@ from .recall.answer import Ranking
 from .recall.query import Search
 
 if TYPE_CHECKING:
+    from .core.scope import Scope
     from .learn.episodes import Episodes
+    from .learn.immune import Injected
     from .learn.one_pass import OnePass
     from .recall.asked import Asker, Strategy
     from .recall.rewrite import Rewrite
@@ -104,7 +107,7 @@ def assemble(
     spending = make_spending(settings.llm, kept, now)
     asked = spending.on_account(model, settings.llm.model or "", RECALL) if model else None
     learner = make_learner(settings, kept, cached, now, make_one_pass(settings, model, spending))
-    episodes = make_episodes(settings, kept, cached, model, spending)
+    episodes = make_episodes(settings, kept, cached, model, spending, now)
     return Parts(
         settings=settings,
         store=kept,
@@ -203,6 +206,7 @@ def make_episodes(
     embedder: Embedder,
     model: LanguageModel | None,
     spending: Spending,
+    now: Clock,
 ) -> Callable[[], Episodes]:
     """Who tells episodes: a model only where the settings say so."""
     told_by = make_learning(settings).episodes
@@ -212,13 +216,18 @@ def make_episodes(
     @cache
     def make() -> Episodes:
         from .learn.episodes import Episodes, Narrator  # noqa: PLC0415  # the rules load with it
+        from .learn.injected import injected_in  # noqa: PLC0415
         from .prompts import load_prompt  # noqa: PLC0415
 
         narrator = None
         if model is not None and told_by == "model":
             name = settings.llm.model or ""
             narrator = Narrator(model, name, load_prompt("episode"), spending)
-        return Episodes(store, embedder, narrator, automatic=told_by != "off")
+
+        def injected(workspace: WorkspaceId, scope: Scope) -> Injected:
+            return injected_in(store, administrator_grant(workspace), scope, now=now())
+
+        return Episodes(store, embedder, narrator, injected, automatic=told_by != "off")
 
     return make
 
