@@ -107,7 +107,7 @@ def assemble(
     spending = make_spending(settings.llm, kept, now)
     asked = spending.on_account(model, settings.llm.model or "", RECALL) if model else None
     learner = make_learner(settings, kept, cached, now, make_one_pass(settings, model, spending))
-    episodes = make_episodes(settings, kept, cached, model, spending, now)
+    episodes = make_episodes(settings, kept, cached, model, spending, now=now)
     return Parts(
         settings=settings,
         store=kept,
@@ -206,6 +206,7 @@ def make_episodes(
     embedder: Embedder,
     model: LanguageModel | None,
     spending: Spending,
+    *,
     now: Clock,
 ) -> Callable[[], Episodes]:
     """Who tells episodes: a model only where the settings say so."""
