@@ -52,6 +52,26 @@ def test_turning_points_are_records_with_an_owner_and_a_date(
     assert [event.key for event in room.sources(landmark.id)] == ["k"]
 
 
+@pytest.mark.parametrize(
+    ("said", "since", "until"),
+    [
+        ("Bob, please send the report by Friday.", None, "2026-03-07"),
+        ("Bob, please send the report on Friday.", "2026-03-06", "2026-03-07"),
+        ("Bob, please send the report after Friday.", "2026-03-07", None),
+    ],
+)
+def test_what_is_due_has_no_end_where_nobody_said_one(
+    said: str, since: str | None, until: str | None
+) -> None:
+    room = room_of(opened())
+    room.observe("alice", said, at=MONDAY)
+    room.flush()
+
+    (task,) = learned(room, MemoryKind.LANDMARK)
+    days = [at and at[:10] for at in (task.body["due_from"], task.body["due"])]
+    assert days == [since, until]
+
+
 @pytest.mark.requirement("A5", "B8", "E19")
 @pytest.mark.parametrize(
     ("said", "object", "confidence"),

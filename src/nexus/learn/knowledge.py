@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 
-from ..core.canonical import canonical_json, time_text
+from ..core.canonical import EARLIEST, LATEST, canonical_json, time_text
 from ..core.ids import digest
 from ..core.records import Draft, Event, Fact, MemoryKind
 from .passages import tags_of
@@ -64,8 +65,8 @@ def landmark_draft(event: Event, landmark: Landmark, grounds: Grounds) -> Draft:
     body: dict[str, Any] = {
         "kind": landmark.kind.value,
         "owner": landmark.owner,
-        "due": time_text(landmark.due) if landmark.due else None,
-        "due_from": time_text(landmark.due_from) if landmark.due_from else None,
+        "due": _time(landmark.due),
+        "due_from": _time(landmark.due_from),
         "wrong": landmark.wrong,
         "right": landmark.right,
     }
@@ -77,6 +78,11 @@ def landmark_draft(event: Event, landmark: Landmark, grounds: Grounds) -> Draft:
         body=body,
         **_learned_from(event, grounds([landmark.owner], landmark.text)),
     )
+
+
+def _time(at: datetime | None) -> str | None:
+    """As it is written; "by Friday" begins and "after Friday" ends at no time."""
+    return time_text(at) if at and EARLIEST < at < LATEST else None
 
 
 def _learned_from(event: Event, earlier: tuple[str, ...]) -> dict[str, Any]:
