@@ -52,6 +52,18 @@ def show(title: str, found: Found) -> None:
     console.print(f"  [dim]{found.total} candidates in {found.seconds * 1000:.1f} ms[/]\n")
 
 
+def show_knowledge(place: Place) -> None:
+    table = Table(title="What is known in the room", title_justify="left", expand=True)
+    for heading in ("who or what", "relation", "value", "sure", "said by"):
+        table.add_column(heading, overflow="fold")
+    for memory in place.facts():
+        fact = memory.fact
+        value = str(fact.object or fact.value)
+        sure = f"{memory.confidence:.2f}"
+        table.add_row(fact.subject, fact.predicate, value, sure, memory.speaker or "")
+    console.print(table)
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "memory.db"
@@ -82,6 +94,13 @@ def tell_the_story(nexus: Nexus, file: Path) -> None:
     show("In bob's DM: is anybody planning a surprise for me?", bobs)
     value = room.fact("user:alice", "preferred_jwt_expiry")
     console.print(f"  An exact fact, byte for byte: preferred_jwt_expiry = [bold]{value!r}[/]\n")
+
+    console.print(Panel("What was learned by itself, without a model."))
+    show_knowledge(room)
+    console.print(Panel("What an agent would be given before it answers in the room."))
+    context = room.compose("When does the staging database move, and who writes the script?")
+    console.print(context.text, markup=False, highlight=False)
+    console.print(f"  [dim]{context.tokens} tokens; nexus explain says why each line is there[/]\n")
 
     console.print(Panel("Alice leaves, and wants to be forgotten. Then we look for traces."))
     report = acme.forget(user="alice")
