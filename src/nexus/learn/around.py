@@ -16,6 +16,7 @@ from ..core.records import Event, EventKind, Trust
 from ..core.scope import Scope
 from ..core.text import STOP_WORDS, terms
 from .learning import PROJECT
+from .rules.cast import WINDOW
 from .rules.extracted import Context, Message
 
 RECENT = 10  # messages before an event that tell who is there
@@ -42,7 +43,7 @@ class Around:
         if owner and self.event.trust < Trust.DIRECT:
             people[owner] = None  # also one who is silent is not described by machines
         return Context(
-            recent=tuple(map(Message.of, self.recent)),
+            recent=tuple(map(Message.of, self.recent[-WINDOW:])),
             participants=tuple(people),
             project=self.event.metadata.get(PROJECT),
             known=tuple(known),
