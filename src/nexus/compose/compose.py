@@ -18,6 +18,7 @@ from ..core.protocols import Store
 from ..core.records import Found
 from ..core.window import WindowView
 from ..recall.answer import Ranking, answer
+from ..recall.iterate import leads_in
 from ..recall.query import make_query
 from .asking import Asking, Source
 from .fit import Fitted, fit
@@ -107,7 +108,12 @@ class Composer:
             )
             return answer(self.store, self.ranking, asking.grant, query)
 
-        return find_for(asking.plan, look)
+        people = [person.value for person in asking.viewer.people]
+        return find_for(
+            asking.plan,
+            look,
+            lambda found: leads_in(self.store, asking.grant, wish.question, found, people),
+        )
 
     def _fetched(self, asking: Asking, stages: Stages) -> dict[Part, list[Item]]:
         """What each section that is wanted has to say, all of one moment."""
