@@ -33,7 +33,7 @@ from .stages import Stages
 from .window import window_of
 from .wish import Wish, checked
 
-MORE_HITS = 20  # asked for beyond those shown, because the window may show some of them
+MORE_HITS = 15  # asked for beyond those shown, because the window may show some of them
 NOTHING = Found(hits=(), total=0, seconds=0.0)
 
 

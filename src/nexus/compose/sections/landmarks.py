@@ -11,7 +11,8 @@ from ...core.records import Memory, MemoryKind
 from ...core.text import query_terms
 from ..asking import Asking, falling
 
-MOST = 200  # the newest are looked at
+MOST = 100  # the newest are looked at,
+OFFERED = 60  # and the best of them offered: more would never fit
 COMPARED = 40  # with each other, to see which take the place of earlier ones
 CORRECTION = "correction"
 CHANGES = re.compile(
@@ -37,7 +38,7 @@ def landmarks(asking: Asking) -> list[Item]:
     ranked = sorted(found, key=lambda each: (each.id in over, -each.salience))  # newest first
     items = [
         _item(asking, memory, falling(place, 0.97), over=memory.id in over)
-        for place, memory in enumerate(ranked)
+        for place, memory in enumerate(ranked[:OFFERED])
     ]
     return sorted(items, key=lambda item: (item.at, item.id))
 

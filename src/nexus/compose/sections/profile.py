@@ -10,6 +10,8 @@ from ...recall.profile import Entry, Profile, profiles
 from ..asking import Asking, falling
 
 MOST_PEOPLE = 4
+MOST_OFFERED = 8  # of a part of somebody's profile: more would never fit
+ENOUGH = 15  # messages, for how somebody writes: of fewer, each new one could tell otherwise
 PARTS = {"preferences": 1.0, "expertise": 0.8, "about": 0.8, "patterns": 0.5}
 
 
@@ -27,9 +29,9 @@ def people(asking: Asking) -> list[Item]:
 def _items(asking: Asking, known: Profile) -> Iterator[Item]:
     for part, worth in PARTS.items():
         entries = [entry for entry in getattr(known, part) if asking.known([entry.memory])]
-        for place, entry in enumerate(entries):
+        for place, entry in enumerate(entries[:MOST_OFFERED]):
             yield _item(asking, entry, part, worth * falling(place))
-    if known.style.traits and not asking.replayed:  # counted in messages of today
+    if known.style.messages >= ENOUGH and not asking.replayed:  # counted in messages of today
         yield Item(
             text=f"{known.person} {', '.join(known.style.traits)}.",
             id=f"style:{known.person}",
