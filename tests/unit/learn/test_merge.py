@@ -115,6 +115,18 @@ def test_a_label_gets_the_models_words_and_keeps_both_makers() -> None:
     assert both.sources == ("e1", "e0")
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_of_two_labels_of_a_turn_one_is_kept(turned: bool) -> None:
+    """As after a kill between writing the new one and deleting the old one, or a second reading."""
+    old, new = label("Alice said so."), label("Alice agreed.", MODEL, sources=("e1", "e0"))
+    kept = [new, old] if turned else [old, new]
+
+    (both,) = merged(kept, [label("Alice agreed.", MODEL, sources=("e1", "e0"))])
+
+    assert both.text == "Alice agreed."
+    assert both.id == new.id
+
+
 def test_labels_of_two_turns_are_two() -> None:
     rules, model = label("one"), label("two", MODEL, sources=("e2", "e1"))
 

@@ -18,9 +18,13 @@ def merged(rules: Sequence[Draft], model: Sequence[Draft]) -> list[Draft]:
 
     A draft of both is the rules', with both makers and the higher confidence, so that it replaces
     what the rules alone had made. Only a label gets the model's words, and rests on what they rest
-    on: where that gives it another id, the old one is to be deleted.
+    on: where that gives it another id, the old one is to be deleted. If that did not happen the
+    last time, there are two labels of a turn; one is kept.
     """
-    made = list(rules)
+    made: list[Draft] = []
+    for draft in rules:
+        if not any(_together(each, draft, _same_label) for each in made):
+            made.append(draft)
     for draft in model:
         same = SAME.get(draft.kind, _never)
         place = next((n for n, each in enumerate(made) if _together(each, draft, same)), None)
