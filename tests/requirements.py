@@ -56,7 +56,7 @@ REQUIREMENTS: dict[str, Requirement] = {
     "A11": partial("In a DM: that DM, that user's profile, the project; no one else's DM"),
     "A12": partial("Enforced in code on every read path, whatever the prompt says"),
     "A13": partial("The composer asks the layers in order and renders an attribution header"),
-    "A14": later("Compaction inline at 70 % of the agent's context window", WINDOW),
+    "A14": works("Compaction inline at 70 % of the agent's context window"),
     "A15": partial("Landmarks are never deleted and always pinned"),
     "A16": partial("Many people in a room, each statement attributed"),
     # B: declarative, episodic, procedural
@@ -140,7 +140,7 @@ REQUIREMENTS: dict[str, Requirement] = {
     "D20": partial("One service for every consumer"),
     "D21": works("Typed workspace ids everywhere: a forgotten scope is a type error"),
     "D22": partial("One shared circuit breaker and connection pool", "no pool before a server"),
-    "D23": later("A result cache, invalidated on write", OPERATIONS),
+    "D23": partial("A result cache, invalidated on write"),
     "D24": partial("Answers, degraded, while a part is down"),
     "D25": later("Slow writes through a queue that loses nothing, with a server", SERVER),
     "D26": later("Consolidation per workspace, for ten thousand of them", MAINTENANCE),
@@ -149,7 +149,7 @@ REQUIREMENTS: dict[str, Requirement] = {
     "D29": later("Controlled sharing across workspaces", SERVER),
     "D30": later("Quotas", SERVER),
     "D31": later("Copying an agent's memories to a new agent", SERVER),
-    "D32": later("Iterative retrieval for questions of several steps", RETRIEVAL),
+    "D32": works("Iterative retrieval for questions of several steps"),
     "D33": later("A dashboard", SERVER),
     # E, the fifth seed: AgentX
     "E1": partial("Active channel and the user's own searched together, without repeats"),
