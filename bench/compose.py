@@ -44,7 +44,7 @@ from story.story import Clock, Figures, Telling, read_story
 
 RESULTS = Path(__file__).parent / "results" / "compose.json"
 NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
-DIFFERENT = 20  # workspaces that are told; the others are copies
+DIFFERENT = 100  # workspaces that are told; the others are copies: too many to be remembered
 TARGETS = {"p50_ms": 10, "p95_ms": 30, "cached_p50_ms": 2}
 TURNS = 600
 WARMING = 30  # turns that are not counted: the process loads what it needs

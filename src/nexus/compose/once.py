@@ -30,10 +30,11 @@ class Before:
     def __post_init__(self) -> None:
         object.__setattr__(self, "said", "\n".join(map(plain, self.texts)))
 
-    def shows(self, item: Item) -> bool:
+    def shows(self, item: Item, words: str) -> bool:
+        """Whether it shows what an item rests on, or says its words."""
         if item.events and all(id in self.events for id in item.events):
             return True
-        return _says(self.said, plain(item.text))
+        return _says(self.said, words)
 
 
 def once(
@@ -42,17 +43,19 @@ def once(
     """The sections without repetitions, and what was left out."""
     kept: dict[Part, tuple[Item, ...]] = {}
     cut: list[Cut] = []
-    above = ""
+    above, ids = "", set[str]()
     for part in Part:
         fresh: list[Item] = []
         for item in sections.get(part, ()):
             words = plain(item.text)
             why = _why_not(item, words, part, before, above)
+            why = why or (SAID_ABOVE if item.id in ids else None)
             if why:
                 cut.append(Cut(part=part, id=item.id, tokens=item.tokens, why=why))
             else:
                 fresh.append(item)
                 above += f"{words}\n"
+                ids.add(item.id)
         kept[part] = tuple(fresh)
     return kept, cut
 
@@ -61,7 +64,7 @@ def _why_not(item: Item, words: str, part: Part, before: Before, above: str) -> 
     if part is Part.WINDOW:
         if item.id in before.events:
             return None  # it is the window
-    elif before.shows(item):
+    elif before.shows(item, words):
         return IN_THE_WINDOW
     return SAID_ABOVE if _says(above, words) else None
 
