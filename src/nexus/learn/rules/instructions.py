@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from ...core.records import Trust
 from .extracted import (
@@ -104,19 +105,24 @@ UNSEEN = re.compile("[\u00ad\u200b-\u200f\u2060-\u2064\ufeff\U000e0000-\U000e007
 
 def instructions(text: str) -> list[Span]:
     """Where a text gives orders to whoever reads it as a prompt."""
+    return list(_instructions(text))
+
+
+@lru_cache(maxsize=4)  # a message is asked about for its facts, and at once again for its label
+def _instructions(text: str) -> tuple[Span, ...]:
     small = text.lower()
     if not small.isascii() and UNSEEN.search(small):
         return _unseen(text)
     for hint in HINTS:
         if hint in small:
-            return [Span(*match.span()) for match in ORDERS.finditer(text)]
-    return []
+            return tuple(Span(*match.span()) for match in ORDERS.finditer(text))
+    return ()
 
 
-def _unseen(text: str) -> list[Span]:
+def _unseen(text: str) -> tuple[Span, ...]:
     """The same in a text with letters nobody sees; one that hides an order is all order."""
     plain = UNSEEN.sub("", text)
-    return [Span(0, len(text))] if instructions(plain) else []
+    return (Span(0, len(text)),) if instructions(plain) else ()
 
 
 READERS = frozenset(
