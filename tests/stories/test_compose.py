@@ -293,6 +293,24 @@ def test_compose_goes_on_without_an_embedder(open_nexus: Open) -> None:
     assert any("embedder" in remark for remark in context.receipt.degraded)
 
 
+def test_a_crowd_with_long_names_does_not_break_a_small_budget(team: Team) -> None:
+    crowd = [f"{'Wolfeschlegelsteinhausenbergerdorff' * 5} {number}" for number in range(40)]
+    hall = team.workspace.room("h" * 190, agent="a" * 190, participants=crowd, project="p" * 190)
+    hall.observe(crowd[0], DECIDED)
+
+    context = hall.compose(QUESTION, budget=300, model="claude")
+
+    assert count(context.text, "anthropic") <= context.tokens <= 300
+    assert "PostgreSQL" in context.text
+
+
+def test_before_nothing_was_said_there_is_still_a_context(team: Team) -> None:
+    for context in (team.room.before([]), team.room.compose("")):
+        assert context.receipt.question == ""
+        assert Part.RECALL not in context.receipt.plan
+        assert context.section(Part.AWARENESS)
+
+
 def test_before_repeats_nothing_the_messages_show(team: Team) -> None:
     team.alices.observe("alice", "The launch of the ferry is on the ninth of May.")
     team.alices.observe("alice", DECIDED)

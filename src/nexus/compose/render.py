@@ -47,8 +47,8 @@ NOTHING_FOUND = "Nothing relevant was found."
 NOTHING_MORE = "Nothing beyond what stands here."
 TIMED = frozenset({Part.WINDOW, Part.ACTIVITY})  # where the hour matters
 BARE = frozenset({Part.AWARENESS})  # our own words
-MOST_PEOPLE = 12
-LONGEST_NAME = 60
+LONGEST_LIST = 150  # characters of people's names in the header
+LONGEST_NAME = 40
 PLACES = {
     Kind.ROOM: "room {0}",
     Kind.DM: "direct messages of {0} with {1}",
@@ -103,9 +103,7 @@ def heading(part: Part) -> str:
 
 def header(viewer: Viewer) -> str:
     """Who asks and where: nothing of it changes while they talk."""
-    names = [_name(person.value) for person in viewer.people[:MOST_PEOPLE]]
-    if len(viewer.people) > MOST_PEOPLE:
-        names.append(f"and {len(viewer.people) - MOST_PEOPLE} more")
+    names = _names([person.value for person in viewer.people])
     parts = [f"Place: {place_name(viewer.home)}"]
     if names:
         parts.append(f"People here: {', '.join(names)}")
@@ -113,6 +111,16 @@ def header(viewer: Viewer) -> str:
     if viewer.project:
         parts.append(f"Project: {_name(viewer.project)}")
     return " · ".join(parts)
+
+
+def _names(people: Sequence[str]) -> list[str]:
+    """As many as have room in the header, and how many more there are."""
+    names: list[str] = []
+    for person in people:
+        if sum(map(len, names)) + len(person) > LONGEST_LIST:
+            return [*names, f"and {len(people) - len(names)} more" if names else "many"]
+        names.append(_name(person))
+    return names
 
 
 def moment(now: datetime, *, as_of: bool = False) -> str:

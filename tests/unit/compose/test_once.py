@@ -52,6 +52,15 @@ def test_what_was_said_above_is_left_out_below() -> None:
     assert reasons(sections, Before()) == {"again": "said above"}
 
 
+def test_the_same_memory_is_shown_once_however_it_is_told() -> None:
+    sections = {
+        Part.FACTS: [item("m", "Tyler works at Anthropic. (since 2026-01-02)")],
+        Part.RECALL: [item("m", "Tyler, as we know, is with Anthropic these days.")],
+    }
+
+    assert reasons(sections, Before()) == {"m": "said above"}
+
+
 def test_short_answers_are_nobodys_in_particular() -> None:
     sections = {Part.SUMMARY: [item("1", "Yes, sure.")], Part.WINDOW: [item("2", "Yes, sure.")]}
 
