@@ -47,8 +47,10 @@ class SqliteQueue:
         }
         with self._connections.reading() as connection:
             rows = self._due(connection, grant, due)
-        if rows and not leased:
-            self._connections.write(lambda writer: _lease(writer, rows, now))
+        if rows and not leased:  # looked up again where nobody else writes: each goes to one worker
+            rows = self._connections.write(
+                lambda writer: _lease(writer, self._due(writer, grant, due), now)
+            )
         return [_task(row) for row in rows]
 
     @staticmethod
@@ -121,11 +123,12 @@ class SqliteQueue:
 
 
 def _lease(
-    connection: Connection, rows: Sequence[tuple[int, int, str, int, str, str]], now: datetime
-) -> None:
+    connection: Connection, rows: list[tuple[int, int, str, int, str, str]], now: datetime
+) -> list[tuple[int, int, str, int, str, str]]:
     until = time_text(now + LEASE)
     leases = [{"workspace": row[0], "seq": row[1], "until": until} for row in rows]
     connection.executemany(SQL["lease"], leases)
+    return rows
 
 
 def _task(row: tuple[int, int, str, int, str, str]) -> Task:

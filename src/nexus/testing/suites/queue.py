@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from threading import Barrier
 from typing import Any
 
 from ...core.protocols import Store
@@ -42,6 +44,20 @@ class QueueSuite:
         assert keys(store.queue.claim(None, now=NOON, limit=9)) == ["2"]
         assert keys(store.queue.claim(None, now=NOON, limit=9)) == []
         assert keys(store.queue.claim(None, now=LATER, limit=9)) == ["1", "2"]
+
+    def test_work_goes_to_one_of_those_who_ask_at_once(self, store: Store) -> None:
+        workers = 4
+        tell(store, *(event(str(number)) for number in range(10 * workers)))
+        together = Barrier(workers)
+
+        def claimed(_worker: int) -> list[str]:
+            together.wait(timeout=30)
+            return keys(store.queue.claim(None, now=NOON, limit=10))
+
+        with ThreadPoolExecutor(workers) as pool:
+            found = [key for theirs in pool.map(claimed, range(workers)) for key in theirs]
+
+        assert len(found) == len(set(found)) == 10 * workers
 
     def test_somebody_who_waits_also_takes_what_is_leased(self, store: Store) -> None:
         tell(store, event("1"))
