@@ -212,8 +212,9 @@ class Contexts:
     def _keep(self, context: Context) -> None:
         """Nobody waits for this, and a window that is away keeps nothing."""
         items = kept(context, self.viewer, self._parts.now())
+        window, workspace = self._parts.store.window, self.viewer.workspace
         with suppress(Unavailable):
-            self._parts.store.window.put(self.viewer.workspace, items)
+            self._parts.breakers.window.call(lambda: window.put(workspace, items))
 
     def _append(self, events: Sequence[NewEvent], now: datetime | None = None) -> list[Receipt]:
         receipts = self._parts.store.ledger.append(
