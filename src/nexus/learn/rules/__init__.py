@@ -80,8 +80,8 @@ class _Reading:
         )
         if len(sentence) < SHORTEST or ordered:
             return  # what talks to the model is never a fact, whoever wrote it
-        found = clauses(sentence)
         question = is_question(sentence)
+        found = [] if question else clauses(sentence)  # a question asserts and plans nothing
         person = self.voice.person
         aliases = list(self._aliases(start, end)) if person and self.naming else []
         facts = [] if aliases or question else self.reader.read(sentence, found)
