@@ -45,6 +45,7 @@ class _Kept:
     workspace: WorkspaceId
     at: datetime
     bytes: int
+    holds: Callable[[], bool]  # whether its epoch is still the one of what its viewer may see
 
 
 class ContextCache:
@@ -89,14 +90,30 @@ class ContextCache:
                 return replace(known, receipt=replace(known.receipt, cached=True))
         context, began = compose()
         if began is not None and not context.receipt.degraded:
-            self._keep(key_of(viewer, wish, began), viewer.workspace, context, before)
+            key = key_of(viewer, wish, began)
+            entry = _Kept(
+                context=context,
+                workspace=viewer.workspace,
+                at=self._clock(),
+                bytes=_size(context),
+                holds=lambda: key == key_of(viewer, wish, epoch()),
+            )
+            self._keep(key, entry, before)
         return context
 
     def forget(self, workspace: WorkspaceId) -> None:
-        """Drop what this workspace was given, and what is being composed for it meanwhile."""
+        """Drop what no longer holds in this workspace, and what is being composed meanwhile.
+
+        What holds stays: who cannot see what was forgotten must not notice that it was.
+        """
         with self._lock:
             self._forgotten += 1
-            for key in [key for key, each in self._kept.items() if each.workspace == workspace]:
+            theirs = [
+                (key, each) for key, each in self._kept.items() if each.workspace == workspace
+            ]
+        gone = [key for key, each in theirs if not _holds(each)]
+        with self._lock:
+            for key in gone:
                 self._drop(key)
 
     def _look(self, key: str) -> Context | None:
@@ -110,8 +127,7 @@ class ContextCache:
             self._kept.move_to_end(key)
             return known.context
 
-    def _keep(self, key: str, workspace: WorkspaceId, context: Context, before: int) -> None:
-        entry = _Kept(context, workspace, self._clock(), _size(context))
+    def _keep(self, key: str, entry: _Kept, before: int) -> None:
         with self._lock:
             if self._forgotten != before or entry.bytes > self._most_bytes:
                 return
@@ -127,6 +143,13 @@ class ContextCache:
     def _drop(self, key: str) -> None:
         gone = self._kept.pop(key, None)
         self._bytes -= gone.bytes if gone else 0
+
+
+def _holds(entry: _Kept) -> bool:
+    try:
+        return entry.holds()
+    except Unavailable:
+        return False
 
 
 def key_of(viewer: Viewer, wish: Wish, epoch: int) -> str:

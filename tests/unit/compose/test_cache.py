@@ -160,16 +160,25 @@ def test_a_store_that_is_away_is_no_reason_not_to_try(world: World) -> None:
     assert world.cache.composed(ALICE, ASKED, away, world.compose).id == "1"
 
 
-def test_forgetting_clears_it_for_this_workspace(world: World) -> None:
+def test_forgetting_takes_out_what_no_longer_holds_in_this_workspace(world: World) -> None:
     tenant = Viewer(workspace=OTHER, agent=AgentId("scribe"), user=UserId("alice"))
     world.ask()
     world.ask(tenant)
+    world.epoch += 1  # something was erased that alice could see
 
     world.cache.forget(ACME)
 
     assert world.cache.stats.contexts == 1
     assert not world.ask().receipt.cached
-    assert world.ask(tenant).receipt.cached
+
+
+@pytest.mark.requirement("X2")
+def test_who_cannot_see_what_was_forgotten_does_not_notice(world: World) -> None:
+    world.ask()
+
+    world.cache.forget(ACME)
+
+    assert world.ask().receipt.cached
 
 
 def test_what_is_forgotten_while_it_is_composed_is_not_kept(world: World) -> None:
