@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from .core.access import Grant
 from .core.decisions import DECISION, NUMBER, REVIEW, Decision, decisions_about
-from .core.errors import Conflict, InvalidInput, NotFound
+from .core.errors import Conflict, Forgotten, InvalidInput, NotFound
 from .core.filters import Condition, Op
 from .core.ids import check_name, str_only
 from .core.records import Event, EventKind, Memory, MemoryKind, NewEvent, Trust
@@ -116,19 +116,30 @@ class Reviews:
             check_name(by, "who decides")
         if decision is not Decision.UNDO and review.decided_by is not None:
             raise Conflict(f"{id!r} is {review.status.value} already; undo that first")
-        now = self._parts.now()
-        event = self._event(review, decision, by, now)
-        self._parts.store.ledger.append(self._grant.workspace, [event], recorded_at=now)
+        self._write(review, decision, by)
         self._parts.learner.flush(self._grant.within([review.scope]))
         return self.get(id)
 
-    def _event(self, review: Review, decision: Decision, by: str | None, now: datetime) -> NewEvent:
-        """It tells no name: the place it lies in may have more readers than the review has.
-
-        Its key counts the decisions, so that of two who decide at once only one does.
-        """
+    def _write(self, review: Review, decision: Decision, by: str | None) -> None:
+        """Its key counts the decisions, so that of two who decide at once only one does."""
         here = self._grant.within([review.scope])
-        number = len(decisions_about(self._parts.store, here, review.id))
+        earlier = decisions_about(self._parts.store, here, review.id)
+        number = 1 + max((int(each.metadata[NUMBER]) for each in earlier), default=-1)
+        now = self._parts.now()
+        while True:
+            event = self._event(review, decision, by, (now, number))
+            try:
+                self._parts.store.ledger.append(self._grant.workspace, [event], recorded_at=now)
+            except Forgotten:  # a decision of somebody who was: its number is not used again
+                number += 1
+            else:
+                return
+
+    def _event(
+        self, review: Review, decision: Decision, by: str | None, made: tuple[datetime, int]
+    ) -> NewEvent:
+        """It tells no name: the place it lies in may have more readers than the review has."""
+        now, number = made
         role = "user" if by else self._role
         return NewEvent(
             scope=review.scope,

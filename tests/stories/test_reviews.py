@@ -69,6 +69,21 @@ def test_what_is_proposed_says_why_and_how_likely(team: Team) -> None:
     assert said == {"chen", "sarah"}
 
 
+@pytest.mark.parametrize("then", [[], ["undo"]])
+def test_who_decided_may_be_forgotten_and_others_decide_again(team: Team, then: list[str]) -> None:
+    tell(team)
+    reviews, id = team.room.reviews(), about(team.room, "Sarah", "Sarah Chen").id
+    reviews.accept(id, by="carol")
+    for decision in then:
+        getattr(reviews, decision)(id, by="bob")
+
+    team.workspace.forget(user="carol")
+
+    assert reviews.get(id).status is Status.OPEN
+    assert reviews.reject(id, by="bob").status is Status.REJECTED
+    assert reviews.undo(id, by="bob").status is Status.OPEN
+
+
 def test_accepted_two_are_one(team: Team) -> None:
     tell(team)
     review = about(team.room, "Sarah", "Sarah Chen")
