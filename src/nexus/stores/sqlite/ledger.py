@@ -137,7 +137,7 @@ def _append(
     """The receipts, and the labels that are new if this is committed."""
     number, length, head = _chain_end(connection, workspace)
     labels: Labels = ChainMap({}, known)
-    receipts, before = [], length
+    receipts, grown_labels = [], set()
     for entry in entries:
         event, following = entry.event, link(head, entry.commitment)
         label = _label_of(connection, (number, event.scope), labels)
@@ -147,6 +147,7 @@ def _append(
         if added:
             connection.execute(SQL["add_work"], (*place, label, FIRST_STEP, now))
             length, head = length + 1, following
+            grown_labels.add(label)
         else:
             _check_repeated(connection, workspace, number, entry)
         receipts.append(
@@ -158,9 +159,11 @@ def _append(
                 repeated=not added,
             )
         )
-    if length > before:
+    if grown_labels:
         grown = {"workspace": number, "length": length, "head": head}
         connection.execute(SQL["advance_chain"], grown)
+        came = {"workspace": number, "labels": json.dumps(sorted(grown_labels))}
+        connection.execute(SQL["events_came"], came)
     return receipts, labels.maps[0]
 
 

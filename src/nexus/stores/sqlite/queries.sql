@@ -242,6 +242,10 @@ VALUES (?, ?, ?, ?, ?, ?, ?);
 UPDATE labels SET latest = :latest, documents = documents + :documents, terms = terms + :terms
  WHERE workspace = :workspace AND label = :label;
 
+-- events_came --
+UPDATE labels SET epoch = epoch + 1
+ WHERE workspace = :workspace AND label IN (SELECT value FROM json_each(:labels));
+
 -- label_shrank --
 UPDATE labels SET generation = generation + 1, documents = documents - 1, terms = terms - :terms
  WHERE workspace = :workspace AND label = :label;

@@ -205,12 +205,9 @@ CREATE TABLE window_items (
 
 CREATE INDEX window_by_time ON window_items (workspace, label, at);
 
--- Whatever is written into a label or taken out of it, its epoch grows in the same transaction.
+-- Whatever is written into a label or taken out of it, its epoch grows in the same transaction;
+-- events come in large numbers, and whoever appends them sees to it once.
 -- The receipts of contexts and what is made of events at any time are no news to anybody.
-CREATE TRIGGER event_added AFTER INSERT ON events BEGIN
-    UPDATE labels SET epoch = epoch + 1 WHERE workspace = new.workspace AND label = new.label;
-END;
-
 CREATE TRIGGER event_erased AFTER UPDATE OF content ON events BEGIN
     UPDATE labels SET epoch = epoch + 1 WHERE workspace = old.workspace AND label = old.label;
 END;
