@@ -177,6 +177,10 @@ def test_a_receipt_says_why_everything_is_there(team: Team) -> None:
     assert all(each.why["strategy"] for each in receipt.shown)
     hit = next(each for each in receipt.shown if each.part is Part.RECALL)
     assert 0 < float(hit.why["score"]) <= 1
+    assert float(hit.why["+keyword"]) > 0
+    assert not any(
+        "+" in name for each in team.room.compose(QUESTION).receipt.shown for name in each.why
+    )
     assert float(hit.why["age_days"]) > 0
     assert {"plan", "recall", "window", "landmarks", "budget", "render"} <= receipt.seconds.keys()
     assert all(seconds >= 0 for seconds in receipt.seconds.values())

@@ -21,8 +21,15 @@ def _item(asking: Asking, hit: Hit, place: int) -> Item:
     best = max(hit.reasons, key=lambda name: hit.reasons[name], default="conversation")
     reasons = {name: round(score, 3) for name, score in hit.reasons.items()}
     why: dict[str, float | str] = {"strategy": best, "score": round(hit.score, 3), **reasons}
+    why |= _added(hit)
     made = asking.item(hit.memory, falling(place) * (0.5 + hit.score / 2), **why)
     return _telling(made, hit) if len(made.text) > LONG else made
+
+
+def _added(hit: Hit) -> dict[str, float]:
+    """What each signal added to its place, where that was asked for."""
+    parts = hit.explanation.parts if hit.explanation else {}
+    return {f"+{name}": round(part, 3) for name, part in parts.items() if part}
 
 
 def _telling(item: Item, hit: Hit) -> Item:
