@@ -278,6 +278,7 @@ def spread(turns: Iterable[Turn]) -> dict[str, float]:
     wall, processor = [turn.wall for turn in listed], [turn.processor for turn in listed]
     return {
         "count": len(listed),
+        "p10_ms": percentile(wall, 10),  # nearest to a machine that nobody else works on
         "p50_ms": percentile(wall, 50),
         "p95_ms": percentile(wall, 95),
         "processor_p50_ms": percentile(processor, 50),
@@ -339,7 +340,7 @@ def shown(results: dict[str, Any]) -> Iterator[Table]:
     if store := results.get("store"):
         assembly, traffic = results["assembly"], results["traffic"]
         title = f"{store['workspaces']:,} workspaces, {store['told_each']} told in each"
-        table = Table("", "p50", "p95", "processor p50", "times", title=title)
+        table = Table("", "p10", "p50", "p95", "processor p50", "times", title=title)
         rows = {
             "each question once (10 / 30 ms)": assembly,
             "… first visit of a workspace": assembly["first_visits"],
@@ -352,7 +353,7 @@ def shown(results: dict[str, Any]) -> Iterator[Table]:
         }
         for name, row in rows.items():
             if row:
-                told = [f"{row[f'{f}_ms']:.1f} ms" for f in ("p50", "p95", "processor_p50")]
+                told = [f"{row[f'{f}_ms']:.1f} ms" for f in ("p10", "p50", "p95", "processor_p50")]
                 table.add_row(name, *told, str(row["count"]))
         yield table
         yield stage_table(assembly["stages"])

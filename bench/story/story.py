@@ -7,6 +7,7 @@ answered by a composed context. A context holds a planted thing if all its words
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -14,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 
 from nexus import Nexus, Place
-from nexus.core.context import Context, Part
+from nexus.core.context import Context
 from nexus.core.scope import Scope
 
 FILE = Path(__file__).parent / "sessions.txt"
@@ -27,6 +28,7 @@ ROOMS = {
     "money": ["ana", "ewa"],
 }
 PAUSE = timedelta(minutes=1)
+WINDOW = 40  # messages: what was said before the last ones of a place has to be found
 
 HEADING = re.compile(r"== (?P<number>\d+)  (?P<at>[\d-]+ [\d:]+)  (?P<place>\S+)")
 SAID = re.compile(
@@ -173,20 +175,11 @@ class Answer:
     planted: Planted
     context: Context
     leaked: tuple[str, ...]  # keys of things that are shown where they may not be known
+    lately: bool  # whether it is among the last messages of the place anyway
 
     @property
     def holds(self) -> bool:
         return self.planted.within(self.context.text)
-
-    @property
-    def in_the_window(self) -> bool:
-        """Whether it was said so lately that the last messages show it anyway."""
-        items = self.context.section(Part.WINDOW)
-        return any(self.planted.within(item.text) for item in items)
-
-    @property
-    def right(self) -> bool:
-        return self.holds == self.question.may_know
 
     def __str__(self) -> str:
         sort = "must be there" if self.question.may_know else "must not be there"
@@ -210,6 +203,7 @@ class Telling:
     story: Story
     clock: Clock
     ask: Ask = compose
+    last: dict[str, deque[str]] = field(default_factory=dict)  # place → what was said there lately
 
     def place(self, name: str) -> Place:
         """`harbour` is a room, `dm:ana` a DM, `run:ana` a session of hers."""
@@ -240,15 +234,22 @@ class Telling:
             place.remember(line.text, scope=str(scope_of(session.place, line)))
         else:
             place.observe(line.speaker, line.text)
+        self.heard(session, line)
+
+    def heard(self, session: Session, line: Said) -> None:
+        if not line.kept:
+            self.last.setdefault(session.place, deque(maxlen=WINDOW)).append(line.text)
         self.clock.now += PAUSE
 
     def answer(self, session: int, question: Question) -> Answer:
         place = self.place(question.place)
+        planted = self.story.planted[question.key]
         context = self.ask(place, question.text)
         return Answer(
             session=session,
             question=question,
-            planted=self.story.planted[question.key],
+            planted=planted,
+            lately=planted.text in self.last.get(question.place, ()),
             context=context,
             leaked=self.leaked(place, context.text),
         )
@@ -280,8 +281,8 @@ class Figures:
 
     @property
     def older(self) -> list[Answer]:
-        """Questions about what the last messages no longer show."""
-        return [each for each in self.asked if not each.in_the_window]
+        """Questions about what is not among the last messages of the place."""
+        return [each for each in self.asked if not each.lately]
 
     @property
     def missed(self) -> list[Answer]:
