@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .aio import AsyncNexus, AsyncPlace, AsyncWorkspace
     from .core.access import Grant, Viewer
+    from .core.context import Context
     from .core.errors import (
         ConfigError,
         Conflict,
@@ -43,6 +44,7 @@ __all__ = [
     "Attachment",
     "ConfigError",
     "Conflict",
+    "Context",
     "Corrupt",
     "EmbedderUnavailable",
     "EntityView",
@@ -83,6 +85,7 @@ _HOMES = {
     "Conflict": ".core.errors",
     "Corrupt": ".core.errors",
     "EmbedderUnavailable": ".core.errors",
+    "Context": ".core.context",
     "EntityView": ".recall.entities",
     "Event": ".core.records",
     "Fact": ".core.records",

@@ -12,7 +12,7 @@ from nexus.aio import AsyncReviews
 from nexus.reviews import Reviews
 
 SNAPSHOT = """
-    AgentId AsyncNexus AsyncPlace AsyncWorkspace Attachment ConfigError Conflict Corrupt
+    AgentId AsyncNexus AsyncPlace AsyncWorkspace Attachment ConfigError Conflict Context Corrupt
     EmbedderUnavailable EntityView Event Fact Forgotten Found Grant Hit Interpretation
     InvalidInput Memory MissingExtra Nexus NexusError NotFound Place Progress Receipt Review Scope
     Stage StoreUnavailable Unavailable UserId Viewer Workspace WorkspaceId

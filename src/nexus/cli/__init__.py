@@ -20,12 +20,18 @@ COMMANDS = {
     "explain": ("composing", "Show why a context was as it was."),
     "profile": ("profile", "Show what is known of a person."),
     "patterns": ("profile", "Work out people's habits again."),
-    "episodes": ("episodes", "What happened, in a few sentences: sessions, days, weeks."),
+    "episodes": (
+        "episodes",
+        "What happened, in a few sentences: threads, sessions, days and weeks.",
+    ),
     "sessions": (
         "sessions",
         "Which conversation knows somebody best, and which is no longer right.",
     ),
-    "window": ("window", "What is on the table: the last messages, notes, the goal."),
+    "window": (
+        "window",
+        "What is on the table in a place: the last messages, notes, thoughts and the goal.",
+    ),
     "jobs": ("jobs", "Work that is still to be done, and why it is not."),
     "usage": ("usage", "What language models cost, and what is left of today's budget."),
     "entity": ("entities", "Who and what is known."),

@@ -37,6 +37,9 @@ PHONE = r"\+?\d[\d ().-]{5,}\d"
 NUMBER = re.compile(PHONE)
 ADDRESS = re.compile(rf"[\w.+-]*@[\w.-]*\w|{PHONE}")
 
+# An event nobody can read is put off alone; the others of its batch go on.
+UNREADABLE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
+
 Drafts = list[Draft] | Exception
 
 
@@ -58,7 +61,7 @@ class Drafter:
             for around in stretch.events:
                 try:
                     yield around.event, list(self._drafts(reader, around))
-                except (KeyError, TypeError, ValueError) as error:
+                except UNREADABLE as error:
                     yield around.event, error
 
     def _drafts(self, reader: PlaceReader, around: Around) -> Iterable[Draft]:

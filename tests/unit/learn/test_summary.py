@@ -146,7 +146,10 @@ LINES = some.builds(
 )
 
 
-@given(some.lists(LINES, max_size=30), some.integers(0, 30), some.integers(20, 400))
+LISTS = some.lists(LINES, max_size=20, unique_by=lambda line: (line.event, line.place))
+
+
+@given(LISTS, some.integers(0, 20), some.integers(20, 400))
 def test_choosing_in_portions_chooses_the_same(lines: list[Line], cut: int, room: int) -> None:
     whole = telling(lines, room=room)
     portions = telling([*telling(lines[:cut], room=room), *lines[cut:]], room=room)
