@@ -1,7 +1,7 @@
 """How fast a context is composed in a store of many workspaces, and what it holds.
 
-    python bench/compose.py                              10,000 workspaces of 250 memories
-    python bench/compose.py --workspaces 1000            fewer: about two minutes
+    python bench/compose.py                              10,000 workspaces of 250 messages: 25 GB
+    python bench/compose.py --workspaces 1000            fewer: about six minutes, 2.5 GB
     python bench/compose.py --store many.db              keep the file, or use it again
     python bench/compose.py --story                      the thirty sessions alone
 
@@ -378,10 +378,10 @@ def stage_table(figures: dict[str, dict[str, float]]) -> Table:
 def measure_store(options: argparse.Namespace, folder: Path, progress: Progress) -> dict[str, Any]:
     workspaces, memories, turns = options.workspaces, options.memories, options.turns
     path = options.store or folder / "many.db"
-    started = time.perf_counter()
+    started, filled = time.perf_counter(), None
     if not path.exists():
         fill(path, workspaces, memories, progress)
-    filled = time.perf_counter() - started
+        filled = time.perf_counter() - started
     with opened(path, lambda: NOW) as nexus:
         kept = nexus.workspace(name_of(0)).stats()
         workspaces = min(workspaces, len(nexus.workspaces()))
