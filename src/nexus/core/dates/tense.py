@@ -57,7 +57,7 @@ BY_KIND = {
     KINDS["starting"]: (Tense.FUTURE, WEAK),
     KINDS["maybe"]: (Tense.FUTURE, 0),  # "she may come": nearer than what she said
 }
-BE = frozenset("is are am be isn't aren't get gets".split())
+BE = frozenset("is are am be isn't aren't get gets getting".split())
 NO_SIGN = (Tense.NONE, 0)
 STOP = KINDS["stop"]
 DIVIDES = {KINDS["comma"]: 1, KINDS["and"]: 2, KINDS["or"]: 2}
