@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.learn.making import TWO, relations, said
+from tests.learn.making import MONDAY, TWO, relations, said
 
 from nexus.learn.rules.extracted import LandmarkKind, Temporal
 
@@ -133,3 +133,84 @@ def test_what_was_decided_on_is_so(text: str) -> None:
 
 def test_what_will_be_is_not_yet() -> None:
     assert said("We will use PostgreSQL.").facts[0].temporal is Temporal.FUTURE
+
+
+# -- a date belongs to the clause it stands in
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm allergic to peanuts, so please no satay on Friday",
+        "Please no satay on Friday, I'm allergic to peanuts.",
+        "I love hiking, see you on Friday.",
+        "I love skiing in February.",
+        "I live in Berlin, let's meet on Friday.",
+        "Jenny is my sister, so be nice on Friday.",
+    ],
+)
+def test_a_date_elsewhere_is_not_when_a_state_holds(text: str) -> None:
+    (fact,) = said(text).facts
+
+    assert (fact.valid_from, fact.valid_to) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "year"),
+    [
+        ("I've been allergic to peanuts since 2019.", 2019),
+        ("In 2020, I moved to Berlin.", 2020),
+        ("I married Luis in 2021, but we met long before.", 2021),
+    ],
+)
+def test_a_date_of_the_clause_is(text: str, year: int) -> None:
+    since = said(text).facts[0].valid_from
+
+    assert since is not None
+    assert since.year == year
+
+
+# -- plans
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm getting married in September to Luis!",
+        "I'm getting married to Luis in September!",
+        "I'm flying to Rome on Friday.",
+        "We are launching Apollo in May.",
+    ],
+)
+def test_what_is_being_done_on_a_day_ahead_is_a_plan(text: str) -> None:
+    (fact,) = said(text).facts
+
+    assert fact.temporal is Temporal.FUTURE
+    assert fact.valid_from is not None
+    assert fact.valid_from > MONDAY
+    assert fact.valid_from.year == MONDAY.year
+
+
+def test_whom_somebody_is_getting_married_to_is_told() -> None:
+    found = relations(said("I'm getting married in September to Luis!"))
+
+    assert found == [("Alice", "SPOUSE_OF", "Luis")]
+
+
+def test_what_is_being_done_since_a_day_is_no_plan() -> None:
+    assert said("I'm working at Google since January.").facts[0].temporal is Temporal.CURRENT
+
+
+# -- never
+
+
+@pytest.mark.parametrize("text", ["I never liked Java.", "I've never liked Java."])
+def test_who_never_liked_something_does_not_like_it_now(text: str) -> None:
+    (fact,) = said(text).facts
+
+    assert (fact.predicate, fact.value) == ("DISLIKES", "Java")
+    assert fact.temporal is Temporal.CURRENT
+
+
+def test_who_did_not_like_something_then_may_like_it_now() -> None:
+    assert said("I didn't like Java.").facts[0].temporal is Temporal.PAST

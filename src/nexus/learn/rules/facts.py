@@ -7,22 +7,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from ...core.dates import DateSpan, Relation
+from ...core.dates import DateSpan
 from .cast import Cast, joined
 from .clauses import Clause
 from .copula import Told, copula
-from .extracted import Category, Certainty, Span, Statement, Temporal
+from .extracted import Category, Certainty, Span, Statement
 from .lexicon import DETERMINERS, KIN, NOBODY, PRONOUNS
 from .mood import Asserted, asserted
 from .relations import (
-    BEGINNING,
-    BEGINS,
     FINISHED,
     LONGEST_REST,
     ONLY_PEOPLE,
     OPPOSITE,
     PAST_ONLY,
-    STATES,
     UNFINISHED,
     Rule,
     rules,
@@ -30,6 +27,7 @@ from .relations import (
 from .render import SAID_BEFORE, Renderer, sentence
 from .subjects import opening
 from .tokens import Token
+from .when import is_over, temporal, validity
 from .worth import SHORTEST, content, is_judgement, is_opinion, says_something
 
 PARTICLES = frozenset("up out off down away back over".split())
@@ -194,7 +192,7 @@ class FactReader:
 
     def _statement(self, told: Asserted, found: Told, *, whole: bool) -> Statement:
         clause = told.clause
-        since, until = self._validity(clause, found.relation)
+        since, until = validity(clause, found.relation, self._dates)
         certainty = told.certainty
         if found.relation.startswith("TYPICALLY") or found.inferred:
             certainty = Certainty.INFERRED if certainty is Certainty.EXPLICIT else certainty
@@ -207,10 +205,10 @@ class FactReader:
             aspect=found.aspect,
             category=Category.BEHAVIOURAL if habitual else found.category,
             certainty=certainty,
-            temporal=_temporal(clause, found.relation),
+            temporal=temporal(clause, found.relation, since, self._at),
             valid_from=since,
-            valid_to=until or (self._at if _is_over(clause) else None),
-            negated=found.negated and not _is_over(clause),
+            valid_to=until or (self._at if is_over(clause) else None),
+            negated=found.negated and not is_over(clause),
             sentence=self._written(told, found, whole=whole),
             source=Span(clause.words[0].start, clause.words[-1].end),
         )
@@ -256,7 +254,7 @@ class FactReader:
         value = self._value(words)
         if not relation or not relation[0].isascii() or not value:
             return
-        since, until = self._validity(clause, relation)
+        since, until = validity(clause, relation, self._dates)
         category = _category(clause)
         said = self._sentence(told, clause.begin, len(clause.words))
         if is_judgement(clause):
@@ -268,7 +266,7 @@ class FactReader:
                 value=value,
                 category=category,
                 certainty=told.certainty,
-                temporal=_temporal(clause),
+                temporal=temporal(clause, relation, since, self._at),
                 valid_from=since,
                 valid_to=until,
                 negated=clause.negated,
@@ -314,30 +312,6 @@ class FactReader:
             kept.pop()
         return self._renderer.write(kept or words, said=True).strip(" ,.!;:")
 
-    # -- when
-
-    def _validity(self, clause: Clause, relation: str) -> tuple[datetime | None, datetime | None]:
-        """The time of an event; the beginning of what begins; what is open stays open."""
-        if not self._dates:
-            return None, None
-        begin = clause.words[clause.begin].start
-        end = clause.words[min(clause.end, len(clause.words)) - 1].end
-        span = next((each for each in self._dates if begin <= each.start < end), None)
-        if span is None or relation in (
-            "BORN_ON",
-            "ANNIVERSARY_ON",
-            "HAS_SCHEDULE",
-            "TYPICALLY_CONTACTS_AT",
-        ):
-            born = span is not None and relation == "BORN_ON" and clause.lemma == "bear"
-            return (span.since if span and born else None), None
-        if span.relation in (Relation.SINCE, Relation.AFTER):
-            return span.since, None
-        if span.relation in (Relation.UNTIL, Relation.BEFORE):
-            return None, span.until
-        goes_on = relation in BEGINS or (relation in STATES and clause.tense == "present")
-        return span.since, (None if goes_on else span.until)
-
 
 def text_of(words: Sequence[Token]) -> str:
     """The words with the spaces they had, each as one: offsets stay."""
@@ -360,20 +334,6 @@ def _in_tense(relation: str, clause: Clause) -> str:
     if relation in FINISHED and clause.tense == "past" and not clause.progressive:
         return FINISHED[relation]
     return relation
-
-
-def _is_over(clause: Clause) -> bool:
-    """I no longer work there."""
-    first, words = clause.subject[1], clause.words
-    return first + 1 < clause.verb and words[first].low == "no" and words[first + 1].low == "longer"
-
-
-def _temporal(clause: Clause, relation: str = "") -> Temporal:
-    if clause.tense == "future" or (clause.lemma == "move" and clause.progressive):
-        return Temporal.FUTURE
-    begun = clause.lemma in BEGINNING and relation in STATES  # who joined a company works there
-    past = (clause.tense == "past" and not begun) or _is_over(clause)
-    return Temporal.PAST if past else Temporal.CURRENT
 
 
 def _category(clause: Clause) -> Category:
