@@ -214,3 +214,92 @@ def test_who_never_liked_something_does_not_like_it_now(text: str) -> None:
 
 def test_who_did_not_like_something_then_may_like_it_now() -> None:
     assert said("I didn't like Java.").facts[0].temporal is Temporal.PAST
+
+
+# -- a condition is no fact
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Sarah's going to kill me if I miss the call",
+        "Let me know if I miss the call.",
+        "Tell me whether she moved to Berlin.",
+        "Bring a coat in case I move to Berlin.",
+        "I'll be fine unless I lose my job at Volvo.",
+        "Remind me when I work at Volvo.",
+        "Call the bank once I live in Berlin.",
+    ],
+)
+def test_a_condition_is_no_fact(text: str) -> None:
+    assert said(text).facts == ()
+
+
+def test_when_something_was_so_it_was_so() -> None:
+    found = relations(said("When I lived in Berlin I worked at Siemens."))
+
+    assert found == [("Alice", "LIVES_IN", "Berlin"), ("Alice", "WORKS_AT", "Siemens")]
+
+
+# -- reasons
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The launch slipped because Priya is on parental leave.",
+        "The launch flopped because Priya is on parental leave.",
+        "Everything slipped though Priya is on parental leave.",
+    ],
+)
+def test_a_reason_is_about_its_own_subject(text: str) -> None:
+    assert ("Priya", "IS", "on parental leave") in relations(said(text))
+    assert not [fact.subject for fact in said(text).facts if "Priya" in fact.subject[1:]]
+
+
+# -- what is shortened
+
+
+@pytest.mark.parametrize(
+    ("text", "fact"),
+    [
+        ("I'm a nurse at St. Mary's.", ("Alice", "WORKS_AS", "nurse at St. Mary's")),
+        ("I met Mr. Smith.", ("Alice", "MET", "Mr. Smith")),
+        ("I met J. R. Tolkien yesterday.", ("Alice", "MET", "J. R. Tolkien")),
+        ("My boss is Prof. Miller.", ("Alice", "REPORTS_TO", "Prof. Miller")),
+        ("Mrs. Jones lives in St. Louis.", ("Mrs. Jones", "LIVES_IN", "St. Louis")),
+        ("I like fruit, e.g. apples and pears.", ("Alice", "LIKES", "fruit")),
+        ("I work at Acme Inc. and love it.", ("Alice", "WORKS_AT", "Acme Inc")),
+    ],
+)
+def test_a_shortened_word_ends_no_sentence(text: str, fact: tuple[str, str, str]) -> None:
+    found = said(text)
+
+    assert relations(found)[:1] == [fact]
+    assert found.facts[0].source.end == len(text)
+    assert not {"Mr", "Mrs", "Prof", "St", "J", "R"} & {each.name for each in found.entities}
+
+
+def test_a_meeting_with_a_doctor_keeps_the_name() -> None:
+    found = said("I have a meeting with Dr. Lee tomorrow.")
+
+    assert found.facts[0].value == "Dr. Lee tomorrow"
+    assert ("Dr. Lee", "person") in [(each.name, each.type) for each in found.entities]
+
+
+def test_two_with_titles_are_two() -> None:
+    found = relations(said("I met Mr. Smith and Mrs. Jones."))
+
+    assert found == [("Alice", "MET", "Mr. Smith"), ("Alice", "MET", "Mrs. Jones")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Bob works at Acme Inc. My boss is Tom.",
+        "I live at 5 Main St. My boss is Tom.",
+        "I said no. My boss is Tom.",
+    ],
+)
+def test_a_sentence_may_end_with_a_shortened_word(text: str) -> None:
+    assert relations(said(text))[-1] == ("Alice", "REPORTS_TO", "Tom")

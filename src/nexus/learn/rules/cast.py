@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from ...core.text import STOP_WORDS
 from .extracted import Context, Message
 from .lexicon import ADVERBS, FEMALE, KIN, MALE, PARENTS, PLURAL, POSSESSIVES, words
-from .tokens import Token, tokens
+from .tokens import NAMED, Token, tokens
 
 WINDOW = 2  # messages before this one in which a pronoun may find its name
 
@@ -122,7 +122,7 @@ class Cast:
 
 
 JOINED = re.compile(r",? and |, ")
-SPELT = re.compile(r"[^\W\d_][\w-]*(?: [A-Z][\w-]*){0,2}")
+SPELT = re.compile(rf"(?:[^\W\d_][\w-]*|{NAMED})(?: {NAMED}){{0,2}}")
 
 
 def _is_somebody(small: str, known: frozenset[str]) -> bool:

@@ -22,7 +22,7 @@ from .lexicon import (
     PRONOUNS,
 )
 from .subjects import is_finite_after_noun, opening, subject_at
-from .tokens import STOPS, Token
+from .tokens import STOPS, Token, is_shortened
 from .verb_groups import is_finite, verb_group
 
 BREAKS = frozenset(";:—–()[]") | {"--"}
@@ -148,17 +148,26 @@ def _end(words: Sequence[Token], rest: int, lemma: str, link: str) -> int:
     """Where the clause stops: at a mark, or where another subject and verb begin."""
     reporting, linked = lemma in REPORTING, link in LINKS
     for at in range(rest, len(words)):
-        _, _, text, low, kind = words[at]
-        if kind == "mark" and (text in ENDS or (text == "-" and _spaced(words, at))):
+        _, _, _, low, kind = words[at]
+        if kind == "mark" and _is_end(words, at):
             return at
         if low in MAY_END:
             if _starts_clause(words, at):
                 return at
+        elif low == "case" and words[at - 1].low == "in" and _starts_clause(words, at + 1):
+            return at - 1
         elif reporting and at <= rest + 2 and _complement(words, at):
             return at
         elif linked and low in ("i", "we") and is_finite(words, at + 1):
             return at  # Since we talked I finally picked up a book
     return len(words)
+
+
+def _is_end(words: Sequence[Token], at: int) -> bool:
+    text = words[at].text
+    if text == ".":
+        return not is_shortened(words, at)
+    return text in ENDS or (text == "-" and _spaced(words, at))
 
 
 def _spaced(words: Sequence[Token], at: int) -> bool:

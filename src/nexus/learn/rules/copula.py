@@ -11,6 +11,7 @@ from .cast import Cast, joined
 from .clauses import Clause
 from .extracted import Category
 from .lexicon import KIN, PETS
+from .tokens import NAMED
 
 
 class Told(NamedTuple):
@@ -27,7 +28,7 @@ class Told(NamedTuple):
     only: bool = False  # nothing else is to be read from the clause
 
 
-NAME = r"[A-Z][\w'’-]*(?:\s+[A-Z][\w'’-]*){0,2}"
+NAME = rf"{NAMED}(?:\s+{NAMED}){{0,2}}"
 WHO_IS = re.compile(rf"(?:(?P<my>my)|(?P<owner>{NAME})['’]s)\s+(?:\w+\s+)?(?P<kin>\w+)[.!\s]*")
 OF_MINE = re.compile(r"(?:a|an|one)\s+(?:\w+\s+)?(?P<kin>\w+) of mine")
 FAVOURITE = re.compile(r"(?:favou?rite)\s+(?P<aspect>[\w\s]{2,40})", re.IGNORECASE)

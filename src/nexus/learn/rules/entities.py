@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from .cast import MEN, WOMEN, Cast
+from .cast import MEN, WOMEN, Cast, joined
 from .extracted import Entity, Span, Statement
 from .lexicon import (
     ADVERBS,
@@ -22,7 +22,7 @@ from .lexicon import (
     words,
 )
 from .relations import ONLY_PEOPLE
-from .tokens import STOPS, Token
+from .tokens import OF_PEOPLE, STOPS, TITLES, Token, is_shortened
 from .verbs import FORMS
 
 NEVER_NAMES = (
@@ -59,7 +59,7 @@ def entities(all_words: Sequence[Token], facts: Sequence[Statement], cast: Cast)
     """Names in the order they appear; types from the facts they stand in, else from their words."""
     said: dict[str, list[Span]] = {}
     for first, last in _names(all_words, cast):
-        name = " ".join(word.text for word in all_words[first:last])
+        name = joined(all_words[first:last])
         said.setdefault(name, []).append(Span(all_words[first].start, all_words[last - 1].end))
     types = dict(_types(facts, cast))
     for name in types:
@@ -97,8 +97,8 @@ def _is_name(all_words: Sequence[Token], at: int, cast: Cast) -> bool:
         return True
     if word.kind != "word" or not word.text[:1].isupper() or word.low in NEVER_NAMES:
         return False
-    if len(word.text) < 2:
-        return False
+    if len(word.text) < 2 or word.low in TITLES:
+        return _shortens(all_words, at + 1)
     return (
         not _begins(all_words, at)
         or word.low in WOMEN
@@ -109,6 +109,13 @@ def _is_name(all_words: Sequence[Token], at: int, cast: Cast) -> bool:
     )
 
 
+def _shortens(all_words: Sequence[Token], stop: int) -> bool:
+    """Dr. Lee, J. Lee; but the letters of "U.S." are no names."""
+    if stop >= len(all_words) or not is_shortened(all_words, stop):
+        return False
+    return all_words[stop + 1].start > all_words[stop].end
+
+
 def _begins(all_words: Sequence[Token], at: int) -> bool:
     """Whether a sentence, a line or a quotation begins here: there every word has a capital."""
     before = all_words[at - 1] if at else None
@@ -117,6 +124,8 @@ def _begins(all_words: Sequence[Token], at: int) -> bool:
 
 def _goes_on(all_words: Sequence[Token], at: int) -> bool:
     word, before = all_words[at], all_words[at - 1]
+    if word.text == "." and is_shortened(all_words, at):
+        return all_words[at + 1].text[:1].isupper()
     if word.start - before.end != 1:
         return False
     if word.kind == "word" and word.text[:1].isupper():
@@ -156,11 +165,15 @@ TYPES = {
 }
 
 
+PEOPLE = OF_PEOPLE | WOMEN | MEN
+
+
 def _guess(name: str, cast: Cast) -> str:
     parts = name.lower().split()
     if name == cast.project:
         return "project"
-    if parts[0] in WOMEN or parts[0] in MEN or name in (cast.speaker, cast.other):
+    first = parts[0].rstrip(".")
+    if first in PEOPLE or name in (cast.speaker, cast.other):
         return "person"
     if parts[-1] in COMPANIES:
         return "company"

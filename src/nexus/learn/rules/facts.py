@@ -26,13 +26,15 @@ from .relations import (
 )
 from .render import SAID_BEFORE, Renderer, sentence
 from .subjects import opening
-from .tokens import Token
+from .tokens import NAMED, TITLES, Token
 from .when import is_over, temporal, validity
 from .worth import SHORTEST, content, is_judgement, is_opinion, says_something
 
 PARTICLES = frozenset("up out off down away back over".split())
+FULL_STOP = "".join(rf"(?<!\b{title.capitalize()})" for title in sorted(TITLES))
+FULL_STOP += r"(?<!\b[A-Z])\."  # "Dr. Lee", "J. Lee": these shorten a word
 CUT = re.compile(
-    r"\s*(?:[,;.!?(](?=\s|$)"
+    rf"\s*(?:(?:[,;!?(]|{FULL_STOP})(?=\s|$)"
     r"|\s(?:these days|any ?more|any longer|for (?:years|ages|\w+ (?:years|months|weeks)))\b"
     r"|\s(?:right now|now|nowadays|currently|at the moment)(?=\s*(?:[,;.!?]|$))"
     r"|\s(?:as|with|since|because|when|while|where|which|who|that|but|so|if|instead of|rather than"
@@ -49,7 +51,7 @@ CALLED = re.compile(
 EVERY = re.compile(r"\b(?:every|each|once|twice|times) (?:a )?\w+|\bon \w+days\b", re.IGNORECASE)
 TIMED = (Category.TEMPORAL, Category.BEHAVIOURAL)
 OF_PEOPLE = (Category.PERSONAL, Category.SOCIAL)  # a project has no puppy: "we" are people here
-PERSON = re.compile(r"[A-Z][\w'’-]*(?:(?: and | )[A-Z][\w'’-]*)*")
+PERSON = re.compile(rf"{NAMED}(?:(?: and | ){NAMED})*")
 CONTINUES = frozenset("it they this that he she these".split())
 LONGEST_SENTENCE = 320
 

@@ -46,7 +46,11 @@ LINKS = words(
     "because when while although though whereas whenever if unless until once since after before"
     " which who where as"
 )
-CONDITIONS = words("if unless suppose supposing imagine provided assuming whether lest")
+TURNS = words(  # inside a sentence another clause begins here, whatever stood before
+    "because when while although though whereas whenever if unless lest whether"
+)
+WHENEVER = words("when whenever once until till before after")  # with a present: not yet, or always
+CONDITIONS = words("if unless in-case suppose supposing imagine provided assuming whether lest")
 QUESTIONS = words("who what where when why how which whose whom")
 ADVERBS = words(
     """also always already actually absolutely almost basically certainly clearly completely

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from .clauses import Clause
 from .extracted import Certainty
-from .lexicon import ADVERBS, AUXILIARIES, CONDITIONS, QUESTIONS, SUBJECTS, words
+from .lexicon import ADVERBS, AUXILIARIES, CONDITIONS, QUESTIONS, SUBJECTS, WHENEVER, words
 from .tokens import Token
 
 SAYING = words("say tell mention claim announce explain admit write promise")
@@ -43,9 +43,7 @@ def asserted(sentence: Sequence[Token], found: Sequence[Clause]) -> Iterator[Ass
         before = found[place - 1] if place else None
         if clause.subject[0] in quoted or clause.verb in quoted:
             continue
-        if clause.link in CONDITIONS or (
-            conditional and (clause.modal or clause.tense == "future")
-        ):
+        if _is_condition(clause) or (conditional and (clause.modal or clause.tense == "future")):
             continue
         wished = clause.modal == "would" and clause.lemma in WISHED
         unable = clause.modal == "can" and clause.negated
@@ -54,6 +52,12 @@ def asserted(sentence: Sequence[Token], found: Sequence[Clause]) -> Iterator[Ass
         told = _told(clause, before)
         if told is not None:
             yield told
+
+
+def _is_condition(clause: Clause) -> bool:
+    """If I miss it; when I move to Rome: said of a case, or of a day that has not come."""
+    now = clause.tense == "present" and not clause.perfect
+    return clause.link in CONDITIONS or (clause.link in WHENEVER and now)
 
 
 def is_question(sentence: Sequence[Token]) -> bool:

@@ -17,8 +17,9 @@ from .lexicon import (
     PREPOSITIONS,
     PRONOUNS,
     QUESTIONS,
+    TURNS,
 )
-from .tokens import Token
+from .tokens import Token, is_shortened
 from .verb_groups import is_finite
 from .verbs import BASE, FORMS, GERUND, PAST, THIRD
 
@@ -28,6 +29,7 @@ SKIPPED = AFTER_OPENERS | {"*"}
 BEFORE_NOUNS = COORDINATORS | DETERMINERS | PREPOSITIONS
 INSIDE_SUBJECTS = frozenset("&\"“”'-*")
 LINKED = LINKS | CONDITIONS
+IN_CASE = "in-case"
 BARE_VERBS = frozenset("been gon had went got took made".split())
 NEVER_SUBJECT = PREPOSITIONS | COORDINATORS | frozenset("let please".split())
 
@@ -85,15 +87,16 @@ def _subject(words: Sequence[Token], place: int) -> tuple[int, int, str, str] | 
         _, _, text, low, kind = words[at]
         if low in PRONOUNS and not (low in ("it", "you") and at > start):
             first = start if _joined(words, start, at) else at
-            return first, at + 1, low, link
+            linked = at > start and words[at - 1].low in LINKED  # call once I live there
+            return first, at + 1, low, words[at - 1].low if linked else link
         if at == start and low in POINTING and is_finite(words, at + 1):
             return at, at + 1, "it", link
         if text == ",":
             start = at + 1
-        elif kind == "mark" and text not in INSIDE_SUBJECTS:
+        elif kind == "mark" and text not in INSIDE_SUBJECTS and not is_shortened(words, at):
             return None
-        elif at == start and low in LINKED:
-            start, link = at + 1, link or low
+        elif turn := _turn(words, start, at):
+            start, link = at + 1, (link or turn if at == start else turn)
         elif at > start and is_finite_after_noun(words, start, at):
             last = at
             while last > start + 1 and words[last - 1].low in ADVERBS:
@@ -103,6 +106,16 @@ def _subject(words: Sequence[Token], place: int) -> tuple[int, int, str, str] | 
             return None
         at += 1
     return _contracted(words, start, limit, link)
+
+
+def _turn(words: Sequence[Token], start: int, at: int) -> str:
+    """The word that begins another clause here: the release slipped because Priya is ill."""
+    low = words[at].low
+    if at == start:
+        return low if low in LINKED else ""
+    if low == "case":
+        return IN_CASE if words[at - 1].low == "in" else ""
+    return low if low in TURNS and words[at - 1].low not in DETERMINERS else ""
 
 
 def _joined(words: Sequence[Token], start: int, at: int) -> bool:

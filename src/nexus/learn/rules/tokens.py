@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from .lexicon import DETERMINERS, PRONOUNS
+
 PLAIN = r"""
     (?P<word> [^\W\d_]+(?:[-'’][^\W\d_]+)*'? )
   | (?P<number> [$€£]?\d+(?:[.,:/-]\d+)*(?:%|[a-zA-Z]{1,2}\b)? )
@@ -41,7 +43,14 @@ WHOLE = {  # spelt without, or not cut where the others are
     "im": ("i", "m"),
 }
 STOPS = frozenset(".!?…。！？") | {"..", "...", "...."}
-ABBREVIATIONS = frozenset("mr mrs ms dr prof st vs etc e.g i.e jr sr no inc ltd co approx".split())
+OF_PEOPLE = frozenset("mr mrs ms dr prof sgt capt rev".split())
+TITLES = OF_PEOPLE | {"st", "mt"}  # a name follows
+ABBREVIATIONS = TITLES | frozenset("vs approx cf".split())
+# One word of a name, with the full stop of what is shortened: "Dr.", "J.", "Lee"
+NAMED = rf"(?:(?:{'|'.join(title.capitalize() for title in sorted(TITLES))}|[A-Z])\.|[A-Z][\w'’-]*)"
+CLOSED = frozenset("etc jr sr inc ltd co corp dept est".split())  # may end their sentence, too
+STARTING = PRONOUNS | DETERMINERS  # 5 Main St. My boss is Tom
+DOTTED = frozenset(("e.g", "i.e"))
 LONGEST = 40  # letters in a word that may be a contraction
 REMEMBERED = 20_000  # different pieces whose shape is kept at hand
 LONGEST_SENTENCE = 250  # words: whoever talks on is cut, so that no reading takes for ever
@@ -142,7 +151,21 @@ def _ends(words: Sequence[Token], place: int) -> bool:
     if following.start == here.end:
         return following.text in CLOSING and following.text not in STOPS
     before = words[place - 1] if place else None
-    if here.text == "." and before is not None:
-        single = len(before.text) == 1 and before.text.isupper() and before.low != "i"
-        return not (single or before.low in ABBREVIATIONS)
-    return True
+    if here.text != "." or before is None:
+        return True
+    if before.low in CLOSED or before.low == "no":
+        return not (following.text.islower() if before.low != "no" else following.kind == "number")
+    if place > 2 and words[place - 2].text == "." and words[place - 2].end == before.start:
+        return f"{words[place - 3].low}.{before.low}" not in DOTTED and not before.text.isupper()
+    return not is_shortened(words, place)
+
+
+def is_shortened(words: Sequence[Token], place: int) -> bool:
+    """Whether the full stop here only shortens a title or a first name: "Dr. Lee", "J. Lee"."""
+    if not place or place + 1 >= len(words) or words[place].text != ".":
+        return False
+    before, following = words[place - 1], words[place + 1]
+    initial = len(before.text) == 1 and before.text.isupper() and before.low != "i"
+    if before.low in ABBREVIATIONS:
+        return following.low not in STARTING
+    return initial

@@ -68,7 +68,7 @@ REGULAR = """
     repair repeat replace reply report represent request require rescue research reserve
     resonate respect respond rest restart restore resume retire return reveal review reward
     rotate rush sail save savor scan schedule score scratch search secure seem serve settle
-    share shift ship shop sign simplify skate skateboard sketch ski smile smoke snap solve sort
+    share shift ship shop sign simplify skate skateboard sketch ski slip smile smoke snap solve sort
     sound spark specialize sponsor spot start starve stay step stop store stream strengthen
     stretch strive struggle study succeed suffer suggest suit supply support suppose surf
     surprise surround survive suspect switch symbolize talk taste tend test text thank tour
@@ -92,9 +92,9 @@ BE = {
 
 VOWELS = frozenset("aeiou")
 DOUBLING = frozenset(
-    """chat jog stop plan hug snap wrap scan step grab shop opt beg commit admit prefer occur refer
-    get run swim sit put cut hit set let win dig quit bet shut begin forget split spread""".split()
-) - {"opt", "spread"}
+    """chat jog stop slip plan hug snap wrap scan step grab shop opt beg commit admit prefer occur
+    refer get run swim sit put cut hit set let win dig quit bet shut begin forget split""".split()
+) - {"opt"}
 
 
 def third(lemma: str) -> str:
