@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 import zipfile
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 
+MOST_COUNTED = 20_000
 CAUTION = 1.01  # a budget is better kept than used up
 
 PIECE = re.compile(
@@ -86,8 +87,20 @@ def family_of(model: str | None) -> str:
     return next((kind for start, kind in NAMES.items() if name.startswith(start)), "other")
 
 
-@lru_cache(maxsize=4096)  # the same lines are counted in turn after turn
+_counted: dict[int, float] = {}  # hash of a text → its tokens; a text is not kept for that
+
+
 def _tokens(text: str) -> float:
+    """Counted once: the same lines are asked about in turn after turn."""
+    key = hash(text)
+    if key not in _counted:
+        if len(_counted) >= MOST_COUNTED:
+            _counted.clear()
+        _counted[key] = _count(text)
+    return _counted[key]
+
+
+def _count(text: str) -> float:
     known = known_words()
     tokens = 0.0
     for match in PIECE.finditer(text):
