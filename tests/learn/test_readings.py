@@ -303,3 +303,136 @@ def test_two_with_titles_are_two() -> None:
 )
 def test_a_sentence_may_end_with_a_shortened_word(text: str) -> None:
     assert relations(said(text))[-1] == ("Alice", "REPORTS_TO", "Tom")
+
+
+# -- ways of speaking
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I hate to say it but it is late.",
+        "I work for a living.",
+        "I live in hope.",
+        "I joined here last year.",
+        "Monday killed me.",
+        "Sent from my iPhone",
+    ],
+)
+def test_a_way_of_speaking_is_no_fact(text: str) -> None:
+    found = said(text)
+
+    assert (found.facts, found.landmarks) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("text", "fact"),
+    [
+        ("I hate to wait.", ("Alice", "DISLIKES", "to wait")),
+        ("I work for Volvo.", ("Alice", "WORKS_AT", "Volvo")),
+        ("I live in Hope Valley.", ("Alice", "LIVES_IN", "Hope Valley")),
+        ("I married Luis.", ("Alice", "SPOUSE_OF", "Luis")),
+        ("I married my old neighbour.", ("Alice", "SPOUSE_OF", "old neighbour")),
+        ("My dog is called Rex.", ("Alice's dog", "NAMED", "Rex")),
+    ],
+)
+def test_the_same_words_meant_as_they_stand_are_one(text: str, fact: tuple[str, str, str]) -> None:
+    assert relations(said(text)) == [fact]
+
+
+@pytest.mark.parametrize(
+    ("text", "never"),
+    [
+        ("I married too young.", "SPOUSE_OF"),
+        ("I'll call Bob tomorrow.", "NAMED"),
+        ("Sarah Miller called about the invoice.", "NAMED"),
+        ("I was called about the invoice.", "NAMED"),
+    ],
+)
+def test_a_verb_alone_does_not_make_a_relation(text: str, never: str) -> None:
+    assert never not in [predicate for _, predicate, _ in relations(said(text))]
+
+
+# -- skills
+
+
+@pytest.mark.parametrize(
+    ("text", "predicate", "value"),
+    [
+        ("I know Python.", "SKILLED_IN", "Python"),
+        ("I know Rust and Go.", "SKILLED_IN", "Rust and Go"),
+        ("I know C++.", "SKILLED_IN", "C++"),
+        ("I know a little Spanish.", "SPEAKS", "Spanish"),
+    ],
+)
+def test_a_language_is_a_skill_and_nobody(text: str, predicate: str, value: str) -> None:
+    found = said(text)
+    (fact,) = found.facts
+
+    assert (fact.predicate, fact.value, fact.object) == (predicate, value, None)
+    assert [each.name for each in found.entities if each.type == "person"] == ["Alice"]
+
+
+def test_a_person_is_known() -> None:
+    assert relations(said("I know Kofi.")) == [("Alice", "KNOWS", "Kofi")]
+
+
+def test_a_name_after_and_is_no_verb() -> None:
+    assert said("I know Rust and Go.").facts[0].sentence == "Alice knows Rust and Go."
+
+
+# -- values without a tail
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("My budget is $50k, not $40k.", "$50k"),
+        ("The deadline is June 16th, not the 15th.", "June 16th"),
+        ("The ticket price is $50k and not $40k.", "$50k"),
+        ("I live in Berlin now lol", "Berlin"),
+        ("I moved to Berlin haha", "Berlin"),
+        ("I painted the old fence lol", "the old fence"),
+        ("I use Vim, not Emacs.", "Vim"),
+        ("I love not having to commute.", "not having to commute"),
+    ],
+)
+def test_a_value_ends_where_the_speaker_goes_on(text: str, value: str) -> None:
+    (fact,) = said(text).facts
+
+    assert (fact.object or fact.value) == value
+
+
+# -- mail, and what is asked
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("On Mon, Mar 2, Bob wrote:", []),
+        ("See you on Mon, Mar 2 in the Lisbon office.", ["Lisbon"]),
+    ],
+)
+def test_days_and_months_are_no_names(text: str, names: list[str]) -> None:
+    assert [each.name for each in said(text).entities] == names
+
+
+def test_what_somebody_wrote_before_is_not_the_speakers() -> None:
+    found = said("I live in Rome.\n\nOn Mon, Mar 2, 2026 at 9:00 Bob wrote:\n> I live in Oslo.")
+
+    assert relations(found) == [("Alice", "LIVES_IN", "Rome")]
+    assert "Bob" not in [each.name for each in found.entities]
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("Can you send me the file?", "Can Bob send Alice the file?"),
+        ("Could you please send me the file?", "Could Bob please send Alice the file?"),
+    ],
+)
+def test_what_is_asked_is_written_as_english(text: str, asked: str) -> None:
+    found = said(text, context=TWO)
+
+    assert [each.text for each in found.landmarks] == [asked]
+    assert found.facts == ()

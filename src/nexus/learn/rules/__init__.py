@@ -44,7 +44,7 @@ def extract(message: Message, context: Context) -> Extracted:
     for sentence in sentences(words):
         reading.read(sentence)
     return Extracted(
-        entities=tuple(entities(words, reading.facts, reading.cast)),
+        entities=tuple(entities(words, reading.facts, reading.cast, reading.dates)),
         facts=tuple(reading.facts),
         identities=tuple(reading.identities),
         landmarks=tuple(reading.landmarks),

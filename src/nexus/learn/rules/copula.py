@@ -51,7 +51,9 @@ ATTRIBUTES = {
     "budget": ("HAS_BUDGET", Category.FINANCIAL, False),
 }
 RELATED = Category.SOCIAL
-TAIL = re.compile(r"^(?:on|at|in)\s+|(?:\s+(?:now|these days|nowadays))?[.!\s]*$")
+TAIL = re.compile(
+    r"^(?:on|at|in)\s+|,?\s+(?:and )?not\s.*$|(?:\s+(?:now|these days|nowadays))?[.!\s]*$"
+)
 
 
 def copula(clause: Clause, rest: str, subject: str, cast: Cast) -> Iterator[Told]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ...core.dates import DateSpan
 from .cast import MEN, WOMEN, Cast, joined
 from .extracted import Entity, Span, Statement
 from .lexicon import (
@@ -55,10 +56,17 @@ LONGEST_NAME = 5
 NAMED = re.compile(r"[A-Z][\w.'’&-]*(?: (?:of |de |van |von )?[A-Z][\w.'’&-]*)*")
 
 
-def entities(all_words: Sequence[Token], facts: Sequence[Statement], cast: Cast) -> list[Entity]:
+def entities(
+    all_words: Sequence[Token],
+    facts: Sequence[Statement],
+    cast: Cast,
+    dates: Sequence[DateSpan] = (),
+) -> list[Entity]:
     """Names in the order they appear; types from the facts they stand in, else from their words."""
     said: dict[str, list[Span]] = {}
     for first, last in _names(all_words, cast):
+        if any(span.start <= all_words[first].start < span.end for span in dates):
+            continue  # Mon, Mar 2: days and months
         name = joined(all_words[first:last])
         said.setdefault(name, []).append(Span(all_words[first].start, all_words[last - 1].end))
     types = dict(_types(facts, cast))

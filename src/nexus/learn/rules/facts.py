@@ -12,7 +12,8 @@ from .cast import Cast, joined
 from .clauses import Clause
 from .copula import Told, copula
 from .extracted import Category, Certainty, Span, Statement
-from .lexicon import DETERMINERS, KIN, NOBODY, PRONOUNS
+from .idioms import is_idiom
+from .lexicon import CHATTER, DETERMINERS, KIN, NOBODY, PRONOUNS
 from .mood import Asserted, asserted
 from .relations import (
     FINISHED,
@@ -37,6 +38,8 @@ CUT = re.compile(
     rf"\s*(?:(?:[,;!?(]|{FULL_STOP})(?=\s|$)"
     r"|\s(?:these days|any ?more|any longer|for (?:years|ages|\w+ (?:years|months|weeks)))\b"
     r"|\s(?:right now|now|nowadays|currently|at the moment)(?=\s*(?:[,;.!?]|$))"
+    rf"|(?:\s(?:right now|now|today|too|again))?\s(?:{'|'.join(sorted(CHATTER))})\b"
+    r"|(?<=\S),?\s(?:and )?not\s(?!to\s)"
     r"|\s(?:as|with|since|because|when|while|where|which|who|that|but|so|if|instead of|rather than"
     r"|over|than|after|before|until|and (?:I|we|he|she|they|it))\s).*",
     re.DOTALL,
@@ -72,7 +75,7 @@ class FactReader:
         every = list(asserted(words, found))
         for each in every:
             subject = self._subject(each)
-            if subject is None:
+            if subject is None or is_idiom(each.clause):
                 continue
             related = list(self._related(each, subject, alone=len(every) == 1))
             facts += related
@@ -159,7 +162,9 @@ class FactReader:
     def _by_table(self, clause: Clause, rest: str, subject: str) -> Iterator[Told]:
         for rule in rules().get(clause.lemma, ()):
             match = rule.pattern.match(rest)
-            if match is None or (rule.negated and not clause.negated):
+            if match is None or (rule.passive and not clause.passive):
+                continue
+            if rule.negated and not clause.negated:
                 continue
             object = self._object(clause, match.start("object"), match["object"], rule)
             if not object or NO_OBJECT.fullmatch(object + " "):
@@ -300,6 +305,7 @@ class FactReader:
 
     def _value(self, words: Sequence[Token]) -> str:
         """What was done, without when: that is in the fact's own times."""
+        words = _without_tail(words)
         if not self._dates:
             return self._renderer.write(words, said=True).strip(" ,.!;:")
         first = words[0].start if words else 0
@@ -313,6 +319,18 @@ class FactReader:
         while kept and kept[-1].low in SAID_BEFORE and len(kept) < len(words):
             kept.pop()
         return self._renderer.write(kept or words, said=True).strip(" ,.!;:")
+
+
+def _without_tail(words: Sequence[Token]) -> Sequence[Token]:
+    """What is meant, without what is not: "$50k, not $40k", "at home lol"."""
+    for place in range(1, len(words) - 1):
+        if words[place].low in (",", "and") and words[place + 1].low == "not":
+            words = words[:place]
+            break
+    end = len(words)
+    while end > 1 and (words[end - 1].low in CHATTER or words[end - 1].kind == "mark"):
+        end -= 1
+    return words[:end] if any(word.low in CHATTER for word in words[end:]) else words
 
 
 def text_of(words: Sequence[Token]) -> str:

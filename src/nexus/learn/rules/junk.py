@@ -10,6 +10,7 @@ from .tokens import Token
 
 FENCE = re.compile(r"^[ \t]*(```|~~~)", re.MULTILINE)
 QUOTED_LINE = re.compile(r"^[ \t]*>[^\n]*", re.MULTILINE)
+WROTE = re.compile(r"^[ \t]*On [^\n]{4,160}\bwrote:[ \t]*$", re.MULTILINE)  # above a quoted mail
 MANY, FRESH = 40, 0.2  # words, and the share of them that must be different ones
 FEW = 3
 LONG, SPOKEN = 100, 0.03  # words, and the share of small ones in anything people write
@@ -32,6 +33,7 @@ PLEASANTRIES = GREETINGS | words(
 def told(text: str) -> str:
     """The speaker's own words; code, data and quoted lines become spaces, so that places stay."""
     kept = QUOTED_LINE.sub(_blank, text) if ">" in text else text
+    kept = WROTE.sub(_blank, kept) if " wrote:" in kept else kept
     if max(map(len, kept.split()), default=0) >= LONGEST_WORD:
         kept = BLOB.sub(_blank, kept)
     fences = (

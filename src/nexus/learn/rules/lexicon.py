@@ -77,6 +77,8 @@ OPENERS = words(
     also and but or"""
 )
 
+CHATTER = words("lol lmao rofl haha hahaha hehe tbh btw imo imho omg xd")  # laughter, and the like
+
 # -- open classes, as far as a rule asks for them
 
 KIN = {  # word → relation of the one who has it to the one it names
@@ -133,6 +135,21 @@ OCCUPATIONS = words(
     sculptor superintendent supervisor surgeon surveyor tailor teacher technician therapist
     trader trainer translator tutor undertaker upholsterer vet veterinarian videographer
     waiter waitress welder writer zookeeper lead"""
+)
+
+# What is known by learning it: languages of people, and the tools of a trade
+TONGUES = words(
+    """english spanish french german italian portuguese dutch polish swedish norwegian danish
+    finnish russian ukrainian greek turkish arabic hebrew persian farsi hindi urdu bengali tamil
+    chinese mandarin cantonese japanese korean vietnamese thai indonesian swahili czech
+    hungarian romanian latin"""
+)
+SKILLS = words(
+    """python java javascript typescript rust go golang kotlin swift ruby php perl scala haskell
+    erlang elixir clojure cobol fortran matlab sql html css c c++ c# f# r lua bash linux
+    unix git docker kubernetes terraform ansible react angular vue django flask rails spring
+    node excel powerpoint photoshop figma blender latex tensorflow pytorch postgres
+    postgresql mysql redis kafka spark hadoop aws azure"""
 )
 
 # Words that make a sentence an opinion rather than a report

@@ -8,7 +8,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from .extracted import Category
-from .lexicon import OCCUPATIONS, PETS
+from .lexicon import OCCUPATIONS, PETS, SKILLS, TONGUES
 
 LONGEST_REST = 240  # characters that patterns see after a verb
 
@@ -19,6 +19,7 @@ class Rule(NamedTuple):
     category: Category
     type: str | None  # of the object, if that is an entity
     negated: bool
+    passive: bool
 
 
 DATE = (
@@ -30,6 +31,8 @@ KINDS = {
     "PET": rf"(?:{'|'.join(sorted(PETS))})\b",
     "JOB": rf"(?:{'|'.join(sorted(OCCUPATIONS))})s?",
     "DATE": DATE,
+    "TONGUE": rf"(?:{'|'.join(sorted(TONGUES))})\b",
+    "SKILL": rf"(?:{'|'.join(map(re.escape, sorted(SKILLS, reverse=True)))})(?![\w+#])",
 }
 LINE = re.compile(
     r"(?P<verb>\S+)\s+(?P<what>.*?)\s+(?P<relation>[A-Z_]+)\s+(?P<category>[a-z]+)\s+(?P<type>\S+)"
@@ -54,8 +57,9 @@ def rules() -> dict[str, list[Rule]]:
             Category(row["category"]),
             None if row["type"] == "-" else row["type"],
             row["verb"].endswith("!"),
+            row["verb"].endswith("^"),
         )
-        found.setdefault(row["verb"].rstrip("!"), []).append(rule)
+        found.setdefault(row["verb"].rstrip("!^"), []).append(rule)
     return found
 
 
@@ -83,7 +87,7 @@ BEGINS = frozenset(
 )
 STATES = frozenset(
     """LIVES_IN WORKS_AT WORKS_AS WORKS_IN MEMBER_OF KNOWS SPOUSE_OF FRIEND_OF HAS_PET OWNS USES
-    STUDIES SPEAKS LIKES DISLIKES PREFERS INTERESTED_IN MANAGES""".split()
+    STUDIES SPEAKS SKILLED_IN LIKES DISLIKES PREFERS INTERESTED_IN MANAGES""".split()
 )
 LASTING = frozenset(  # said in the present these hold always: a date beside them is another's
     """ALLERGIC_TO HAS_CONDITION LIKES DISLIKES PREFERS INTERESTED_IN SPEAKS SKILLED_IN KNOWS

@@ -84,7 +84,8 @@ class Renderer:
             return self._agreed(word)
         if word.kind == "clitic" and at and words[at - 1].low in ("i", "we"):
             return OF_SEVERAL.get(word.low, LONG.get(word.low, word.text))
-        if self._plain and at and words[at - 1].low in JOINING and _is_plain_verb(word.low):
+        follows = self._plain and at and words[at - 1].low in JOINING and word.text == word.low
+        if follows and _is_plain_verb(word.low):
             return third(word.low)
         if word.low == "to":
             self._plain = False
@@ -99,7 +100,8 @@ class Renderer:
         low = words[at].low
         if low in ("i", "we"):
             together = _together(words, at)
-            self._agree, self._plain = not together, False
+            asked = at > 0 and words[at - 1].low in AUXILIARIES  # Can I send it
+            self._agree, self._plain = not together and not asked, False
             self._said = True
             return self._cast.speaker if low == "i" else self._cast.group
         if low in ("my", "our", "mine", "ours"):
@@ -116,7 +118,7 @@ class Renderer:
         return None
 
     def _subject_follows(self, words: Sequence[Token], at: int) -> bool:
-        if at and words[at - 1].low in BARE:
+        if at and (words[at - 1].low in BARE or words[at - 1].low in AUXILIARIES):
             return False
         following = words[at + 1].low if at + 1 < len(words) else ""
         return following in AGREEING or following in ADVERBS or following in FORMS
