@@ -6,23 +6,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import observe as tell
-from .compose.compact import Compacted, Kept, compact, limit_of
-from .compose.compose import Composer
-from .compose.explain import Explained, explained
-from .compose.kept import remembered
-from .compose.messages import KEPT, events_of, keys_of, question_in, read_messages
-from .compose.receipts import kept
 from .compose.wish import Wish, checked
 from .core.access import Grant, Viewer
 from .core.canonical import clean_list
-from .core.context import Context
 from .core.errors import ModelUnavailable, Unavailable
 from .core.records import NewEvent, Receipt
-from .core.tokens import count, family_of
 from .wiring import Parts
+
+if TYPE_CHECKING:
+    from .compose.compact import Compacted, Kept
+    from .compose.explain import Explained
+    from .core.context import Context
 
 WINDOW = 128_000  # tokens an agent's model reads at once, if nobody says otherwise
 Chat = Iterable[Mapping[str, Any] | NewEvent]  # OpenAI's or Anthropic's messages, or our events
@@ -79,6 +76,8 @@ class Contexts:
         The question is the last thing a person says in them. With the `context_window` of the
         model, `context.chat` are the messages to send: compacted, if they are too long.
         """
+        from .compose.messages import question_in, read_messages  # noqa: PLC0415
+
         listed = clean_list(messages, "messages")
         said = read_messages(listed)
         wish = Wish(
@@ -105,6 +104,8 @@ class Contexts:
         Call it with the whole list after every answer: the same words are the same event. System
         messages and what Nexus itself had put there are left out.
         """
+        from .compose.messages import KEPT, keys_of, read_messages  # noqa: PLC0415
+
         said = read_messages(messages)
         events = [
             tell.message(
@@ -135,6 +136,9 @@ class Contexts:
         pass 70 % of the model's context `window`. `compacted.messages` are to be sent; a tool
         call keeps its result, and doing it again changes nothing.
         """
+        from .compose.compact import compact, limit_of  # noqa: PLC0415  # importing nexus does not wait for it
+        from .core.tokens import count, family_of  # noqa: PLC0415
+
         family = family_of(model)
         agent, people = self.viewer.agent.value, self.viewer.people
         return compact(
@@ -151,6 +155,9 @@ class Contexts:
         )
 
     def _remembered(self, messages: Sequence[Mapping[str, Any]], thread: str | None) -> Kept:
+        from .compose.kept import remembered  # noqa: PLC0415
+        from .compose.messages import events_of, read_messages  # noqa: PLC0415
+
         told = events_of(read_messages(messages), self.viewer, thread)
         self._parts.learner.catch_up(self.grant)
         return remembered(self._parts.store, self.grant, self.viewer.home, told)
@@ -178,6 +185,8 @@ class Contexts:
 
         Receipts are kept for a day.
         """
+        from .compose.explain import explained  # noqa: PLC0415
+
         self._parts.worker.finish_calls()
         return explained(self._parts.store, self.grant, id, self._parts.now())
 
@@ -190,6 +199,8 @@ class Contexts:
 
     def _fresh(self, wish: Wish) -> tuple[Context, int | None]:
         """A new context, and the epoch before it was begun to be read."""
+        from .compose.compose import Composer  # noqa: PLC0415  # importing nexus does not wait for it
+
         parts = self._parts
         epochs: list[int] = []
 
@@ -211,6 +222,8 @@ class Contexts:
 
     def _keep(self, context: Context) -> None:
         """Nobody waits for this, and a window that is away keeps nothing."""
+        from .compose.receipts import kept  # noqa: PLC0415
+
         items = kept(context, self.viewer, self._parts.now())
         window, workspace = self._parts.store.window, self.viewer.workspace
         with suppress(Unavailable):

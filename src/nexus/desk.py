@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from .core.access import Grant, Viewer
 from .core.errors import InvalidInput
 from .core.records import Json
-from .core.window import ActiveGoal, Note, Thought, WindowView
 from .recall.query import check_limit
 
 if TYPE_CHECKING:
+    from .core.window import ActiveGoal, Note, Thought, WindowView
     from .wiring import Parts
 
 MOST_SHOWN = 1_000

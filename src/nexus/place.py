@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Unpack, cast
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from . import observe as tell
 from .contexts import Contexts
@@ -33,13 +33,14 @@ from .core.scope import Scope
 from .desk import Desk
 from .observe import Told
 from .recall.answer import answer
-from .recall.entities import EntityView, entities, entity, names_of
-from .recall.episodes import listed
 from .recall.interpret import Interpretation, about, interpret
-from .recall.profile import Profile, profile
 from .recall.query import check_limit, make_query
-from .recall.sessions import Session, SessionScore, Stale, route, stale
 from .reviews import Reviews
+
+if TYPE_CHECKING:
+    from .recall.entities import EntityView
+    from .recall.profile import Profile
+    from .recall.sessions import Session, SessionScore, Stale
 
 BATCH = 500  # messages in one commit
 MOST_LISTED = 100_000
@@ -252,6 +253,8 @@ class Place(Contexts, Desk):
 
         `interpret("Tyler", "WORKS_AT").now.fact.object`; with `as_of`, as it was known then.
         """
+        from .recall.entities import names_of  # noqa: PLC0415
+
         self._parts.learner.catch_up(self.grant)
         at = self._parts.now() if as_of is None else clean_time(as_of, "as_of")
         store = self._parts.store
@@ -273,6 +276,8 @@ class Place(Contexts, Desk):
 
     def entity(self, name: str) -> EntityView:
         """Somebody or something by name, alias or address, with the facts about them."""
+        from .recall.entities import entity  # noqa: PLC0415  # importing nexus does not wait for it
+
         check_name(name, "the name")
         self._parts.learner.catch_up(self.grant)
         found = entity(self._parts.store, self.grant, name)
@@ -282,6 +287,8 @@ class Place(Contexts, Desk):
 
     def entities(self, type: str | None = None, *, limit: int = 100) -> list[EntityView]:
         """Who and what is known here, by name; `type` is person, company, project, …"""
+        from .recall.entities import entities  # noqa: PLC0415
+
         most = check_limit(limit, MOST_LISTED)
         self._parts.learner.catch_up(self.grant)
         return entities(self._parts.store, self.grant, type=type, limit=most)
@@ -294,12 +301,16 @@ class Place(Contexts, Desk):
 
     def profile(self, person: str) -> Profile:
         """Who somebody is, as far as one may know here: a view over facts, and nothing stored."""
+        from .recall.profile import profile  # noqa: PLC0415
+
         check_name(person, "the person")
         self._parts.learner.catch_up(self.grant)
         return profile(self._parts.store, self.grant, person, now=self._parts.now())
 
     def sessions_knowing(self, names: str | Iterable[str], *, limit: int = 5) -> list[SessionScore]:
         """The sessions and threads that know somebody best: a question, or a list of names."""
+        from .recall.sessions import route  # noqa: PLC0415
+
         asked = names if isinstance(names, str) else clean_list(names, "names")
         check_limit(limit, MOST_LISTED)
         self._parts.learner.catch_up(self.grant)
@@ -307,6 +318,8 @@ class Place(Contexts, Desk):
 
     def stale(self, session: Session | str | None = None, thread: str | None = None) -> list[Stale]:
         """What a session or thread knew that is no longer so; this place, if none is named."""
+        from .recall.sessions import Session, stale  # noqa: PLC0415
+
         if isinstance(session, Session):
             where = replace(session, scope=self.scope(str(session.scope)))
         else:
@@ -323,6 +336,8 @@ class Place(Contexts, Desk):
         limit: int = 100,
     ) -> list[Memory]:
         """What happened here in a few sentences, newest first: by thread, session, day or week."""
+        from .recall.episodes import listed  # noqa: PLC0415
+
         return listed(
             self._parts.store,
             self.grant,

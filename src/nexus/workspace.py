@@ -5,24 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
-from .compose.explain import Explained, explained, with_withheld
 from .core.access import Grant, Viewer, administrator_grant
 from .core.canonical import clean_list
 from .core.errors import InvalidInput
 from .core.ids import AgentId, UserId, WorkspaceId
 from .core.records import LedgerReport, Receipt, Waiting
 from .core.scope import Scope
-from .learn.patterns import learn_patterns
 from .learn.spending import Usage
-from .maintain.forget import ForgetReport, choose_target, forget
 from .place import MOST_LISTED, Place
 from .recall.query import check_limit
-from .recall.sessions import SessionScore, own_conversations, route
 from .reviews import Reviews
-from .transfer.archive import Exported, Imported, export_archive, import_archive
 from .wiring import Parts
+
+if TYPE_CHECKING:
+    from .compose.explain import Explained
+    from .maintain.forget import ForgetReport
+    from .recall.sessions import SessionScore
+    from .transfer.archive import Exported, Imported
 
 AGENT = "assistant"
 ADMINISTRATOR = "administrator"
@@ -84,6 +85,8 @@ class Workspace:
         memory: str | None = None,
     ) -> ForgetReport:
         """Erase, with everything that was derived from it, and prove it."""
+        from .maintain.forget import choose_target, forget  # noqa: PLC0415  # only then
+
         wanted: dict[str, str | Scope | None] = {
             "user": user,
             "room": Scope.room(room) if room is not None else None,
@@ -104,6 +107,8 @@ class Workspace:
 
     def explain(self, id: str) -> Explained:
         """Any context of this workspace, and how many of the best hits its viewer may not see."""
+        from .compose.explain import explained, with_withheld  # noqa: PLC0415
+
         parts, everything = self._parts, self.administrator
         parts.worker.finish_calls()
         found = explained(parts.store, everything, id, parts.now())
@@ -111,6 +116,8 @@ class Workspace:
 
     def learn_patterns(self) -> int:
         """Work out people's habits again, scope by scope; returns how many are new or different."""
+        from .learn.patterns import learn_patterns  # noqa: PLC0415
+
         return learn_patterns(self._parts.store, self.id, self._parts.now())
 
     def learn_episodes(self, *, again: bool = False) -> int:
@@ -125,6 +132,8 @@ class Workspace:
         self, names: str | Iterable[str], *, user: str, limit: int = 5
     ) -> list[SessionScore]:
         """The sessions and DMs of one user that know somebody best: where to send a message."""
+        from .recall.sessions import own_conversations, route  # noqa: PLC0415
+
         asked = names if isinstance(names, str) else clean_list(names, "names")
         self.flush()
         store, everything = self._parts.store, self.administrator
@@ -162,6 +171,8 @@ class Workspace:
     ) -> Exported:
         """Write everything a grant (the administrator's, if not said otherwise) may see."""
         self.flush()
+        from .transfer.archive import export_archive  # noqa: PLC0415
+
         return export_archive(self._parts.store, grant or self.administrator, to, vectors=vectors)
 
     def import_(
@@ -173,6 +184,8 @@ class Workspace:
         report: Report | None = None,
     ) -> Imported:
         """Take in an archive; what the grant does not cover is refused and counted."""
+        from .transfer.archive import import_archive  # noqa: PLC0415
+
         imported = import_archive(
             self._parts.store,
             grant or self.administrator,

@@ -42,7 +42,8 @@ def test_every_module_is_in_a_layer() -> None:
 def test_importing_nexus_loads_nothing_heavy(code: str) -> None:
     heavy = (
         "numpy asyncio yaml click rich openai anthropic google onnxruntime snowballstemmer sqlite3"
-        " httpx httpx2"
+        " httpx httpx2 nexus.learn.rules nexus.learn.drafting nexus.learn.episodes"
+        " nexus.core.secrets nexus.core.dates nexus.compose.compose nexus.compose.window nexus.evaluation"
     )
     script = f"import sys; {code}; print(*[m for m in {heavy.split()!r} if m in sys.modules])"
 

@@ -13,9 +13,10 @@ from tests.stories.conftest import Team
 
 from nexus import NotFound, Place
 from nexus.compose.plan import ALWAYS
-from nexus.core.context import Context, ContextReceipt, Part
+from nexus.core.context import Context, ContextReceipt
 from nexus.core.errors import EmbedderUnavailable, InvalidInput
 from nexus.core.fence import unfenced
+from nexus.core.part import Part
 from nexus.core.tokens import count, family_of
 from nexus.embedders.hashing import HashingEmbedder
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from ..core.context import Cut, Item, Part
+from ..core.context import Cut, Item
+from ..core.part import Part
 
 # Who is served first. The first three stand first, too, and change rarely: nothing that depends on
 # the question may move them.

@@ -13,16 +13,20 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from ..core.access import Viewer
-from ..core.context import Context
 from ..core.errors import Unavailable
 from ..core.ids import WorkspaceId, digest
 from .wish import Wish
 
+if TYPE_CHECKING:
+    from ..core.context import Context
+
+    Compose = Callable[[], tuple[Context, int | None]]  # a context, and the epoch it began with
+
 SECONDS = 300
 MOST_BYTES = 32_000_000
-Compose = Callable[[], tuple[Context, int | None]]  # a context, and the epoch it began with
 ITEM_BYTES = 600  # of an item or a reason, besides its text
 
 

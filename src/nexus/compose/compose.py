@@ -12,8 +12,9 @@ from datetime import datetime
 
 from ..core.access import Grant, Viewer
 from ..core.canonical import time_text
-from ..core.context import Context, ContextReceipt, Item, Part, Section, Shown
+from ..core.context import Context, ContextReceipt, Item, Section, Shown
 from ..core.ids import digest
+from ..core.part import Part
 from ..core.protocols import Store
 from ..core.records import Found
 from ..core.window import WindowView

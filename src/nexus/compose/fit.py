@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ..core.context import Cut, Item, Part
+from ..core.context import Cut, Item
+from ..core.part import Part
 from ..core.tokens import count, family_of
 from .asking import Asking
 from .budget import LEAST_PIECE, Offer, Share, share, shortened

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..core.context import Cut, Item, Part
+from ..core.context import Cut, Item
+from ..core.part import Part
 from ..core.text import WORD
 
 SHORTEST = 16  # letters: shorter ones ("Yes, sure.") are nobody's in particular

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 
-from ..core.context import Part
+from ..core.part import Part
 from ..core.text import STOP_WORDS, WORD
 from ..recall.graph import possible_names
 from ..recall.understand import Window, window_of

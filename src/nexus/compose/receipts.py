@@ -9,8 +9,9 @@ from typing import Any
 
 from ..core.access import Viewer
 from ..core.canonical import text_time, time_text
-from ..core.context import Context, ContextReceipt, Cut, Item, Part, Shown
+from ..core.context import Context, ContextReceipt, Cut, Item, Shown
 from ..core.ids import AgentId, UserId, WorkspaceId
+from ..core.part import Part
 from ..core.scope import Scope
 from ..core.window import WindowItem
 from ..learn.injected import injected_item

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from ..core.access import Viewer
-from ..core.context import Item, Part
+from ..core.context import Item
 from ..core.fence import fenced_steadily, visible
+from ..core.part import Part
 from ..core.records import Trust
 from ..core.scope import Kind, Scope
 from .budget import STEADY

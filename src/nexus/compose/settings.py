@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 
-from ..core.context import Part
+from ..core.part import Part
 
 LEAST_BUDGET = 300  # below it not even the frame and a few lines fit
 MOST_BUDGET = 1_000_000

@@ -34,11 +34,12 @@ from .records import (
     Task,
     Waiting,
 )
-from .window import Window
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from .window import Window
 
     Floats = NDArray[np.float32]
 else:

@@ -18,7 +18,8 @@ from nexus.compose.budget import (
     shortened,
     value,
 )
-from nexus.core.context import Item, Part
+from nexus.core.context import Item
+from nexus.core.part import Part
 
 
 def words(item: Item, _part: Part = Part.RECALL) -> int:

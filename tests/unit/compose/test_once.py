@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from nexus.compose.once import Before, once
-from nexus.core.context import Item, Part
+from nexus.core.context import Item
+from nexus.core.part import Part
 
 
 def item(id: str, text: str, *events: str) -> Item:

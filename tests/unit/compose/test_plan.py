@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from nexus.compose.plan import ALWAYS, is_small_talk, plan
-from nexus.core.context import Part
+from nexus.core.part import Part
 
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)  # a Wednesday
 

@@ -8,10 +8,11 @@ import pytest
 
 from nexus.compose.render import line, render
 from nexus.core.access import Viewer
-from nexus.core.context import Context, ContextReceipt, Item, Part
+from nexus.core.context import Context, ContextReceipt, Item
 from nexus.core.errors import InvalidInput
 from nexus.core.fence import unfenced
 from nexus.core.ids import AgentId, UserId, WorkspaceId
+from nexus.core.part import Part
 from nexus.core.records import Trust
 
 NOW = datetime(2026, 3, 2, 14, 5, tzinfo=UTC)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...core.context import Part
+from ...core.part import Part
 from ..asking import Source
 from .activity import activity
 from .awareness import awareness
