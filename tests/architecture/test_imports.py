@@ -43,7 +43,7 @@ def test_importing_nexus_loads_nothing_heavy(code: str) -> None:
     heavy = (
         "numpy asyncio yaml click rich openai anthropic google onnxruntime snowballstemmer sqlite3"
         " httpx httpx2 nexus.learn.rules nexus.learn.drafting nexus.learn.episodes"
-        " nexus.core.secrets nexus.core.dates nexus.compose.compose nexus.compose.window nexus.evaluation"
+        " nexus.core.secrets nexus.core.dates nexus.compose.compose nexus.evaluation"
     )
     script = f"import sys; {code}; print(*[m for m in {heavy.split()!r} if m in sys.modules])"
 
