@@ -377,6 +377,11 @@ def test_a_person_is_known() -> None:
     assert relations(said("I know Kofi.")) == [("Alice", "KNOWS", "Kofi")]
 
 
+@pytest.mark.parametrize("text", ["I know English teachers in Rome.", "I know Ruby from school."])
+def test_who_is_called_like_a_language_is_no_skill(text: str) -> None:
+    assert [predicate for _, predicate, _ in relations(said(text))] == ["KNOWS"]
+
+
 def test_a_name_after_and_is_no_verb() -> None:
     assert said("I know Rust and Go.").facts[0].sentence == "Alice knows Rust and Go."
 
