@@ -20,7 +20,7 @@ from nexus.testing.shorten import shortened
 from nexus.testing.worlds import Cast, scripts
 
 QUICK = settings(
-    max_examples=int(os.environ.get("NEXUS_EXAMPLES", "15")),
+    max_examples=int(os.environ.get("NEXUS_EXAMPLES", "8")),
     derandomize="NEXUS_EXAMPLES" not in os.environ,
     database=None,
     deadline=None,

@@ -948,7 +948,7 @@ def test_a_million_characters_of_junk(junk: str) -> None:
     started = time.process_time()
     holds(text, WEDNESDAY)
 
-    assert time.process_time() - started < 2
+    assert time.process_time() - started < 6  # a second, where nobody else is at work
 
 
 def test_dates_by_the_thousand_cost_as_much_each_as_one() -> None:

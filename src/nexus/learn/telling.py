@@ -42,7 +42,8 @@ def telling(lines: Iterable[Line], *, room: int) -> tuple[Line, ...]:
     """The lines that tell the most and fit into so many bytes, in the order they were said.
 
     Of lines that say the same, the one that counts as newest stays. Choosing among some lines
-    first, and later among the chosen and further ones, chooses the same as choosing once.
+    first, and later among the chosen and further ones, chooses the same as choosing once; but
+    where lines of very different length compete for the last of the room, it may end otherwise.
     """
     kept: list[Line] = []
     spellings: set[str] = set()

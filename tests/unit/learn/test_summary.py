@@ -139,8 +139,8 @@ LINES = some.builds(
     Line,
     event=some.sampled_from("abcdef"),
     at=some.integers(0, 200).map(lambda hours: NOON + timedelta(hours=hours)),
-    speaker=some.sampled_from(["alice", "bob"]),
-    text=some.sampled_from(["tea", "Tea", "coffee for all", "the harbour at nine", "x" * 90]),
+    speaker=some.sampled_from(["alice", "clara"]),  # lines of about one length: see `telling`
+    text=some.sampled_from(["tea at one", "Tea at one", "tea at two", "at harbour", "ten euros!"]),
     place=some.integers(0, 3),
     lead=some.integers(-6, 42).map(lambda hours: hours * 3600),
 )
