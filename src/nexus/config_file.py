@@ -170,14 +170,14 @@ class _Reader:
         return None if optional and value == "" else tuple(value) if wanted is tuple else value
 
     def _by_name(self, kind: Any, data: Any, key: str) -> dict[str, Any]:
-        """Groups under names that the writer chooses."""
+        """Groups or values under names that the writer chooses."""
         if not isinstance(data, dict | None):
             raise self._wrong(key, data, "a group of settings")
         given = {str(name): value for name, value in (data or {}).items()}
-        return {
-            name: self.group(_inner(kind) or {}, value, f"{key}.{name:.80}")
-            for name, value in given.items()
+        read = {
+            name: self._value(kind, value, f"{key}.{name:.80}") for name, value in given.items()
         }
+        return {name: value for name, value in read.items() if value is not None}
 
     def _expanded(self, data: Any, key: str) -> Any:
         """With the environment's values; a variable that is not set stays, until it is used."""

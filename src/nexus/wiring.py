@@ -142,6 +142,7 @@ def make_learning(settings: Settings) -> Learning:
         facts=settings.learning.facts and agents.write.enabled,
         labels=settings.learning.labels and agents.labeling.enabled,
         contradictions=settings.learning.contradictions,
+        types=settings.learning.types,
         episodes=settings.learning.episodes if agents.write.enabled else "off",
     )
 

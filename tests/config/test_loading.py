@@ -201,3 +201,9 @@ def test_importing_nexus_loads_no_yaml() -> None:
     code = "import nexus, sys; sys.exit('yaml' in sys.modules)"
 
     assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
+
+
+def test_types_of_entities_have_names_of_your_own() -> None:
+    file = written("memory:\n  learning:\n    types: {vessel: [ferry, ship]}\n")
+
+    assert load_settings(file, {}).learning.types == {"vessel": ("ferry", "ship")}

@@ -233,3 +233,22 @@ def test_a_name_may_be_a_small_word(text: str) -> None:
     """It once was looked at for ever."""
     name = "DE" if "DE" in text else "Van"
     assert name in [entity.name for entity in said(text).entities]
+
+
+@pytest.mark.requirement("B2")
+@pytest.mark.parametrize(
+    ("text", "name", "type"),
+    [
+        ("Please read roadmap.pdf before Monday.", "roadmap.pdf", "document"),
+        ("I put it into Budget_2026.xlsx yesterday.", "Budget_2026.xlsx", "document"),
+        ("Our cat Luna is ill.", "Luna", "pet"),
+        ("We met at the Garden Festival.", "Garden Festival", "event"),
+        ("The ferry Aurora leaves at nine.", "Aurora", "vessel"),
+        ("She sails on the Blue Ferry.", "Blue Ferry", "vessel"),
+    ],
+)
+def test_what_a_name_is_the_name_of(text: str, name: str, type: str) -> None:
+    found = said(text, context=Context(participants=("Alice",), types={"ferry": "vessel"}))
+
+    assert {each.name: each.type for each in found.entities}[name] == type
+    assert "Budget" not in {each.name for each in found.entities}

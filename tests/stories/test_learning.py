@@ -147,6 +147,14 @@ def test_it_can_be_switched_off(settings: dict[str, Any], facts: bool, labels: b
     assert [hit.event_keys for hit in room.recall("stripe")] == [("k",)]
 
 
+@pytest.mark.requirement("B2")
+def test_types_of_entities_can_be_added() -> None:
+    room = room_of(opened(learning=Learning(types={"vessel": ("ferry", "ship")})))
+    room.observe("alice", "The ferry Aurora leaves at nine.")
+
+    assert [each.name for each in room.entities(type="vessel")] == ["Aurora"]
+
+
 @pytest.mark.requirement("B22", "X1")
 def test_one_person_in_two_rooms_is_one_entity_and_each_fact_keeps_its_readers() -> None:
     acme = opened().workspace("acme")

@@ -59,6 +59,9 @@ ABOUT = {
     "memory.learning": "What is learned from it by itself, without a model.",
     "memory.learning.facts": "Facts, entities and landmarks: decisions, commitments, corrections…",
     "memory.learning.labels": "A headline, topics and names for each message.",
+    "memory.learning.types": (
+        "More types of entities, by words that stand before or end a name: {vessel: [ferry, ship]}."
+    ),
     "memory.learning.contradictions": (
         "When a new fact contradicts a known one: append | prefer_new | prefer_old | review."
     ),
@@ -129,6 +132,7 @@ SAMPLES = {
     "memory.embeddings.dimension": 1536,
     "memory.embeddings.project_id": "my-project",
     "memory.embeddings.location": "us-central1",
+    "memory.learning.types": {"vessel": ["ferry", "ship"]},
     "memory.llm.model": "name-of-the-model",
     "memory.llm.api_key": "${OPENAI_API_KEY}",
     "memory.llm.base_url": "https://api.example.com/v1",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -19,6 +19,7 @@ from .learning import PROJECT
 from .rules.cast import WINDOW
 from .rules.extracted import Context, Message
 
+NO_TYPES: Mapping[str, str] = {}
 RECENT = 10  # messages before an event that tell who is there
 LONGEST_COMPARED = 10_000  # characters of a message that tell what is talked about
 MOMENT = timedelta(microseconds=1)
@@ -37,7 +38,7 @@ class Around:
     event: Event
     recent: tuple[Event, ...]
 
-    def context(self, known: Iterable[str] = ()) -> Context:
+    def context(self, known: Iterable[str] = (), types: Mapping[str, str] = NO_TYPES) -> Context:
         people = dict.fromkeys(each.speaker for each in (*self.recent, self.event))
         owner = self.event.scope.owner
         if owner and self.event.trust < Trust.DIRECT:
@@ -47,6 +48,7 @@ class Around:
             participants=tuple(people),
             project=self.event.metadata.get(PROJECT),
             known=tuple(known),
+            types=types,
         )
 
     def grounds(self, names: Iterable[str | None], sentence: str = "") -> tuple[str, ...]:

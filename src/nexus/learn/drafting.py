@@ -133,7 +133,7 @@ class PlaceReader:
             return
         unchanged = event is around.event
         names = self.names(event, self.spellings.get(event.id) if unchanged else None)
-        extracted = extract(Message.of(event), around.context(names))
+        extracted = extract(Message.of(event), around.context(names, self.learning.type_of))
         found = resolved(extracted, self.known, around, self.similar)
         grounds = _grounds(around, found)
         if self.learning.facts:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 PROJECT = "project"  # metadata in which an event says whose place it is: "we" means the project
 
@@ -19,3 +20,9 @@ class Learning:
     labels: bool = True  # a headline, topics and names for each message
     contradictions: str = "append"  # see CONTRADICTIONS
     episodes: str = "extractive"  # who tells them: see EPISODES
+    types: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # type → its words
+
+    @property
+    def type_of(self) -> dict[str, str]:
+        """What a word says that stands before a name or ends it: ferry → vessel."""
+        return {word.casefold(): type for type, words in self.types.items() for word in words}

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from ...core.dates import DateSpan, dates_in
 from .cast import Cast
 from .clauses import Clause, clauses
-from .entities import entities
-from .extracted import Context, Extracted, Identity, Landmark, Message, Span, Statement
+from .entities import entities, files
+from .extracted import Context, Entity, Extracted, Identity, Landmark, Message, Span, Statement
 from .facts import FactReader
 from .identities import identities, kin, may_name
 from .instructions import Voice
@@ -44,12 +44,30 @@ def extract(message: Message, context: Context) -> Extracted:
     for sentence in sentences(words):
         reading.read(sentence)
     return Extracted(
-        entities=tuple(entities(words, reading.facts, reading.cast, reading.dates)),
+        entities=_named(text, entities(words, reading.facts, reading.cast, reading.dates)),
         facts=tuple(reading.facts),
         identities=tuple(reading.identities),
         landmarks=tuple(reading.landmarks),
         secrets=hidden,
     )
+
+
+def _named(text: str, found: Sequence[Entity]) -> tuple[Entity, ...]:
+    """Names and files; a name that is a part of a file's is none."""
+    documents = tuple(files(text))
+    if not documents:
+        return tuple(found)
+    inside = {span for each in documents for span in each.mentions}
+    apart = [
+        each
+        for each in found
+        if not any(
+            outer.start <= span.start and span.end <= outer.end
+            for span in each.mentions
+            for outer in inside
+        )
+    ]
+    return (*apart, *documents)
 
 
 @dataclass(slots=True)

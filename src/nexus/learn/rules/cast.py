@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...core.text import STOP_WORDS
@@ -42,6 +42,7 @@ class Cast:
     project: str | None
     known: frozenset[str]
     recent: Sequence[Message] = ()
+    types: Mapping[str, str] = field(default_factory=dict)
     seen: list[tuple[str, str]] = field(default_factory=list)  # name, pronoun
     _looked: bool = False
 
@@ -60,6 +61,7 @@ class Cast:
                 part.lower() for name in known for part in (name, *name.split())
             ).difference(STOP_WORDS),
             recent=context.recent,
+            types=context.types,
         )
 
     def meet(self, name: str, phrase: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ...core.dates import DateSpan
 from .cast import MEN, WOMEN, Cast, joined
@@ -49,10 +49,22 @@ PLACES = words(
     "street city park river lake mountain mountains island beach village county valley road"
 )
 EVENTS = words("conference summit festival marathon tournament workshop meetup concert wedding")
-DOCUMENTS = (".pdf", ".md", ".docx", ".xlsx", ".csv", ".txt", ".pptx")
 INSIDE = frozenset("of de van von & the".split())
 BEFORE_CAPITALS = STOPS | frozenset('"“:-')
+LAST_WORDS = {
+    **dict.fromkeys(EVENTS, "event"),
+    **dict.fromkeys(PLACES, "place"),
+    **dict.fromkeys(COMPANIES, "company"),
+}
 LONGEST_NAME = 5
+KINDS = {  # a word before a name that says what it is the name of
+    **dict.fromkeys(words("cat dog puppy kitten parrot hamster horse rabbit pony"), "pet"),
+    **dict.fromkeys(words("project"), "project"),
+    **dict.fromkeys(words("company startup firm"), "company"),
+    **dict.fromkeys(words("city town village"), "place"),
+    **dict.fromkeys(words("conference festival"), "event"),
+}
+FILE = re.compile(r"\b[\w-]+(?:\.[\w-]+)*\.(?:pdf|md|docx?|xlsx?|csv|txt|pptx?)\b", re.IGNORECASE)
 NAMED = re.compile(r"[A-Z][\w.'’&-]*(?: (?:of |de |van |von )?[A-Z][\w.'’&-]*)*")
 
 
@@ -64,12 +76,15 @@ def entities(
 ) -> list[Entity]:
     """Names in the order they appear; types from the facts they stand in, else from their words."""
     said: dict[str, list[Span]] = {}
+    called: dict[str, str] = {}
     for first, last in _names(all_words, cast):
         if any(span.start <= all_words[first].start < span.end for span in dates):
             continue  # Mon, Mar 2: days and months
         name = joined(all_words[first:last])
         said.setdefault(name, []).append(Span(all_words[first].start, all_words[last - 1].end))
-    types = dict(_types(facts, cast))
+        if first and (kind := _kind(all_words[first - 1].low, cast)):
+            called[name] = kind  # our cat Luna
+    types = {**called, **dict(_types(facts, cast))}
     for name in types:
         said.setdefault(name, [])
     return [
@@ -101,8 +116,6 @@ def _is_name(all_words: Sequence[Token], at: int, cast: Cast) -> bool:
     word = all_words[at]
     if word.low in cast.known:
         return word.kind == "word"
-    if word.low.endswith(DOCUMENTS):
-        return True
     if word.kind != "word" or not word.text[:1].isupper() or word.low in NEVER_NAMES:
         return False
     if len(word.text) < 2 or word.low in TITLES:
@@ -176,17 +189,26 @@ TYPES = {
 PEOPLE = OF_PEOPLE | WOMEN | MEN
 
 
+def files(text: str) -> Iterator[Entity]:
+    """Documents by the name of their file."""
+    found: dict[str, list[Span]] = {}
+    for match in FILE.finditer(text) if "." in text else ():
+        found.setdefault(match.group(), []).append(Span(*match.span()))
+    for name, spans in found.items():
+        yield Entity(name=name, type="document", mentions=tuple(spans))
+
+
+def _kind(word: str, cast: Cast) -> str | None:
+    """What something is that this word stands before, or ends with."""
+    return cast.types.get(word) or KINDS.get(word)
+
+
 def _guess(name: str, cast: Cast) -> str:
     parts = name.lower().split()
+    if parts[-1] in cast.types:
+        return cast.types[parts[-1]]
     if name == cast.project:
         return "project"
-    first = parts[0].rstrip(".")
-    if first in PEOPLE or name in (cast.speaker, cast.other):
+    if parts[0].rstrip(".") in PEOPLE or name in (cast.speaker, cast.other):
         return "person"
-    if parts[-1] in COMPANIES:
-        return "company"
-    if parts[-1] in PLACES:
-        return "place"
-    if parts[-1] in EVENTS:
-        return "event"
-    return "document" if name.lower().endswith(DOCUMENTS) else "thing"
+    return LAST_WORDS.get(parts[-1], "thing")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -86,6 +87,7 @@ class Context:
     participants: tuple[str, ...] = ()
     project: str | None = None
     known: tuple[str, ...] = ()  # names of entities, for those written in small letters
+    types: Mapping[str, str] = field(default_factory=dict)  # word → type: ferry → vessel
 
 
 @dataclass(frozen=True, slots=True)
