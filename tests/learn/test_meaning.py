@@ -252,3 +252,24 @@ def test_what_a_name_is_the_name_of(text: str, name: str, type: str) -> None:
 
     assert {each.name: each.type for each in found.entities}[name] == type
     assert "Budget" not in {each.name for each in found.entities}
+
+
+@pytest.mark.requirement("B2")
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Мы встретились с Анной Петровой в Москве.", {"Анной Петровой", "Москве"}),
+        ("Gestern haben wir mit Sabine Müller über das Projekt geredet.", {"Sabine Müller"}),
+        ("Ayer hablamos con María García en Madrid.", {"María García", "Madrid"}),
+        ("Χθες μιλήσαμε με τον Νίκο για το έργο.", {"Νίκο"}),
+        ("昨天王老师说《红楼梦》很好。", {"红楼梦"}),
+        ("田中さんは昨日「エナジー」を買いました。", {"田中", "エナジー"}),
+        ("تحدثنا أمس مع أحمد في القاهرة.", set()),
+        ("HOLA AMIGO QUE TAL ESTAS HOY", set()),
+    ],
+)
+def test_other_languages_have_names_and_no_wrong_facts(text: str, names: set[str]) -> None:
+    found = said(text)
+
+    assert {each.name for each in found.entities} == names
+    assert (found.facts, found.landmarks, found.identities) == ((), (), ())

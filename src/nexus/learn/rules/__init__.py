@@ -16,9 +16,10 @@ from .clauses import Clause, clauses
 from .entities import entities, files
 from .extracted import Context, Entity, Extracted, Identity, Landmark, Message, Span, Statement
 from .facts import FactReader
+from .foreign import names_in_other_languages
 from .identities import identities, kin, may_name
 from .instructions import Voice
-from .junk import is_junk, told
+from .junk import is_english, is_junk, told
 from .landmarks import Sentence, is_pledge, landmarks, may_hold_landmarks, settled
 from .mood import is_question
 from .secrets import blanked, secrets
@@ -40,6 +41,9 @@ def extract(message: Message, context: Context) -> Extracted:
     if is_junk(text, words) or voice.hostile(text):
         return Extracted(secrets=hidden)
     cast = Cast.of(message, voice.context(context))
+    if not is_english(words):
+        named = names_in_other_languages(text, cast) if len(words) >= SHORTEST else ()
+        return Extracted(entities=_named(text, tuple(named)), secrets=hidden)
     reading = _Reading(message, voice, cast, text, dates_in(text, message.at))
     for sentence in sentences(words):
         reading.read(sentence)

@@ -52,12 +52,7 @@ def _blank(found: re.Match[str]) -> str:
 
 def is_junk(text: str, all_words: Sequence[Token]) -> bool:
     """Whether nothing is to be learned here, not even a name."""
-    return (
-        is_repetition(all_words)
-        or not is_english(all_words)
-        or is_greeting(all_words)
-        or is_noise(text, all_words)
-    )
+    return is_repetition(all_words) or is_greeting(all_words) or is_noise(text, all_words)
 
 
 def is_noise(text: str, all_words: Sequence[Token]) -> bool:
