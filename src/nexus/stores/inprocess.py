@@ -579,8 +579,10 @@ class InProcessVectors(_Part):
         home = self._state.of(workspace)
         checked = {id: check_vector(profile, vector) for id, vector in vectors.items()}
         kept = {id: vector for id, vector in checked.items() if id in home.memories}
-        home.vectors[profile.name].update(kept)
-        home.epochs.update(home.memories[id].label for id in kept)
+        there = home.vectors[profile.name]
+        new = [id for id, row in kept.items() if id not in there or (there[id] != row).any()]
+        there.update(kept)
+        home.epochs.update(home.memories[id].label for id in new)
         if profile not in self._state.profiles:
             self._state.profiles.append(profile)
         return len(kept)

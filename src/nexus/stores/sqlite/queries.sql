@@ -331,6 +331,9 @@ UPDATE profiles SET used = 1 + (SELECT max(used) FROM profiles) WHERE profile = 
 INSERT INTO vectors (workspace, label, profile, number, memory, data)
 VALUES (:workspace, :label, :profile, :number, :memory, :data);
 
+-- vector_of --
+SELECT data FROM vectors WHERE workspace = :workspace AND profile = :profile AND memory = :memory;
+
 -- drop_vector --
 DELETE FROM vectors WHERE workspace = :workspace AND profile = :profile AND memory = :memory;
 

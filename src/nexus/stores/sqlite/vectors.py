@@ -260,18 +260,21 @@ def _put(
 ) -> int:
     number = known_workspace(connection, workspace)
     kind = add_profile(connection, profile)
-    places = {}
-    for id in vectors:
+    kept = 0
+    changed: list[tuple[dict[str, int], bytes]] = []  # learning again what is there is no write
+    for id, vector in vectors.items():
         bound = {"workspace": number, "id": id}
         row = connection.execute(SQL["memory_content"], bound).fetchone()
         if row:
-            places[id] = row[:2]
-    numbers = take_numbers(connection, number, workspace, len(places)) if places else range(0)
-    for vector_number, (id, (memory, label)) in zip(numbers, places.items(), strict=True):
-        where = {"workspace": number, "label": label, "profile": kind, "memory": memory}
+            where = {"workspace": number, "label": row[1], "profile": kind, "memory": row[0]}
+            data = vector.astype("<f4").tobytes()
+            kept += 1
+            if connection.execute(SQL["vector_of"], where).fetchone() != (data,):
+                changed.append((where, data))
+    numbers = take_numbers(connection, number, workspace, len(changed)) if changed else range(0)
+    for vector_number, (where, data) in zip(numbers, changed, strict=True):
         replaced = connection.execute(SQL["drop_vector"], where).rowcount
-        data = vectors[id].astype("<f4").tobytes()
         connection.execute(SQL["add_vector"], {**where, "number": vector_number, "data": data})
         grown = {**where, "latest": vector_number, "replaced": replaced}
         connection.execute(SQL["label_vectors_grew"], grown)
-    return len(places)
+    return kept

@@ -85,10 +85,12 @@ class WholeSuite:
 
     def test_what_is_made_again_at_any_time_is_no_new_epoch(self, store: Store) -> None:
         memory = keep(store, "1", "tea")
+        point(store, {memory.id: towards(1)})
         before = store.epoch(ADMIN)
 
         store.ledger.append(ACME, [event("1", "tea")], recorded_at=NOON)  # it is there already
         store.memories.put(ACME, [draft(*memory.sources, text="tea")])
+        point(store, {memory.id: towards(1)})
         for slot in (Slot.SUMMARY, Slot.INJECTED, Slot.CONTEXT):
             item = WindowItem(scope=ROOM, slot=slot, key="k", value="tea", at=NOON)
             store.window.put(ACME, [item])
