@@ -60,7 +60,10 @@ REQUIREMENTS: dict[str, Requirement] = {
     "A15": partial("Landmarks are never deleted and always pinned"),
     "A16": partial("Many people in a room, each statement attributed"),
     # B: declarative, episodic, procedural
-    "B1": later("Declarative, episodic and procedural memory, each asked in its way", PROCEDURES),
+    "B1": partial(
+        "Declarative, episodic and procedural memory, each asked in its way",
+        "what is so (`interpret`) and what happened (`episodes`); how to do things follows",
+    ),
     "B2": works("Entities of eight types and more by configuration"),
     "B3": partial("Directed relations, entity to entity and entity to literal"),
     "B4": partial("An append-only log of observations: nothing merged or overwritten"),

@@ -12,7 +12,7 @@ from nexus.maintain import worker
 from nexus.maintain.worker import Worker
 
 
-@pytest.mark.requirement("A3")
+@pytest.mark.requirement("A3", "B1")
 def test_a_session_becomes_an_episode_when_it_is_over(team: Team) -> None:
     for number in range(4):
         team.room.observe("alice", f"We decided to paint wall {number} of the office green.")

@@ -103,7 +103,7 @@ def test_facts_have_a_category_to_search_by() -> None:
     assert categories == {"Stripe": "professional", "tea": "preferences"}
 
 
-@pytest.mark.requirement("D11")
+@pytest.mark.requirement("B1", "D11")
 def test_the_latest_truth_wins_and_what_was_before_is_kept() -> None:
     room = room_of(opened())
     room.observe("alice", "I live in Boston.", at=MONDAY)
