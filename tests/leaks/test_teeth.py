@@ -223,21 +223,18 @@ BUGS: list[Callable[[Patch], None]] = [
 ]
 
 
-RARELY_MET = (checks_the_home_scope_only,)  # in random worlds
+SEEDS = (3, 1)  # of random worlds: a bug may hide from one of them
 
 
 @pytest.mark.requirement("X2")
-@pytest.mark.parametrize(
-    "bug",
-    [
-        pytest.param(bug, marks=pytest.mark.slow if bug in RARELY_MET else (), id=bug.__name__)
-        for bug in BUGS
-    ],
-)
+@pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.__name__)
 def test_a_seeded_bug_is_noticed(bug: Callable[[Patch], None], monkeypatch: Patch) -> None:
     bug(monkeypatch)
 
-    report = run_leaktest(60, InProcessStore, seed=1, most_runs=MOST_RUNS)
+    for seed in SEEDS:
+        report = run_leaktest(60, InProcessStore, seed=seed, most_runs=MOST_RUNS)
+        if report.violations:
+            break
 
     assert report.violations, f"{bug.__name__} went unnoticed: {report}"
     assert any(step.startswith("secretly") for step in report.violations[0].script)
