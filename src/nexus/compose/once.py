@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..core.context import Cut, Item
@@ -85,7 +85,3 @@ def _says(said: str, words: str) -> bool:
 
 def _edge(said: str, place: int) -> bool:
     return not 0 <= place < len(said) or not said[place].isalnum()
-
-
-def texts_of(items: Iterable[Item]) -> list[str]:
-    return [item.text for item in items]

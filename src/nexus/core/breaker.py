@@ -28,7 +28,6 @@ Call = Callable[[], Answer]
 FAILURES = 3
 WITHIN_SECONDS = 30.0
 REST_SECONDS = 10.0
-WINDOW_WAIT_SECONDS = 0.05  # for the window and for caches: what is slower helps nobody
 
 
 class State(StrEnum):

@@ -19,8 +19,8 @@ from ..core.identifiers import KINDS, normal_identifier, spelt_identifier
 from ..core.ids import LONGEST_ID, digest
 from ..core.records import Draft, Event, EventKind, Memory, MemoryKind, Trust
 from .directory import UNTYPED, Claim, Directory
-from .knowledge import Grounds, on_nothing_else
-from .linking import RULES, merge_review, propose
+from .knowledge import RULES, Grounds, on_nothing_else
+from .linking import merge_review, propose
 from .resolve import PERSON, Candidate
 from .rules.extracted import Extracted, Identity
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from ..core.access import Grant
-from ..core.ids import WorkspaceId
 from ..core.protocols import Store
 from ..core.scope import Scope
 from ..core.window import Slot, WindowItem
@@ -32,22 +31,6 @@ def injected_item(
         rests_on=tuple(dict.fromkeys(rests_on)),
         people=tuple(people),
     )
-
-
-def inject(
-    store: Store,
-    workspace: WorkspaceId,
-    scope: Scope,
-    id: str,
-    text: str,
-    *,
-    rests_on: Iterable[str],
-    people: Iterable[str] = (),
-    now: datetime,
-) -> None:
-    """Take note that this was put before a model."""
-    item = injected_item(scope, id, text, rests_on=rests_on, people=people, now=now)
-    store.window.put(workspace, [item])
 
 
 def injected_in(store: Store, grant: Grant, scope: Scope, *, now: datetime) -> Injected:

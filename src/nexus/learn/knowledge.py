@@ -62,7 +62,18 @@ def fact_draft(event: Event, said: Statement, grounds: Grounds) -> Draft:
 
 
 def landmark_draft(event: Event, landmark: Landmark, grounds: Grounds) -> Draft:
-    body: dict[str, Any] = {
+    return Draft(
+        kind=MemoryKind.LANDMARK,
+        text=landmark.text,
+        slot=digest("landmark", landmark.kind.value, landmark.text),
+        salience=PINNED,
+        body=landmark_body(landmark),
+        **_learned_from(event, grounds([landmark.owner], landmark.text)),
+    )
+
+
+def landmark_body(landmark: Landmark) -> dict[str, str | None]:
+    return {
         "kind": landmark.kind.value,
         "owner": landmark.owner,
         "due": _time(landmark.due),
@@ -70,14 +81,6 @@ def landmark_draft(event: Event, landmark: Landmark, grounds: Grounds) -> Draft:
         "wrong": landmark.wrong,
         "right": landmark.right,
     }
-    return Draft(
-        kind=MemoryKind.LANDMARK,
-        text=landmark.text,
-        slot=digest("landmark", landmark.kind.value, landmark.text),
-        salience=PINNED,
-        body=body,
-        **_learned_from(event, grounds([landmark.owner], landmark.text)),
-    )
 
 
 def _time(at: datetime | None) -> str | None:

@@ -12,10 +12,10 @@ from ..core.ids import digest
 from ..core.records import Draft, Event, MemoryKind
 from .around import Around
 from .directory import UNTYPED, Directory, bare
+from .knowledge import RULES
 from .resolve import PERSON, Candidate, Resolution, Similar, resolve
 from .rules.extracted import Entity, Extracted, Span, Statement
 
-RULES = "rules"
 ADDRESS = re.compile(r"[\w.+-]*@[\w-]+(?:\.[\w-]+)*")
 LONGEST_SEARCHED = 10_000  # characters of a message in which addresses are looked for
 IN_THE_MESSAGE = 0.95  # "Sarah Chen called. Sarah is fine."

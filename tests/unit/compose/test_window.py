@@ -20,7 +20,7 @@ from nexus.core.protocols import Store
 from nexus.core.records import Attachment, EventKind
 from nexus.core.window import IDLE, Slot, WindowView, summary_bytes
 from nexus.learn.immune import digests_of
-from nexus.learn.injected import inject, injected_in
+from nexus.learn.injected import injected_in, injected_item
 from nexus.learn.summary import kept_summary
 from nexus.stores.inprocess import InProcessStore
 from nexus.stores.sqlite.store import SqliteStore
@@ -263,16 +263,11 @@ def test_what_was_injected_is_known_in_its_place_alone(store: Store) -> None:
     (id,) = talk(store, 1)
     shown = "Memory: the ferry leaves Lisbon at nine every day."
 
-    inject(store, ACME, ROOM, "c1", shown, rests_on=[id], now=NOON)
-    inject(
-        store,
-        ACME,
-        ROOM,
-        "c2",
-        "Nothing to do with ferries at all.",
-        rests_on=[],
-        now=NOON + MINUTE,
-    )
+    other = "Nothing to do with ferries at all."
+    first = injected_item(ROOM, "c1", shown, rests_on=[id], now=NOON)
+    second = injected_item(ROOM, "c2", other, rests_on=[], now=NOON + MINUTE)
+    store.window.put(ACME, [first])
+    store.window.put(ACME, [second])
 
     known = injected_in(store, HERE, ROOM, now=NOON + MINUTE)
     assert known.holds("the ferry leaves Lisbon at nine every day")

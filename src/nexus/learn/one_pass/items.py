@@ -17,6 +17,7 @@ from ...core.derive import known_as
 from ...core.ids import digest
 from ...core.records import Draft, Fact, MemoryKind
 from ..explicit import PREDICATE
+from ..knowledge import PINNED, landmark_body
 from ..passages import tags_of
 from ..rules.extracted import (
     Category,
@@ -46,7 +47,6 @@ LONGEST_PREDICATE = 60
 MOST_NAMES = 24
 MOST_TOPICS = 5
 NOWHERE = Span(0, 0)  # a model does not say where in a turn it found something
-PINNED = 0.9  # the salience of a landmark
 PRONOUNS = frozenset(
     """i me my mine we us our you your he him his she her it its they them their this that these
     those who someone somebody everyone everybody nobody""".split()
@@ -188,7 +188,7 @@ class Items:
             slot=digest("landmark", found.kind.value, found.text),
             confidence=Certainty(item["certainty"]).confidence,
             salience=PINNED,
-            body=_landmark_body(found),
+            body=landmark_body(found),
             **self._learned_from(turns, found.owner or "", found.text),
         )
         return draft, _Found(turns[-1], landmarks=(found,))
@@ -294,17 +294,6 @@ def _statement(fact: Fact, sentence: str, certainty: Certainty, time: When) -> S
         valid_to=time.until,
         negated=fact.negated,
     )
-
-
-def _landmark_body(found: Landmark) -> dict[str, str | None]:
-    return {
-        "kind": found.kind.value,
-        "owner": found.owner,
-        "due": time_text(found.due) if found.due else None,
-        "due_from": time_text(found.due_from) if found.due_from else None,
-        "wrong": found.wrong,
-        "right": found.right,
-    }
 
 
 def _relation(item: Item) -> Fact:
