@@ -18,8 +18,7 @@ def test_a_session_becomes_an_episode_when_it_is_over(team: Team) -> None:
         team.room.observe("alice", f"We decided to paint wall {number} of the office green.")
     team.workspace.flush()
     chore = team.workspace._parts.worker._chore
-    while chore():
-        pass
+    assert not all(chore() for _ in range(10))
     assert not team.room.episodes(span="session")
 
     team.clock.advance(hours=2)
@@ -27,8 +26,7 @@ def test_a_session_becomes_an_episode_when_it_is_over(team: Team) -> None:
     assert chore()
     (episode,) = team.room.episodes(span="session")
     assert "green" in episode.text
-    while chore():
-        pass
+    assert not all(chore() for _ in range(10))
     assert len(team.room.episodes(span="session")) == 1
 
 
