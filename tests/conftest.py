@@ -11,6 +11,14 @@ from typing import Any
 
 import pytest
 from hypothesis import settings as hypothesis_settings
+from tests.servers.fixtures import (  # noqa: F401  # fixtures of every test
+    own_postgres,
+    own_redis,
+    postgres,
+    postgres_server,
+    redis_server,
+    redis_url,
+)
 
 from nexus import Nexus
 from nexus.config import Settings
