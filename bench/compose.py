@@ -17,16 +17,13 @@ import argparse
 import json
 import os
 import random
-import sqlite3
 import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from itertools import accumulate
+from datetime import timedelta
 from pathlib import Path
 from statistics import mean, median
 from typing import Any
@@ -37,14 +34,12 @@ from rich.table import Table
 
 from chatter import PEOPLE, Chatter
 from embedded import percentile
-from nexus import Nexus, Place
-from nexus.config import Settings
+from filling import DIFFERENT, NOW, Zipf, fill_sqlite, name_of, opened, room, shuffled, tell
+from nexus import Place
 from nexus.core.context import Context
 from story.story import Clock, Figures, Telling, read_story
 
 RESULTS = Path(__file__).parent / "results" / "compose.json"
-NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
-DIFFERENT = 100  # workspaces that are told; the others are copies: too many to be remembered
 TARGETS = {"p50_ms": 10, "p95_ms": 30, "cached_p50_ms": 2}
 TURNS = 600
 WARMING = 30  # turns that are not counted: the process loads what it needs
@@ -52,89 +47,6 @@ POOL = 12  # questions that come up again in a workspace
 TOLD = 0.2  # of the turns tell something before they ask: what is cached there is stale
 A_SECOND = 20  # turns of the traffic
 PAIRS = 120  # questions to the same workspace in the large file and alone
-COPIED_AT_ONCE = 50  # workspaces
-
-Say = Callable[[int], None]
-
-
-# Filling
-
-
-def opened(path: Path, clock: Callable[[], datetime], *, background: bool = True) -> Nexus:
-    """As anybody opens it: receipts are written down in the background."""
-    return Nexus.open(path, settings=Settings(), clock=clock, background=background)
-
-
-def room(nexus: Nexus, workspace: int) -> Place:
-    return nexus.workspace(name_of(workspace)).room("talk", participants=PEOPLE)
-
-
-def name_of(workspace: int) -> str:
-    return f"team-{workspace:05d}"
-
-
-def fill(path: Path, workspaces: int, memories: int, progress: Progress) -> None:
-    different = min(DIFFERENT, workspaces)
-    bar = progress.add_task("telling", total=different)
-    with opened(path, lambda: NOW, background=False) as nexus:
-        for number in range(different):
-            tell(nexus, number, memories)
-            progress.advance(bar)
-    bar = progress.add_task("copying", total=workspaces - different)
-    copy(path, different, range(different, workspaces), lambda done: progress.advance(bar, done))
-
-
-def tell(nexus: Nexus, workspace: int, memories: int) -> None:
-    place = room(nexus, workspace)
-    place.observe_many(Chatter(workspace).messages(memories, NOW))
-    if stuck := nexus.workspace(name_of(workspace)).flush():
-        raise RuntimeError(f"{stuck} messages could not be indexed")
-
-
-def copy(path: Path, different: int, workspaces: Sequence[int], say: Say) -> None:
-    """Every row of a workspace under another number: no table mixes two of them."""
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.execute("PRAGMA synchronous = OFF")
-        connection.execute("PRAGMA cache_size = -200000")
-        statements = list(copying(connection))
-        triggers = connection.execute(
-            "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'"
-        ).fetchall()
-        for name, _ in triggers:  # they count what is written, and copies are counted already
-            connection.execute(f"DROP TRIGGER {name}")
-        numbers = dict(connection.execute("SELECT name, workspace FROM workspaces"))
-        for start in range(0, len(workspaces), COPIED_AT_ONCE):
-            portion = workspaces[start : start + COPIED_AT_ONCE]
-            connection.execute("BEGIN")
-            for number in portion:
-                origin = numbers[name_of(number % different)]
-                made = {"origin": origin, "name": name_of(number)}
-                (made["number"],) = connection.execute(
-                    "INSERT INTO workspaces (name, length, head, counter)"
-                    " SELECT :name, length, head, counter FROM workspaces"
-                    " WHERE workspace = :origin RETURNING workspace",
-                    made,
-                ).fetchone()
-                for statement in statements:
-                    connection.execute(statement, made)
-            connection.execute("COMMIT")
-            say(len(portion))
-        for _, sql in triggers:
-            connection.execute(sql)
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-
-
-def copying(connection: sqlite3.Connection) -> Iterator[str]:
-    tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
-    for (table,) in tables:
-        columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
-        if "workspace" in columns and table != "workspaces":
-            others = [column for column in columns if column != "workspace"]
-            names = ", ".join(others)
-            yield (
-                f"INSERT INTO {table} (workspace, {names})"
-                f" SELECT :number, {names} FROM {table} WHERE workspace = :origin"
-            )
 
 
 # Asking
@@ -147,19 +59,6 @@ class Turn:
     processor: float
     context: Context
     first: bool = False  # of its workspace in this process
-
-
-class Zipf:
-    """Numbers below `count`, the n-th of them n times as rare as the first."""
-
-    def __init__(self, count: int, seed: int) -> None:
-        self._random = random.Random(seed)
-        self._count = count
-        self._sums = list(accumulate(1 / rank for rank in range(1, count + 1)))
-
-    def __call__(self) -> int:
-        (number,) = self._random.choices(range(self._count), cum_weights=self._sums)
-        return number
 
 
 def timed(place: Place, question: str, workspace: int = 0, *, first: bool = False) -> Turn:
@@ -198,14 +97,6 @@ def measure_assembly(path: Path, workspaces: int, turns: int, progress: Progress
         "tokens_p95": percentile([turn.context.tokens for turn in counted], 95) / 1_000,
         "stages": stages([turn.context for turn in counted]),
     }
-
-
-def shuffled(workspaces: int, seed: int) -> Callable[[], int]:
-    """By Zipf's law, and the favourites are anywhere in the file."""
-    order = list(range(workspaces))
-    random.Random(seed).shuffle(order)
-    rank = Zipf(workspaces, seed)
-    return lambda: order[rank()]
 
 
 def measure_traffic(path: Path, workspaces: int, turns: int, progress: Progress) -> dict[str, Any]:
@@ -380,7 +271,7 @@ def measure_store(options: argparse.Namespace, folder: Path, progress: Progress)
     path = options.store or folder / "many.db"
     started, filled = time.perf_counter(), None
     if not path.exists():
-        fill(path, workspaces, memories, progress)
+        fill_sqlite(path, workspaces, memories, progress)
         filled = time.perf_counter() - started
     with opened(path, lambda: NOW) as nexus:
         kept = nexus.workspace(name_of(0)).stats()
