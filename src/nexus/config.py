@@ -22,16 +22,21 @@ from .learn.spending import Budget, Price
 from .recall.query import Search
 
 DEFAULT_FILE = "nexus.yaml"
+OVERRULING = {"NEXUS_STORE": "url", "NEXUS_KEY": "key"}  # of the environment → of the store
 VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreSettings:
-    """Where the memory is kept."""
+    """Where the memory is kept. Addresses may hold passwords, so that none is shown."""
 
-    url: str = "~/.nexus/memory.db"  # a file, or a URL
+    url: str = field(default="~/.nexus/memory.db", repr=False)  # a file, or a URL
     vectors: str = "plain"  # plain | sqlite-vec | lancedb
     vectors_path: str | None = None  # of an index that lies beside the store
+    window: str | None = field(default=None, repr=False)  # redis://…; None: in the store
+    graph: str | None = field(default=None, repr=False)  # neo4j://…; None: in the store
+    key: str | None = field(default=None, repr=False)  # None: nothing is encrypted
+    key_command: str | None = None  # prints the key
     cache_megabytes: int = 256
 
 
@@ -116,15 +121,19 @@ def settings_file(
 def load_settings(
     path: str | os.PathLike[str] | None = None, environment: Mapping[str, str] = os.environ
 ) -> Settings:
-    """Read the settings file, if there is one; `NEXUS_STORE` has the last word on the store."""
+    """Read the settings file, if there is one.
+
+    `NEXUS_STORE` and `NEXUS_KEY` have the last word on where the memory is and how to read it.
+    """
     file = settings_file(path, environment)
     given: dict[str, Any] = {}
     if file:
         from .config_file import read_settings  # noqa: PLC0415  # YAML loads when there is some
 
         given = read_settings(file, environment)
-    if environment.get("NEXUS_STORE"):
-        given["store"] = {**given.get("store", {}), "url": environment["NEXUS_STORE"]}
+    overruled = {name: value for name in OVERRULING if (value := environment.get(name))}
+    for name, value in overruled.items():
+        given["store"] = {**given.get("store", {}), OVERRULING[name]: value}
     agents = given.pop("agents", {})
     return Settings(
         enabled=given.get("enabled", True),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from threading import Lock
 from typing import TYPE_CHECKING
 
 from .compose.cache import ContextCache
-from .config import LlmSettings, Settings, StoreSettings, in_use
+from .config import LlmSettings, Settings
 from .core.access import administrator_grant
 from .core.breaker import Breaker, Breakers, breaker
 from .core.errors import ConfigError, EmbedderUnavailable
@@ -27,6 +27,7 @@ from .maintain.worker import Worker
 from .products import make_embedder, make_llm, make_reranker
 from .recall.answer import Ranking
 from .recall.query import Search
+from .storing import make_store
 
 if TYPE_CHECKING:
     from .core.scope import Scope
@@ -77,12 +78,13 @@ def make_breakers(
     ours, llm, search = settings.embeddings, settings.llm, settings.search
     where = (ours.provider, ours.model or "", ours.base_url or ours.ollama_url)
     asked = (llm.provider, llm.model or "", llm.base_url or "")
-    alone = store is not None or settings.store.url == ":memory:"
+    table = settings.store.window or settings.store.url
+    alone = store is not None or table == ":memory:"
     return Breakers(
         embedder=Breaker("the embedder") if embedder else breaker("the embedder", *where),
         model=breaker("the model", *asked),
         reranker=breaker("the reranker", search.reranker_url or ""),
-        window=Breaker("the window") if alone else breaker("the window", settings.store.url),
+        window=Breaker("the window") if alone else breaker("the window", table),
     )
 
 
@@ -314,39 +316,6 @@ class RisingClock:
 
 def _utc_now() -> datetime:
     return datetime.now(UTC)
-
-
-def make_store(settings: StoreSettings) -> Store:
-    """`:memory:`, a file, `sqlite:///file`, or what a plug-in registered for its URL scheme."""
-    url = in_use(settings.url, "the store")
-    if settings.vectors == "lancedb":
-        raise ConfigError(
-            "LanceDB comes with a later release; until then set memory.store.vectors to plain"
-            " or sqlite-vec (memory.backend: sqlite-vec)"
-        )
-    if url == ":memory:":
-        from .stores.inprocess import InProcessStore  # noqa: PLC0415  # parts load lazily
-
-        return InProcessStore()
-    scheme, separator, rest = url.partition("://")
-    if not separator or scheme == "sqlite":
-        return _sqlite(replace(settings, url=rest.removeprefix("/") if separator else url))
-    from importlib.metadata import entry_points  # noqa: PLC0415  # slow, and seldom needed
-
-    plugins = entry_points(group="nexus.stores")
-    if scheme in plugins.names:
-        made: Store = plugins[scheme].load()(url)
-        return made
-    known = ", ".join(["a file", ":memory:", "sqlite:///", *sorted(plugins.names)])
-    raise ConfigError(f"no store for {scheme}://; known are {known}")
-
-
-def _sqlite(settings: StoreSettings) -> Store:
-    from .stores.sqlite.store import SqliteStore  # noqa: PLC0415
-
-    return SqliteStore(
-        settings.url, vectors=settings.vectors, cache_megabytes=settings.cache_megabytes
-    )
 
 
 def make_rewriters(

@@ -9,12 +9,11 @@ from itertools import pairwise
 
 import pytest
 
-from nexus.config import EmbeddingSettings, LlmSettings, StoreSettings
+from nexus.config import EmbeddingSettings, LlmSettings
 from nexus.core.errors import ConfigError, MissingExtra
 from nexus.products import make_embedder, make_llm, make_reranker
 from nexus.recall.query import Search
-from nexus.stores.inprocess import InProcessStore
-from nexus.wiring import RisingClock, make_rewriters, make_store
+from nexus.wiring import RisingClock, make_rewriters
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
@@ -50,13 +49,6 @@ def test_no_two_threads_get_the_same_time() -> None:
         thread.join()
 
     assert len(set(times)) == len(times) == 1600
-
-
-@pytest.mark.requirement("C4")
-def test_a_store_is_named_by_its_url() -> None:
-    assert isinstance(make_store(StoreSettings(url=":memory:")), InProcessStore)
-    with pytest.raises(ConfigError, match="mongo"):
-        make_store(StoreSettings(url="mongo://x"))
 
 
 def test_an_unknown_embedder_is_answered_with_the_known_ones() -> None:

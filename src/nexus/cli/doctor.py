@@ -18,7 +18,7 @@ from ..config import settings_file
 from ..core.errors import NexusError
 from ..products import make_embedder
 from ..stores.queries import load_queries
-from ..wiring import make_store
+from ..storing import make_store
 from .lazy import FOUND_NOTHING
 from .options import Door, json_option, store_file, store_options
 from .output import message, print_json, print_table

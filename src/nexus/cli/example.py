@@ -23,11 +23,17 @@ ABOUT = {
     "memory": "",
     "memory.enabled": "false: opening this memory is refused.",
     "memory.store": "Where the memory is kept.",
-    "memory.store.url": "A file (a relative one starts where nexus is started) or a URL."
-    " $NEXUS_STORE overrules it.",
+    "memory.store.url": "A file (a relative one starts where nexus is started), sqlite:///file or"
+    " postgresql://user@host/database. $NEXUS_STORE overrules it.",
     "memory.store.vectors": "plain | sqlite-vec | lancedb. Plain is exact and the fastest up to"
     " a million memories; `nexus doctor` tells what sqlite-vec needs.",
-    "memory.store.vectors_path": "Where an index beside the store lies (lancedb).",
+    "memory.store.vectors_path": "The folder of an index beside the store (lancedb).",
+    "memory.store.window": "Notes, thoughts and the last contexts in Redis: redis://, rediss://,"
+    " redis+sentinel:// or redis+cluster://. Else they are in the store.",
+    "memory.store.graph": "A mirror of all links in Neo4j: neo4j:// or bolt://. Else they are"
+    " followed in the store.",
+    "memory.store.key": "What is kept is encrypted with it. $NEXUS_KEY overrules it.",
+    "memory.store.key_command": "Or a command that prints the key.",
     "memory.store.cache_megabytes": "Memory for vectors and keywords that are in use.",
     "memory.embeddings": "Who turns texts into vectors. After a change: `nexus reembed`.",
     "memory.embeddings.provider": "builtin | minilm | openai | gemini | ollama | hashing."
@@ -126,6 +132,10 @@ ABOUT = {
 }
 SAMPLES = {
     "memory.store.vectors_path": "~/.nexus/memory.lance",
+    "memory.store.window": "redis://localhost:6379/0",
+    "memory.store.graph": "neo4j://localhost:7687",
+    "memory.store.key": "${NEXUS_KEY}",
+    "memory.store.key_command": "pass show nexus",
     "memory.embeddings.model": "text-embedding-3-small",
     "memory.embeddings.api_key": "${OPENAI_API_KEY}",
     "memory.embeddings.base_url": "https://api.example.com/v1",

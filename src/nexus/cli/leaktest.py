@@ -96,7 +96,7 @@ class _Shelf:
 
     def _open(self, file: Path) -> Store:
         from ..config import StoreSettings  # noqa: PLC0415
-        from ..wiring import make_store  # noqa: PLC0415
+        from ..storing import make_store  # noqa: PLC0415
 
         url = ":memory:" if self.kind == "memory" else str(file)
         return make_store(StoreSettings(url=url, vectors=STORES[self.kind]))

@@ -1,0 +1,36 @@
+"""Addresses of servers, and how they are shown: a password is never printed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+HIDDEN = "***"
+# Greedy on purpose: a password may hold an @ that nobody quoted, and hiding more is no harm.
+WITH_PASSWORD = re.compile(r"([A-Za-z][\w+.-]*://[^\s:@/?#]*):\S*@")
+AS_PARAMETER = re.compile(
+    r"\b((?:ssl)?(?:password|passwd|pwd|key|token)\s*=\s*)[^\s&'\"]+", re.IGNORECASE
+)
+SCHEME = re.compile(r"([A-Za-z][\w+.-]*)://")
+
+
+def masked(text: str) -> str:
+    """An address, or any text that holds some, without the passwords in it."""
+    hidden = WITH_PASSWORD.sub(rf"\1:{HIDDEN}@", text)
+    return AS_PARAMETER.sub(rf"\1{HIDDEN}", hidden)
+
+
+def scheme_of(url: str) -> str | None:
+    """What stands before "://", in small letters; None for a file."""
+    found = SCHEME.match(url)
+    return found[1].lower() if found else None
+
+
+def nearest_scheme(scheme: str, known: Iterable[str]) -> str:
+    """How to go on after a scheme that nobody knows."""
+    names = list(known)
+    near = get_close_matches(scheme, names, n=1, cutoff=0.5)
+    if near:
+        return f"did you mean {near[0]}://?"
+    return f"known are {', '.join(f'{name}://' for name in names)}"

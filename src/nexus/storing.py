@@ -1,0 +1,108 @@
+"""Which store an address names, and what stands beside it.
+
+`memory.store.url` says where the records are: the only copy of everything. A window in Redis, an
+index of vectors in LanceDB and a graph in Neo4j stand beside them, and can be lost and made again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from .config import StoreSettings, in_use
+from .core.errors import ConfigError
+from .core.protocols import Store
+from .core.urls import nearest_scheme, scheme_of
+from .providers.keys import read_key
+
+SQLITE = ("sqlite",)
+WINDOWS = ("redis", "rediss", "redis+sentinel", "redis+cluster")
+GRAPHS = ("neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc")
+VECTORS = ("plain", "sqlite-vec", "lancedb")
+
+
+def make_store(settings: StoreSettings) -> Store:
+    """The records, with whatever is configured beside them."""
+    for setting, known in (("window", WINDOWS), ("graph", GRAPHS)):
+        if address := getattr(settings, setting):
+            _check_scheme(address, f"memory.store.{setting}", known)
+    if settings.vectors not in VECTORS:
+        kinds = ", ".join(VECTORS)
+        raise ConfigError(f"unknown memory.store.vectors {settings.vectors!r}; known are {kinds}")
+    _refuse_what_is_to_come(settings)
+    return make_records(settings)
+
+
+def _refuse_what_is_to_come(settings: StoreSettings) -> None:
+    if settings.vectors == "lancedb":
+        raise ConfigError(
+            "LanceDB comes with a later release; until then set memory.store.vectors to plain"
+            " or sqlite-vec (memory.backend: sqlite-vec)"
+        )
+    for setting, product in (("window", "Redis"), ("graph", "Neo4j")):
+        if getattr(settings, setting):
+            why = f"{product} comes with a later release; leave memory.store.{setting} out"
+            raise ConfigError(why)
+
+
+def make_records(settings: StoreSettings) -> Store:
+    """`:memory:`, a file, `sqlite:///file`, or what a plug-in registered for its URL scheme."""
+    url = in_use(settings.url, "the store")
+    if url == ":memory:":
+        from .stores.inprocess import InProcessStore  # noqa: PLC0415  # parts load lazily
+
+        return InProcessStore()
+    scheme = scheme_of(url)
+    if scheme is None or scheme in SQLITE:
+        return _sqlite(settings, sqlite_file(url))
+    return _plugin(settings, scheme)
+
+
+def sqlite_file(url: str) -> Path:
+    """The file of a path or of `sqlite:///path`."""
+    path = url[len("sqlite://") :].removeprefix("/") if scheme_of(url) else url
+    return Path(path).expanduser()
+
+
+def _sqlite(settings: StoreSettings, file: Path) -> Store:
+    from .stores.sqlite.store import SqliteStore  # noqa: PLC0415
+
+    _refuse_key(settings, "a SQLite file")
+    return SqliteStore(file, vectors=settings.vectors, cache_megabytes=settings.cache_megabytes)
+
+
+def _plugin(settings: StoreSettings, scheme: str) -> Store:
+    from importlib.metadata import entry_points  # noqa: PLC0415  # slow, and seldom needed
+
+    plugins = entry_points(group="nexus.stores")
+    if scheme not in plugins.names:
+        hint = nearest_scheme(scheme, [*SQLITE, *sorted(plugins.names)])
+        raise ConfigError(f"no store for {scheme}://; {hint} A file or :memory: are stores, too")
+    _refuse_key(settings, f"{scheme}://")
+    made: Store = plugins[scheme].load()(settings.url)
+    return made
+
+
+def _refuse_key(settings: StoreSettings, store: str) -> None:
+    """Whoever configures a key believes that what is kept is encrypted."""
+    if key_of(settings):
+        raise ConfigError(f"a key is configured, but {store} is not encrypted; leave the key out")
+
+
+def key_of(settings: StoreSettings) -> str | None:
+    """The key to encrypt with, if one is configured."""
+    given = replace(
+        settings,
+        key=in_use(settings.key or "", "memory.store.key"),
+        key_command=in_use(settings.key_command or "", "memory.store.key_command"),
+    )
+    return read_key(given.key, given.key_command)
+
+
+def _check_scheme(address: str, setting: str, known: Iterable[str]) -> None:
+    scheme = scheme_of(in_use(address, setting))
+    if scheme is None:
+        raise ConfigError(f"{setting} is an address such as {next(iter(known))}://localhost")
+    if scheme not in known:
+        raise ConfigError(f"{setting} cannot be {scheme}://; {nearest_scheme(scheme, known)}")

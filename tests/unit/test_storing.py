@@ -1,0 +1,75 @@
+"""Stores chosen by their address."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from nexus.config import Settings, StoreSettings, load_settings
+from nexus.core.errors import ConfigError
+from nexus.stores.inprocess import InProcessStore
+from nexus.stores.sqlite.store import SqliteStore
+from nexus.storing import key_of, make_store
+
+KEY = "correct horse battery staple"
+
+
+@pytest.mark.requirement("C4")
+def test_a_store_is_named_by_its_url() -> None:
+    assert isinstance(make_store(StoreSettings(url=":memory:")), InProcessStore)
+    with pytest.raises(ConfigError, match="no store for mongo://; known are sqlite://"):
+        make_store(StoreSettings(url="mongo://x"))
+
+
+@pytest.mark.parametrize("url", ["{}/a.db", "sqlite:///{}/a.db", "SQLite:///{}/a.db"])
+def test_a_file_is_a_store_however_it_is_written(url: str, tmp_path: Path) -> None:
+    store = make_store(StoreSettings(url=url.format(tmp_path)))
+
+    assert isinstance(store, SqliteStore)
+    assert store.path == tmp_path / "a.db"
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("settings", "answer"),
+    [
+        ({"url": "sqlight:///x"}, "did you mean sqlite://"),
+        ({"window": "reddis://localhost"}, r"memory.store.window cannot be reddis://; did you"),
+        ({"window": "localhost:6379"}, r"memory.store.window is an address such as redis://"),
+        ({"graph": "neo4js://localhost"}, "did you mean neo4j"),
+        ({"window": "${NO_REDIS}"}, "memory.store.window needs .* NO_REDIS"),
+        ({"vectors": "faiss"}, "unknown memory.store.vectors 'faiss'; known are plain"),
+    ],
+)
+def test_a_wrong_address_is_answered_with_the_nearest_right_one(settings, answer: str) -> None:
+    with pytest.raises(ConfigError, match=answer):
+        make_store(StoreSettings(**{"url": ":memory:", **settings}))
+
+
+def test_no_password_shows_in_printed_settings() -> None:
+    store = StoreSettings(
+        url="postgresql://u:s3cret@h/d",
+        window="redis://:s3cret@h",
+        graph="neo4j://n:s3cret@h",
+        key="s3cret",
+    )
+
+    assert "s3cret" not in repr(Settings(store=store))
+
+
+def test_the_environment_has_the_last_word_on_the_key() -> None:
+    settings = load_settings(None, {"NEXUS_KEY": KEY, "NEXUS_STORE": "postgresql://h/d"})
+
+    assert (settings.store.key, settings.store.url) == (KEY, "postgresql://h/d")
+    assert key_of(settings.store) == KEY
+
+
+def test_a_command_gives_the_key() -> None:
+    command = f"{sys.executable} -c \"print('{KEY}')\""
+
+    assert key_of(StoreSettings(key_command=command)) == KEY
+    assert key_of(StoreSettings()) is None
+    with pytest.raises(ConfigError, match=r"key needs .* NO_KEY"):
+        key_of(StoreSettings(key="${NO_KEY}"))
