@@ -14,6 +14,7 @@ import pytest
 from nexus.core import protocols
 from nexus.core.access import Grant, Viewer, administrator_grant
 from nexus.core.erasing import Eraser
+from nexus.core.graph import Graph
 from nexus.core.ids import AgentId, UserId, WorkspaceId
 from nexus.core.records import EmbeddingProfile
 from nexus.core.window import Slot, Window
@@ -28,6 +29,7 @@ PARTS = {
     "eraser": Eraser,
     "accounts": protocols.Accounts,
     "window": Window,
+    "graph": Graph,
     "": protocols.Store,
 }
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -52,6 +54,7 @@ READS: dict[str, dict[str, Any]] = {
     "memories.between": {"since": NOON, "until": NOON, "limit": 1},
     "memories.named": {"names": ["x"], "limit": 1},
     "memories.neighbours": {"ids": ["x"], "reach": 1},
+    "graph.around": {"names": ["x"], "depth": 2, "limit": 1},
     "vectors.scores": {"profile": SPACE, "vector": NEAR, "ids": ["x"]},
     "vectors.get": {"profile": SPACE, "ids": ["x"]},
     "vectors.nearest": {"profile": SPACE, "vector": NEAR, "limit": 1},
@@ -75,6 +78,7 @@ NOT_READS = {
     "eraser.derived": "the administrator's: what has to go",
     "eraser.erase": "writes",
     "eraser.tombstones": "the administrator's: digests",
+    "eraser.gone": "the administrator's: yes or no",
     "eraser.residue": "the administrator's: numbers",
     "accounts.add": "writes",
     "accounts.spent": "the administrator's: numbers",

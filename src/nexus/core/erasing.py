@@ -34,6 +34,10 @@ class Eraser(Protocol):
         """All of them."""
         ...
 
+    def gone(self, workspace: WorkspaceId, ids: Sequence[str]) -> bool:
+        """Whether one of these events and memories was erased; one that never was, was not."""
+        ...
+
     def residue(self, workspace: WorkspaceId, pieces: Sequence[bytes]) -> dict[str, int]:
         """Flush everything and search every file of the store: how often these bytes are in each.
 

@@ -688,6 +688,10 @@ class InProcessEraser(_Part):
     def tombstones(self, workspace: WorkspaceId) -> list[Tombstone]:
         return sorted(self._state.of(workspace).tombstones, key=lambda s: (s.kind, s.digest))
 
+    @_locked
+    def gone(self, workspace: WorkspaceId, ids: Sequence[str]) -> bool:
+        return not self._state.erased(workspace).isdisjoint(ids)
+
     def residue(self, workspace: WorkspaceId, pieces: Sequence[bytes]) -> dict[str, int]:
         del workspace, pieces  # there are no files
         return {}

@@ -66,6 +66,12 @@ class SqliteEraser:
             rows = connection.execute(SQL["tombstones"], bound).fetchall()
         return [Tombstone(kind=kind, digest=what, at=text_time(at)) for kind, what, at in rows]
 
+    def gone(self, workspace: WorkspaceId, ids: Sequence[str]) -> bool:
+        with self._connections.reading() as connection:
+            number = known_workspace(connection, workspace)
+            bound = {"workspace": number, "ids": json.dumps(list(ids))}
+            return connection.execute(SQL["any_erased"], bound).fetchone() is not None
+
     def residue(self, workspace: WorkspaceId, pieces: Sequence[bytes]) -> dict[str, int]:
         del workspace  # one file holds them all
         left = self._search(pieces)

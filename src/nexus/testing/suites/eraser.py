@@ -104,6 +104,19 @@ class EraserSuite:
         assert store.memories.put(ACME, [draft(*kin["child"].sources)]) == []
         assert store.memories.put(ACME, [draft(kin["child"].id, kin["sibling"].id)]) == []
 
+    def test_what_was_erased_is_known_to_be_gone(self, store: Store) -> None:
+        kin = family(store)
+        (event,) = kin["child"].sources
+        stone = Tombstone(kind="memory", digest=kin["grandchild"].id, at=NOON)
+
+        store.eraser.erase(ACME, events=[event], memories=[stone.digest], tombstones=[stone])
+
+        assert store.eraser.gone(ACME, ["nobody", event])
+        assert store.eraser.gone(ACME, [stone.digest])
+        assert not store.eraser.gone(ACME, [*kin["sibling"].sources, "nobody"])
+        assert not store.eraser.gone(ACME, [])
+        assert not store.eraser.gone(OTHER, [event])
+
     def test_tombstones_are_kept_once_and_per_workspace(self, store: Store) -> None:
         early, late = (Tombstone(kind="user", digest="d1", at=at) for at in (NOON, LATER))
         other = Tombstone(kind="event", digest="d1", at=NOON)

@@ -1,0 +1,152 @@
+"""The records of one store, and parts that another product keeps beside them.
+
+    CombinedStore(SqliteStore("memory.db"), window=RedisWindow("redis://…", records))
+
+The records are the only copy of what was said. What lies beside them can be lost and made again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol
+
+from ..core.access import Grant
+from ..core.erasing import Eraser
+from ..core.ids import WorkspaceId
+from ..core.protocols import Store, Vectors
+from ..core.records import Erased, Memory, Tombstone
+from ..core.window import Window
+
+
+class Elsewhere(Protocol):
+    """What a part does, besides its own work, when it is not kept with the records."""
+
+    def erase(self, workspace: WorkspaceId, ids: Sequence[str]) -> int:
+        """Take out what goes with these ids and digests of tombstones; how much that was.
+
+        Called before the records are erased, and after it for what was written meanwhile. If
+        it raises the first time, nothing is erased anywhere.
+        """
+        ...
+
+    def epoch(self, grant: Grant) -> int:
+        """As of a store, for what is written here only; 0, where the records' own tells it all."""
+        ...
+
+    def residue(self, workspace: WorkspaceId, pieces: Sequence[bytes]) -> dict[str, int]:
+        """As of an eraser, for its own files."""
+        ...
+
+    def files(self) -> list[Path]: ...
+
+    def close(self) -> None: ...
+
+
+class WindowElsewhere(Window, Elsewhere, Protocol):
+    """A window that is not kept with the records."""
+
+
+class VectorsElsewhere(Vectors, Elsewhere, Protocol):
+    """Vectors that are not kept with the records."""
+
+
+class CombinedStore:
+    """A store whose parts are the records', but for those that are given."""
+
+    def __init__(
+        self,
+        records: Store,
+        *,
+        window: WindowElsewhere | None = None,
+        vectors: VectorsElsewhere | None = None,
+    ) -> None:
+        self._records = records
+        self._elsewhere: list[Elsewhere] = [part for part in (window, vectors) if part]
+        self.ledger = records.ledger
+        self.queue = records.queue
+        self.memories = records.memories
+        self.accounts = records.accounts
+        self.vectors: Vectors = vectors or records.vectors
+        self.window: Window = window or records.window
+        self.eraser: Eraser = CombinedEraser(records.eraser, self._elsewhere, window)
+
+    def moment(self) -> AbstractContextManager[None]:
+        return self._records.moment()
+
+    def workspaces(self) -> list[WorkspaceId]:
+        return self._records.workspaces()
+
+    def count(self, grant: Grant) -> dict[str, int]:
+        return self._records.count(grant)
+
+    def epoch(self, grant: Grant) -> int:
+        return self._records.epoch(grant) + sum(part.epoch(grant) for part in self._elsewhere)
+
+    def files(self) -> list[Path]:
+        beside = (file for part in self._elsewhere for file in part.files())
+        return [*self._records.files(), *beside]
+
+    def optimize(self) -> None:
+        self._records.optimize()
+
+    def close(self) -> None:
+        for part in self._elsewhere:
+            part.close()
+        self._records.close()
+
+
+class CombinedEraser:
+    """Erases elsewhere before and after the records.
+
+    Before, because what lies elsewhere is found by events that are still there, and because a
+    part that is away must not keep what the records have forgotten. After, because somebody may
+    have written there meanwhile; from then on nobody writes what rests on the erased.
+    """
+
+    def __init__(
+        self, records: Eraser, elsewhere: Sequence[Elsewhere], window: Elsewhere | None
+    ) -> None:
+        self._records = records
+        self._elsewhere = elsewhere
+        self._window = window
+
+    def derived(self, workspace: WorkspaceId, ids: Iterable[str]) -> list[Memory]:
+        return self._records.derived(workspace, ids)
+
+    def erase(
+        self,
+        workspace: WorkspaceId,
+        *,
+        events: Sequence[str],
+        memories: Sequence[str],
+        tombstones: Sequence[Tombstone],
+    ) -> Erased:
+        resting = self._records.derived(workspace, [*events, *memories])
+        stones = [stone.digest for stone in tombstones]
+        ids = [*events, *memories, *(memory.id for memory in resting), *stones]
+        before = self._erase_elsewhere(workspace, ids)
+        erased = self._records.erase(
+            workspace, events=events, memories=memories, tombstones=tombstones
+        )
+        after = self._erase_elsewhere(workspace, ids)
+        return replace(erased, window=erased.window + before + after)
+
+    def _erase_elsewhere(self, workspace: WorkspaceId, ids: Sequence[str]) -> int:
+        """How much that was of the window."""
+        gone = [(part, part.erase(workspace, ids)) for part in self._elsewhere]
+        return sum(number for part, number in gone if part is self._window)
+
+    def tombstones(self, workspace: WorkspaceId) -> list[Tombstone]:
+        return self._records.tombstones(workspace)
+
+    def gone(self, workspace: WorkspaceId, ids: Sequence[str]) -> bool:
+        return self._records.gone(workspace, ids)
+
+    def residue(self, workspace: WorkspaceId, pieces: Sequence[bytes]) -> dict[str, int]:
+        found = self._records.residue(workspace, pieces)
+        for part in self._elsewhere:
+            found |= part.residue(workspace, pieces)
+        return found
