@@ -7,6 +7,7 @@ import pytest
 from nexus.testing.suites.access import AccessSuite
 from nexus.testing.suites.accounts import AccountsSuite
 from nexus.testing.suites.eraser import EraserSuite
+from nexus.testing.suites.graph import GraphSuite
 from nexus.testing.suites.labels import LabelSuite
 from nexus.testing.suites.ledger import LedgerSuite
 from nexus.testing.suites.memories import MemoriesSuite
@@ -44,6 +45,11 @@ class TestShelves(ShelvesSuite):
 
 @pytest.mark.requirement("C4", "X6")
 class TestEraser(EraserSuite):
+    pass
+
+
+@pytest.mark.requirement("C4", "E5", "X2")
+class TestGraph(GraphSuite):
     pass
 
 

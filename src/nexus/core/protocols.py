@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from .graph import Graph
     from .window import Window
 
     Floats = NDArray[np.float32]
@@ -346,6 +347,9 @@ class Store(Protocol):
 
     @property
     def window(self) -> Window: ...
+
+    @property
+    def graph(self) -> Graph: ...
 
     def moment(self) -> AbstractContextManager[None]:
         """Whatever this thread reads inside is of one moment, and costs one transaction.

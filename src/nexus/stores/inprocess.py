@@ -36,7 +36,9 @@ from ..core.derive import (
 )
 from ..core.errors import Conflict, Forgotten
 from ..core.filters import Filter, matches
+from ..core.graph import RecordsGraph
 from ..core.ids import WorkspaceId
+from ..core.moving import Mover
 from ..core.protocols import Floats, Scored
 from ..core.records import (
     Draft,
@@ -734,6 +736,13 @@ class InProcessStore:
         self.eraser = InProcessEraser(self._state)
         self.accounts = InProcessAccounts(self._state)
         self.window = self._state.window
+        self.graph = RecordsGraph(self.memories)
+
+    @property
+    def mover(self) -> Mover:
+        from .inprocess_mover import InProcessMover  # noqa: PLC0415  # it knows this module
+
+        return InProcessMover(self._state)
 
     @contextmanager
     def moment(self) -> Iterator[None]:

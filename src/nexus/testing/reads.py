@@ -133,6 +133,16 @@ READS: Mapping[str, Read] = {
         ).items()
         for id in (one, *before, *after)
     ),
+    "graph.around": lambda store, grant, shelf: shelf.memory_names(
+        memory.id
+        for step in store.graph.around(grant, ["Tea"], depth=3, limit=999)
+        for memory in step
+    ),
+    "graph.around told": lambda store, grant, shelf: shelf.memory_names(
+        memory.id
+        for step in store.graph.around(grant, ["Tea"], depth=1, limit=999, learned=False)
+        for memory in step
+    ),
     "vectors.scores": lambda store, grant, shelf: shelf.memory_names(
         store.vectors.scores(grant, SPACE, towards(1), list(shelf.memories))
     ),
@@ -167,7 +177,13 @@ def read_every_way(store: Store, grant: Grant, shelf: Shelf) -> dict[str, Shown]
     return {way: read(store, grant, shelf) for way, read in READS.items()}
 
 
-SEARCHES = ("memories.matching", "memories.holding", "memories.between", "vectors.nearest")
+SEARCHES = (
+    "memories.matching",
+    "memories.holding",
+    "memories.between",
+    "vectors.nearest",
+    "graph.around told",
+)
 COUNTS = ("count", "queue.pending", "memories.holding")
 
 

@@ -17,6 +17,7 @@ from .suites import pytest
 from .suites.access import AccessSuite
 from .suites.accounts import AccountsSuite
 from .suites.eraser import EraserSuite
+from .suites.graph import GraphSuite
 from .suites.labels import LabelSuite
 from .suites.ledger import LedgerSuite
 from .suites.memories import MemoriesSuite
@@ -34,6 +35,7 @@ class StoreSuite(
     VectorsSuite,
     ShelvesSuite,
     EraserSuite,
+    GraphSuite,
     LabelSuite,
     AccessSuite,
     AccountsSuite,
