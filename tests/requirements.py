@@ -164,7 +164,7 @@ REQUIREMENTS: dict[str, Requirement] = {
     "E7": later("Strategies learned, found and reinforced", PROCEDURES),
     "E8": later("Tool statistics", PROCEDURES),
     "E9": works("Working keys with a time to live, thoughts, the active goal"),
-    "E10": later("Goals with status, parents, blockers and results", PROCEDURES),
+    "E10": works("Goals with status, parents, blockers, priority, deadline and results"),
     "E11": works("Weighted retrieval by several strategies"),
     "E12": partial(
         "A cap per conversation for diversity", "a soft one, in the contextual ranking only"

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         StoreUnavailable,
         Unavailable,
     )
+    from .core.goals import Goal
     from .core.ids import AgentId, UserId, WorkspaceId
     from .core.records import Attachment, Event, Fact, Found, Hit, Memory, Progress, Receipt, Stage
     from .core.scope import Scope
@@ -52,6 +53,7 @@ __all__ = [
     "Fact",
     "Forgotten",
     "Found",
+    "Goal",
     "Grant",
     "Hit",
     "Interpretation",
@@ -91,6 +93,7 @@ _HOMES = {
     "Fact": ".core.records",
     "Forgotten": ".core.errors",
     "Found": ".core.records",
+    "Goal": ".core.goals",
     "Interpretation": ".recall.interpret",
     "Grant": ".core.access",
     "Hit": ".core.records",

@@ -16,6 +16,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
 from .core.access import Grant, Viewer
 from .core.ids import WorkspaceId
 from .core.scope import Scope
+from .goals import Goals
 from .nexus import Nexus
 from .place import Place
 from .reviews import Reviews
@@ -86,6 +87,21 @@ class AsyncReviews(_Face):
     undo = _Awaited(Reviews.undo)
 
 
+class AsyncGoals(_Face):
+    """Goals, awaited."""
+
+    add = _Awaited(Goals.add)
+    change = _Awaited(Goals.change)
+    block = _Awaited(Goals.block)
+    unblock = _Awaited(Goals.unblock)
+    complete = _Awaited(Goals.complete)
+    abandon = _Awaited(Goals.abandon)
+    reopen = _Awaited(Goals.reopen)
+    list = _Awaited(Goals.list)
+    get = _Awaited(Goals.get)
+    tree = _Awaited(Goals.tree)
+
+
 class AsyncPlace(_Face):
     """A place, awaited."""
 
@@ -111,6 +127,7 @@ class AsyncPlace(_Face):
     entity = _Awaited(Place.entity)
     entities = _Awaited(Place.entities)
     reviews = _Entered(Place.reviews, AsyncReviews)
+    goals = _Entered(Place.goals, AsyncGoals)
     profile = _Awaited(Place.profile)
     sessions_knowing = _Awaited(Place.sessions_knowing)
     stale = _Awaited(Place.stale)

@@ -11,6 +11,7 @@ from typing import Any, TypedDict
 from .core.access import Viewer
 from .core.canonical import clean_json, clean_list, clean_text, clean_time, time_text
 from .core.errors import InvalidInput
+from .core.goals import GOAL, Deed, check_deed
 from .core.ids import check_name
 from .core.records import Attachment, EventKind, Fact, NewEvent, Trust
 from .core.scope import Scope
@@ -115,6 +116,24 @@ def fact(
     return _statement(
         viewer, scope, text, kind=EventKind.FACT, now=now, metadata=metadata, told=told
     )
+
+
+def goal(
+    viewer: Viewer,
+    scope: Scope,
+    deed: Mapping[str, Any],
+    text: str,
+    *,
+    now: datetime,
+    told: Told,
+) -> NewEvent:
+    """Something was done about a goal."""
+    metadata = {GOAL: {name: value for name, value in deed.items() if value is not None}}
+    if deed["do"] == Deed.CHANGE:
+        metadata = {GOAL: dict(deed)}  # nothing, there, takes something away
+    check_deed(metadata[GOAL])
+    kind = EventKind.GOAL
+    return _statement(viewer, scope, text, kind=kind, now=now, metadata=metadata, told=told)
 
 
 def _unreserved(metadata: dict[str, Any]) -> dict[str, Any]:

@@ -38,6 +38,7 @@ from .recall.query import check_limit, make_query
 from .reviews import Reviews
 
 if TYPE_CHECKING:
+    from .goals import Goals
     from .recall.entities import EntityView
     from .recall.profile import Profile
     from .recall.sessions import Session, SessionScore, Stale
@@ -298,6 +299,12 @@ class Place(Contexts, Desk):
         user = self.viewer.user
         by, role = (user.value, "user") if user else (self.viewer.agent.value, "system")
         return Reviews(self._parts, self.grant, by, role=role)
+
+    def goals(self) -> Goals:
+        """What is to be achieved: goals, their parts, and what is in their way."""
+        from .goals import Goals  # noqa: PLC0415
+
+        return Goals(self._parts, self.viewer, self.grant)
 
     def profile(self, person: str) -> Profile:
         """Who somebody is, as far as one may know here: a view over facts, and nothing stored."""

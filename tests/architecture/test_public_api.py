@@ -8,12 +8,13 @@ import pytest
 
 import nexus
 from nexus import AsyncNexus, AsyncPlace, AsyncWorkspace, Nexus, Place, Workspace
-from nexus.aio import AsyncReviews
+from nexus.aio import AsyncGoals, AsyncReviews
+from nexus.goals import Goals
 from nexus.reviews import Reviews
 
 SNAPSHOT = """
     AgentId AsyncNexus AsyncPlace AsyncWorkspace Attachment ConfigError Conflict Context Corrupt
-    EmbedderUnavailable EntityView Event Fact Forgotten Found Grant Hit Interpretation
+    EmbedderUnavailable EntityView Event Fact Forgotten Found Goal Grant Hit Interpretation
     InvalidInput Memory MissingExtra Nexus NexusError NotFound Place Progress Receipt Review Scope
     Stage StoreUnavailable Unavailable UserId Viewer Workspace WorkspaceId
 """.split()
@@ -26,10 +27,11 @@ METHODS = {
     ),
     Place: (
         "add_fact after before compact compose drop_note entities entity episodes explain fact"
-        " facts flush get goal index interpret note notes observe observe_many profile progress"
-        " recall recent remember reviews scope sessions_knowing set_fact set_goal sources stale"
-        " think thoughts window"
+        " facts flush get goal goals index interpret note notes observe observe_many profile"
+        " progress recall recent remember reviews scope sessions_knowing set_fact set_goal sources"
+        " stale think thoughts window"
     ),
+    Goals: "abandon add block change complete get list reopen tree unblock",
     Reviews: "accept evidence get list reject undo",
 }
 
@@ -88,8 +90,9 @@ def test_every_method_says_what_it_does(face: type) -> None:
         (AsyncWorkspace, Workspace),
         (AsyncPlace, Place),
         (AsyncReviews, Reviews),
+        (AsyncGoals, Goals),
     ],
-    ids=["nexus", "workspace", "place", "reviews"],
+    ids=["nexus", "workspace", "place", "reviews", "goals"],
 )
 def test_the_awaited_face_has_every_method_of_the_plain_one(awaited: type, plain: type) -> None:
     def public(face: type) -> set[str]:

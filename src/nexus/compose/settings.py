@@ -30,7 +30,7 @@ class Composing:
     profile_floor: int = 100
     awareness: int = 200
     summary: int = 500
-    goals: int = 100
+    goals: int = 200
     facts: int = 400
     episodes: int = 600
     procedures: int = 300

@@ -36,6 +36,7 @@ class EventKind(StrEnum):
     NOTE = "note"  # remember(): keep exactly this
     FACT = "fact"  # set_fact() and add_fact()
     REVIEW = "review"  # somebody decided about a proposed change
+    GOAL = "goal"  # something was done about a goal: see core/goals.py
 
 
 class MemoryKind(StrEnum):

@@ -1,4 +1,4 @@
-"""What somebody told us to keep exactly: notes and facts."""
+"""What somebody told us to keep exactly: notes, facts, and what is done about goals."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 from ..core.canonical import canonical_json, text_time
 from ..core.errors import InvalidInput
+from ..core.goals import GOAL
 from ..core.records import Draft, Event, EventKind, Fact, MemoryKind, Tier
 from .passages import tags_of
 
@@ -21,6 +22,8 @@ def explicit(event: Event) -> Iterator[Draft]:
         yield _note(event)
     elif event.kind is EventKind.FACT:
         yield _fact(event)
+    elif event.kind is EventKind.GOAL:
+        yield _deed(event)
 
 
 def _note(event: Event) -> Draft:
@@ -61,6 +64,24 @@ def _fact(event: Event) -> Draft:
         tags=tags_of(event),
         metadata=rest,
         body=asdict(fact),
+    )
+
+
+def _deed(event: Event) -> Draft:
+    return Draft(
+        scope=event.scope,
+        kind=MemoryKind.GOAL,
+        text=event.text,
+        indexed_text=_without_secrets(event.text),
+        sources=(event.id,),
+        tier=Tier.LONG,
+        speaker=event.speaker,
+        role=event.role,
+        source="goal",
+        thread=event.thread,
+        tags=tags_of(event),
+        metadata={name: value for name, value in event.metadata.items() if name != GOAL},
+        body=event.metadata[GOAL],
     )
 
 

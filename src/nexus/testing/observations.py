@@ -183,6 +183,7 @@ LOOKS: Mapping[str, Ask] = {
         ),
     ),
     "reviews": lambda _world, place, _: place.reviews().list(None),
+    "goals": lambda _world, place, _: (place.goals().list("any"), place.goals().tree("any")),
     "named and between": lambda world, place, known: (
         world.store.memories.named(
             place.grant, [name for ref in known for name in ref.scope.ids], limit=99

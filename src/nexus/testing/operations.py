@@ -129,7 +129,7 @@ class Operation(Protocol):
 
 @dataclass(frozen=True)
 class Tell:
-    """Somebody writes something down: observe, remember, index or add_fact."""
+    """Somebody writes something down: observe, remember, index, add_fact, a goal."""
 
     viewer: Viewer
     verb: str
@@ -152,7 +152,8 @@ class Tell:
 
     def do(self, world: World) -> Any:
         where = {} if self.verb == "observe" else {"scope": self.scope}
-        tell = getattr(world.place(self.viewer), self.verb)
+        place = world.place(self.viewer)
+        tell = getattr(*((place.goals(), "add") if self.verb == "goal" else (place, self.verb)))
         return tell(*self.arguments, key=self.key, **where)
 
 

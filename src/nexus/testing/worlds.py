@@ -117,6 +117,7 @@ def tellings(
         "remember": (text,),
         "index": (f"# {text}\n\n{text}.",),
         "add_fact": (speaker, "LIKES", text),
+        "goal": (text,),
         "set_fact": ("color", draw(values)),
     }
     verb = draw(some.sampled_from(sorted(arguments)))

@@ -14,6 +14,7 @@ from typing import Any, TextIO
 from ..core.canonical import clean_json, clean_text, clean_time, text_time
 from ..core.codec import event_from_json, memory_from_json
 from ..core.errors import InvalidInput
+from ..core.goals import check_deed
 from ..core.ids import WorkspaceId, check_name, digest, str_only
 from ..core.protocols import Floats
 from ..core.records import EmbeddingProfile, Event, EventKind, Fact, Memory, MemoryKind, Tombstone
@@ -130,6 +131,8 @@ def _whole_event(event: Event) -> Event:
     for draft in explicit(whole):  # a fact that cannot be read would stay stuck for ever
         if draft.kind is MemoryKind.FACT:
             check_fact(Fact(**draft.body), draft.confidence)
+        if draft.kind is MemoryKind.GOAL:
+            check_deed(draft.body)
     return whole
 
 
