@@ -26,9 +26,9 @@ import numpy as np
 
 from embedded import Texts
 from nexus.embedders.builtin import BuiltinEmbedder
-from nexus.stores.sqlite import candidates as searched
-from nexus.stores.sqlite.codes import MEMORY, Codes, LabelCodes, Way, encoded
-from nexus.stores.sqlite.signs import Signs
+from nexus.stores.sql import candidates as searched
+from nexus.stores.sql.codes import MEMORY, Codes, LabelCodes, Way, encoded
+from nexus.stores.sql.signs import Signs
 from nexus.stores.sqlite.store import SqliteStore
 from nexus.testing.samples import ACME, ADMIN, draft, event, tell
 

@@ -22,7 +22,7 @@ from nexus.stores.inprocess import (
     InProcessStore,
     _State,
 )
-from nexus.stores.sqlite import labels
+from nexus.stores.sqlite import connections
 from nexus.stores.sqlite.store import SqliteStore
 from nexus.testing.leaks import run_leaktest
 
@@ -268,8 +268,8 @@ SQL_BUGS = {
 @pytest.mark.parametrize("bug", SQL_BUGS)
 def test_a_seeded_bug_in_the_sql_is_noticed(bug: str, monkeypatch: Patch, tmp_path: Path) -> None:
     name, change = SQL_BUGS[bug]
-    assert change(labels.SQL[name]) != labels.SQL[name]
-    monkeypatch.setitem(labels.SQL, name, change(labels.SQL[name]))
+    assert change(connections.SQL[name]) != connections.SQL[name]
+    monkeypatch.setitem(connections.SQL, name, change(connections.SQL[name]))
     monkeypatch.setattr("nexus.recall.answer._check_again", lambda *_: None)
     numbers = iter(range(10**6))
 

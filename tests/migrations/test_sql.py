@@ -10,11 +10,13 @@ from pathlib import Path
 
 import pytest
 
+import nexus.stores.sql
 import nexus.stores.sqlite
 from nexus.stores.queries import HEADING, load_queries
 from nexus.stores.sqlite import migrate
 
 PACKAGE = Path(nexus.stores.sqlite.__file__).parent
+SHARED = Path(nexus.stores.sql.__file__).parent
 QUERIES = load_queries("nexus.stores.sqlite")
 SCHEMA = files("nexus.stores.sqlite").joinpath("schema.sql").read_text(encoding="utf-8")
 
@@ -77,20 +79,21 @@ def test_every_key_starts_with_the_workspace() -> None:
 
 
 def string_constants() -> dict[str, set[str]]:
-    """Every text in the package's Python, and every one that is looked up in SQL."""
+    """Every text in the Python of both packages, and every name that is run as a query."""
     every: set[str] = set()
-    looked_up: set[str] = set()
-    for path in PACKAGE.glob("*.py"):
+    run: set[str] = set()
+    for path in (*PACKAGE.glob("*.py"), *SHARED.glob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 every.add(node.value)
-            if isinstance(node, ast.Subscript) and ast.unparse(node.value) == "SQL":
-                looked_up |= {
-                    each.value
-                    for each in ast.walk(node.slice)
-                    if isinstance(each, ast.Constant) and isinstance(each.value, str)
-                }
-    return {"every": every, "looked up": looked_up}
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Attribute)
+                and node.func.attr in ("run", "run_many")
+                and isinstance(node.args[0], ast.Constant)
+            ):
+                run.add(node.args[0].value)
+    return {"every": every, "run": run}
 
 
 def test_every_query_is_used() -> None:
@@ -98,10 +101,10 @@ def test_every_query_is_used() -> None:
 
 
 def test_every_name_that_is_used_exists() -> None:
-    looked_up = string_constants()["looked up"]
+    run = string_constants()["run"]
 
-    assert len(looked_up) > 40
-    assert sorted(looked_up - QUERIES.keys()) == []
+    assert len(run) > 40
+    assert sorted(run - QUERIES.keys()) == []
 
 
 def test_no_name_is_given_twice() -> None:
@@ -116,7 +119,8 @@ def test_every_query_is_one_statement_that_fits_the_schema(name: str) -> None:
     connection.executescript(SCHEMA)
     sql = QUERIES[name]
     names = set(re.findall(r":([a-z_]+)", sql))
-    bound = dict.fromkeys(names) if names else [None] * sql.count("?")
+
+    bound = dict.fromkeys(names) if names else [None] * (2 if "?2" in sql else sql.count("?"))
 
     connection.execute(f"EXPLAIN {sql}", bound)
 
@@ -135,4 +139,6 @@ def test_a_query_about_records_is_bound_to_a_workspace(name: str) -> None:
     # the eraser's own, and the background worker's
     everybodys = {"still_kept", "due_work", "prune_window"}
 
-    assert not reads or name in everybodys or ":workspace" in sql or "(?" in sql or "= ?" in sql
+    bound = (":workspace", "workspaces.name = :name", "(?", "= ?")
+
+    assert not reads or name in everybodys or any(each in sql for each in bound)

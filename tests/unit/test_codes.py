@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nexus.stores.sqlite import codes
+from nexus.stores.sql import codes
 from nexus.stores.sqlite.store import SqliteStore
 from nexus.testing.samples import ACME, ADMIN, SPACE, keep
 

@@ -17,10 +17,10 @@ from nexus.core.filters import parse_filter
 from nexus.core.protocols import Scored
 from nexus.core.records import EmbeddingProfile
 from nexus.embedders.builtin import BuiltinEmbedder
-from nexus.stores.sqlite import candidates, codes
-from nexus.stores.sqlite.candidates import _worth_a_look
-from nexus.stores.sqlite.codes import MEMORY, Codes, LabelCodes, Way, encoded
-from nexus.stores.sqlite.signs import Question, Signs
+from nexus.stores.sql import candidates, codes
+from nexus.stores.sql.candidates import _worth_a_look
+from nexus.stores.sql.codes import MEMORY, Codes, LabelCodes, Way, encoded
+from nexus.stores.sql.signs import Question, Signs
 from nexus.stores.sqlite.store import SqliteStore
 from nexus.testing.samples import ACME, ADMIN, draft, event, tell
 

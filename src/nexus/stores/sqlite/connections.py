@@ -10,17 +10,23 @@ import os
 import sqlite3
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Generic, TypeVar
 
+import numpy as np
+
 from ...core.errors import ConfigError, Corrupt, StoreUnavailable
+from ...core.protocols import Floats
+from ..queries import load_queries
+from ..sql.labels import Readable
+from ..sql.session import Row, Rows
 
 T = TypeVar("T")
-Connection = sqlite3.Connection
+SQL = load_queries(__package__)
 
 BUSY_SECONDS = 10.0  # how long to wait for another process
 CHECKPOINT_PAGES = 4_000  # 16 MB: keeps the write-ahead log from growing without end
@@ -33,6 +39,49 @@ PRAGMAS = (
     "PRAGMA temp_store = MEMORY",
     f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}",
 )
+
+
+MOST_VIEWS = 100  # of one connection
+
+
+class Named:
+    """Queries by their names; a connection is a session of the shared row logic."""
+
+    writes = False
+    views: dict[Hashable, tuple[int, Readable]]
+
+    def run(self: Any, name: str, values: Mapping[str, object] | tuple[()] = ()) -> Rows:
+        cursor: Rows = self.execute(SQL[name], values)
+        return cursor
+
+    def run_many(self: Any, name: str, rows: Sequence[Row]) -> int:
+        changed: int = self.executemany(SQL[name], rows).rowcount
+        return max(changed, 0)  # of no rows it is -1
+
+    def view(self: Any, key: Hashable, make: Callable[[], Readable]) -> Readable:
+        """One question compiles the same grant several times; while nobody has written anything
+        in between (SQLite's data version tells), the first answer stands. It does not tell of a
+        connection's own writes.
+        """
+        if self.writes:
+            return make()
+        (version,) = self.execute("PRAGMA data_version").fetchone()
+        known: tuple[int, Readable] | None = self.views.get(key)
+        if known and known[0] == version:
+            return known[1]
+        if len(self.views) >= MOST_VIEWS:
+            self.views.clear()
+        view = make()
+        self.views[key] = (version, view)
+        return view
+
+    def floats(self, vectors: Sequence[bytes]) -> Floats:
+        table = np.frombuffer(b"".join(vectors), dtype="<f4")
+        return table.reshape(len(vectors), -1) if vectors else table
+
+
+class Connection(Named, sqlite3.Connection):
+    """A connection of Python's own SQLite."""
 
 
 def _taken_lock() -> threading.Lock:
@@ -64,8 +113,8 @@ class Connections:
     ) -> None:
         self.path = path
         self._driver = driver
-        # A class of our own, because theirs has no room for what is remembered with a connection.
-        self._kind = type("Connection", (driver.Connection,), {})
+        ours = driver is sqlite3
+        self._kind = Connection if ours else type("Connection", (Named, driver.Connection), {})
         self._prepare = prepare
         self._pid = os.getpid()
         self._idle: list[Connection] = []
@@ -78,6 +127,7 @@ class Connections:
         self._closed = False
         self._refuse_second_library()
         self._writer = self._connect()
+        self._writer.writes = True
         _libraries[path.resolve()].append(driver.__name__)
 
     def _refuse_second_library(self) -> None:
@@ -98,6 +148,7 @@ class Connections:
                 check_same_thread=False,
                 factory=self._kind,
             )
+            connection.views = {}
             self._refuse_strangers(connection)
             connection.execute("PRAGMA page_size = 4096")  # a commit writes few and small pages
             for pragma in PRAGMAS:

@@ -13,7 +13,6 @@ from importlib.resources import files
 from ...core.canonical import time_text
 from ...core.errors import StoreUnavailable
 from .connections import Connection, Connections
-from .labels import SQL
 
 
 def migrations() -> dict[int, tuple[str, str]]:
@@ -50,14 +49,14 @@ def _bring_up_to_date(connection: Connection) -> list[int]:
     now = time_text(datetime.now(UTC))
     for version in missing:
         row = {"version": version, "description": steps[version][0], "applied_at": now}
-        connection.execute(SQL["add_version"], row)
+        connection.run("add_version", row)
     return missing
 
 
 def _versions(connection: Connection) -> list[int]:
     tables = "SELECT name FROM sqlite_master WHERE type = 'table'"
     names = {name for (name,) in connection.execute(tables)}
-    return [v for (v,) in connection.execute(SQL["versions"])] if names else []
+    return [v for (v,) in connection.run("versions")] if names else []
 
 
 def _run(connection: Connection, script: str) -> None:

@@ -4,6 +4,10 @@
 -- workspace --
 SELECT workspace, length, head, counter FROM workspaces WHERE name = :name;
 
+-- lock_workspace --
+-- For a write; a file has one writer at a time anyhow.
+SELECT workspace, length, head, counter FROM workspaces WHERE name = :name;
+
 -- add_workspace --
 INSERT INTO workspaces (name, head) VALUES (:name, :head);
 
@@ -13,8 +17,9 @@ SELECT name FROM workspaces WHERE length > 0 ORDER BY name;
 -- advance_chain --
 UPDATE workspaces SET length = :length, head = :head WHERE workspace = :workspace;
 
--- set_counter --
-UPDATE workspaces SET counter = :counter WHERE workspace = :workspace;
+-- take_numbers --
+UPDATE workspaces SET counter = counter + :count WHERE workspace = :workspace
+RETURNING counter;
 
 -- label --
 SELECT label FROM labels
@@ -27,23 +32,35 @@ SELECT :workspace, coalesce(max(label), 0) + 1, :scopes, :size, :learned
 RETURNING label;
 
 -- add_label_scope --
-INSERT INTO label_scopes (workspace, scope, label) VALUES (:workspace, :scope, :label);
+INSERT INTO label_scopes (workspace, scope, label) VALUES (?, ?, ?);
 
 -- readable_labels --
 -- Those whose scopes are all in the grant.
-SELECT labels.label, latest, generation, documents, terms, threads, names, learned, epoch
-  FROM json_each(:scopes) AS scope
-  JOIN label_scopes ON label_scopes.workspace = :workspace AND label_scopes.scope = scope.value
-  JOIN labels ON labels.workspace = :workspace AND labels.label = label_scopes.label
+SELECT labels.workspace, labels.label, latest, generation, documents, terms, threads, names,
+       learned, epoch
+  FROM workspaces
+  CROSS JOIN json_each(:scopes) AS scope
+  CROSS JOIN label_scopes ON label_scopes.workspace = workspaces.workspace
+                         AND label_scopes.scope = scope.value
+  CROSS JOIN labels ON labels.workspace = workspaces.workspace
+                   AND labels.label = label_scopes.label
+ WHERE workspaces.name = :name
  GROUP BY labels.label
 HAVING count(*) = size;
 
 -- all_labels --
-SELECT label, latest, generation, documents, terms, threads, names, learned, epoch
-  FROM labels WHERE workspace = :workspace;
+SELECT labels.workspace, label, latest, generation, documents, terms, threads, names, learned,
+       epoch
+  FROM labels JOIN workspaces ON workspaces.workspace = labels.workspace
+ WHERE workspaces.name = :name;
 
--- known_event --
-SELECT content FROM events WHERE workspace = :workspace AND id = :id;
+-- known_events --
+SELECT events.id, content
+  FROM json_each(:ids) AS wanted
+  CROSS JOIN events ON events.workspace = :workspace AND events.id = wanted.value;
+
+-- drop_events_after --
+DELETE FROM events WHERE workspace = :workspace AND seq > :length;
 
 -- add_event --
 -- Adds nothing if it is there already.
@@ -126,7 +143,7 @@ UPDATE outbox SET due_at = :now, leased_until = NULL
                                    AND id IN (SELECT value FROM json_each(:ids))));
 
 -- lease --
-UPDATE outbox SET leased_until = :until WHERE workspace = :workspace AND seq = :seq;
+UPDATE outbox SET leased_until = ? WHERE workspace = ? AND seq = ?;
 
 -- seq_of --
 SELECT seq, label FROM events
@@ -144,8 +161,7 @@ UPDATE outbox SET attempts = attempts + 1, error = :error, due_at = :retry_at, l
  WHERE workspace = :workspace AND seq = :seq AND step = :step;
 
 -- requeue --
-INSERT OR REPLACE INTO outbox (workspace, seq, label, step, due_at)
-VALUES (:workspace, :seq, :label, :step, :due_at);
+INSERT OR REPLACE INTO outbox (workspace, seq, label, step, due_at) VALUES (?, ?, ?, ?, ?);
 
 -- event_content --
 SELECT content FROM events WHERE workspace = :workspace AND id = :id AND content IS NOT NULL;
@@ -231,8 +247,7 @@ SELECT content
  ORDER BY chosen.at DESC, chosen.id;
 
 -- add_link --
-INSERT OR IGNORE INTO links (workspace, origin, relation, target)
-VALUES (:workspace, :origin, :relation, :target);
+INSERT OR IGNORE INTO links (workspace, origin, relation, target) VALUES (?, ?, ?, ?);
 
 -- add_posting --
 INSERT INTO postings (workspace, label, term, memory, frequency, length, thread)
@@ -401,15 +416,14 @@ SELECT content FROM memories JOIN reached ON memories.id = reached.id
 
 -- erase_event --
 UPDATE events SET label = NULL, key = NULL, at = NULL, content = NULL, salt = NULL
- WHERE workspace = :workspace AND id = :id AND content IS NOT NULL;
+ WHERE workspace = ?1 AND id = ?2 AND content IS NOT NULL;
 
 -- drop_any_work --
-DELETE FROM outbox WHERE workspace = :workspace
-   AND seq = (SELECT seq FROM events WHERE workspace = :workspace AND id = :id);
+DELETE FROM outbox WHERE workspace = ?1
+   AND seq = (SELECT seq FROM events WHERE workspace = ?1 AND id = ?2);
 
 -- add_tombstone --
-INSERT OR IGNORE INTO tombstones (workspace, kind, digest, at)
-VALUES (:workspace, :kind, :digest, :at);
+INSERT OR IGNORE INTO tombstones (workspace, kind, digest, at) VALUES (?, ?, ?, ?);
 
 -- tombstones --
 SELECT kind, digest, at FROM tombstones WHERE workspace = :workspace ORDER BY kind, digest;

@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-from ...core.access import Grant
 from ...core.errors import ConfigError, StoreUnavailable
-from ...core.ids import WorkspaceId
 from ...core.protocols import Vectors
-from .accounts import SqliteAccounts
-from .cards import CardBox
+from ..sql.cards import CardBox
+from ..sql.keywords import Keywords
+from ..sql.store import SqlStore
+from ..sql.vectors import SqlVectors
 from .connections import Connections
 from .eraser import SqliteEraser
-from .keywords import Keywords
-from .labels import SQL, readable
-from .ledger import SqliteLedger
-from .memories import SqliteMemories
 from .migrate import bring_up_to_date
-from .queue import SqliteQueue
-from .vectors import SqliteVectors
-from .window import SqliteWindow
 
 CACHE_MEGABYTES = 256
 
 
-class SqliteStore:
+class SqliteStore(SqlStore):
     """Opens the file, brings it up to date, and hands out its parts."""
 
     def __init__(
@@ -45,35 +36,10 @@ class SqliteStore:
             self._connections.close()
             raise
         cache_bytes = cache_megabytes * 1_000_000 // 2
-        self.ledger = SqliteLedger(self._connections)
-        self.queue = SqliteQueue(self._connections)
         keywords = Keywords(cache_bytes)
-        self.memories = SqliteMemories(self._connections, keywords)
+        super().__init__(self._connections, keywords)
         self.vectors = _vectors(self._connections, vectors, keywords.cards, cache_bytes)
         self.eraser = SqliteEraser(self._connections)
-        self.accounts = SqliteAccounts(self._connections)
-        self.window = SqliteWindow(self._connections)
-
-    @contextmanager
-    def moment(self) -> Iterator[None]:
-        with self._connections.reading():
-            yield
-
-    def workspaces(self) -> list[WorkspaceId]:
-        with self._connections.reading() as connection:
-            return [WorkspaceId(name) for (name,) in connection.execute(SQL["workspaces"])]
-
-    def count(self, grant: Grant) -> dict[str, int]:
-        with self._connections.reading() as connection:
-            bound = readable(connection, grant).parameters
-            (events,) = connection.execute(SQL["count_events"], bound).fetchone()
-            kinds = dict(connection.execute(SQL["count_memories"], bound).fetchall())
-            (vectors,) = connection.execute(SQL["count_vectors"], bound).fetchone()
-        return {"events": events, **kinds, "vectors": vectors}
-
-    def epoch(self, grant: Grant) -> int:
-        with self._connections.reading() as connection:
-            return sum(state.epoch for state in readable(connection, grant).labels)
 
     def files(self) -> list[Path]:
         beside = (self.path.with_name(self.path.name + end) for end in ("", "-wal", "-shm"))
@@ -99,7 +65,7 @@ def _connect(path: Path, vectors: str) -> Connections:
 
 def _vectors(connections: Connections, vectors: str, cards: CardBox, cache_bytes: int) -> Vectors:
     if vectors == "plain":
-        return SqliteVectors(connections, cards, cache_bytes)
+        return SqlVectors(connections, cards, cache_bytes)
     from . import vec  # noqa: PLC0415
 
     return vec.SqliteVecVectors(connections, cards, cache_bytes)

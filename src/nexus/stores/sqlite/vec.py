@@ -23,12 +23,12 @@ from ...core.ids import WorkspaceId
 from ...core.protocols import Floats, Scored
 from ...core.records import EmbeddingProfile, Memory
 from ..checks import check_vector
-from .best import best_first
-from .cards import CardBox
-from .codes import Ints
+from ..sql.best import best_first
+from ..sql.cards import CardBox
+from ..sql.codes import Ints
+from ..sql.labels import LabelState, Readable, readable
+from ..sql.vectors import SqlVectors, exact_scores, profile_number, scored
 from .connections import Connection, Connections
-from .labels import SQL, LabelState, Readable, readable
-from .vectors import SqliteVectors, exact_scores, profile_number, scored
 
 CHUNK = 64  # rows a partition grows by; the default of 1,024 made 1.4 GB of 15 MB
 MOST_NEIGHBOURS = 4_096  # sqlite-vec refuses to find more
@@ -64,7 +64,7 @@ class SqliteVecVectors:
 
     def __init__(self, connections: Connections, cards: CardBox, cache_bytes: int) -> None:
         self._connections = connections
-        self._plain = SqliteVectors(connections, cards, cache_bytes)
+        self._plain = SqlVectors(connections, cards, cache_bytes)
 
     def put(
         self, workspace: WorkspaceId, profile: EmbeddingProfile, vectors: Mapping[str, Floats]
@@ -130,7 +130,7 @@ def _is_current(connection: Connection, view: Readable, state: LabelState, profi
     if not state.latest:
         return True
     bound = {"workspace": view.workspace, "label": state.label, "profile": profile}
-    row = connection.execute(SQL["indexed_to"], bound).fetchone()
+    row = connection.run("indexed_to", bound).fetchone()
     return row is not None and row[0] >= state.latest and row[1] == state.generation
 
 
@@ -144,20 +144,20 @@ def _bring_up_to_date(
     _create_index(connection, profile, number)
     for state in stale:
         place = {"workspace": workspace, "label": state.label, "profile": number}
-        row = connection.execute(SQL["indexed_to"], place).fetchone()
+        row = connection.run("indexed_to", place).fetchone()
         known = row if row and row[1] == state.generation else None
         partition = _partition(workspace, state.label)
         if not known:
             connection.execute(f"DELETE FROM vec_{number:d} WHERE place = ?", (partition,))  # noqa: S608
         after = {**place, "after": known[0] if known else 0}
-        found = connection.execute(SQL["new_vectors"], after).fetchall()
+        found = connection.run("new_vectors", after).fetchall()
         connection.executemany(
             f"INSERT INTO vec_{number:d} (rowid, place, embedding) VALUES (?, ?, ?)",  # noqa: S608
             [((workspace << WORKSPACE_BITS) | each, partition, data) for each, _, data in found],
         )
         reached = max([state.latest, *(row[0] for row in found)])
         now = {**place, "reached": reached, "generation": state.generation}
-        connection.execute(SQL["index_reached"], now)
+        connection.run("index_reached", now)
 
 
 def _create_index(connection: Connection, profile: EmbeddingProfile, number: int) -> None:
@@ -210,8 +210,8 @@ def blank_indexes(connection: Connection) -> None:
 
     Its own tables are ordinary ones, so this works where the extension is not even installed.
     """
-    tables = connection.execute(SQL["index_chunks"]).fetchall()
+    tables = connection.run("index_chunks").fetchall()
     for (name,) in tables:
         connection.execute(f'UPDATE "{name}" SET vectors = zeroblob(length(vectors))')  # noqa: S608
     if tables:
-        connection.execute(SQL["forget_indexes"])
+        connection.run("forget_indexes")

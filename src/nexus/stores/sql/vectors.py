@@ -22,8 +22,8 @@ from .cache import LabelCache
 from .candidates import candidates, ceilings
 from .cards import CardBox, pick
 from .codes import LABEL, MEMORY, NUMBER, Codes, Ints, LabelCodes, Way, encoded
-from .connections import Connection, Connections
-from .labels import SQL, Readable, known_workspace, readable, take_numbers
+from .labels import Readable, locked_workspace, readable, take_numbers
+from .session import Connections, Session
 
 FIRST_PORTION = 64
 AT_ONCE = (
@@ -33,7 +33,7 @@ AT_ONCE = (
 Cosines = NDArray[np.float64]
 
 
-class SqliteVectors:
+class SqlVectors:
     def __init__(self, connections: Connections, cards: CardBox, cache_bytes: int) -> None:
         self._connections = connections
         self._cards = cards
@@ -46,11 +46,12 @@ class SqliteVectors:
         return self._connections.write(lambda writer: _put(writer, workspace, profile, checked))
 
     def get(self, grant: Grant, profile: EmbeddingProfile, ids: Sequence[str]) -> dict[str, Floats]:
-        with self._connections.reading() as connection:
-            bound = {**readable(connection, grant).parameters, "ids": json.dumps(ids)}
-            bound["profile"] = profile_number(connection, profile)
-            rows = connection.execute(SQL["vectors_by_id"], bound).fetchall()
-        return {id: np.frombuffer(data, dtype="<f4") for id, data in rows}
+        with self._connections.reading() as session:
+            bound = {**readable(session, grant).parameters, "ids": json.dumps(ids)}
+            bound["profile"] = profile_number(session, profile)
+            rows = session.run("vectors_by_id", bound).fetchall()
+            table = session.floats([data for _, data in rows])
+        return dict(zip((id for id, _ in rows), table, strict=True))
 
     def nearest(
         self,
@@ -63,40 +64,40 @@ class SqliteVectors:
         learned: bool = False,
     ) -> list[Scored]:
         asked = check_vector(profile, vector)
-        with self._connections.reading() as connection:
-            view = readable(connection, grant).searched(learned=learned)
-            number = profile_number(connection, profile)
-            blocks = [block for block in self._blocks(connection, view, number) if len(block)]
+        with self._connections.reading() as session:
+            view = readable(session, grant).searched(learned=learned)
+            number = profile_number(session, profile)
+            blocks = [block for block in self._blocks(session, view, number) if len(block)]
             if not blocks:
                 return []
-            search = _Search(connection, view, grant, number, asked, limit)
+            search = _Search(session, view, grant, number, asked, limit)
             return search.past_filter(blocks, where) if where else search.among_all(blocks)
 
-    def _blocks(self, connection: Connection, view: Readable, profile: int) -> Iterator[Codes]:
+    def _blocks(self, session: Session, view: Readable, profile: int) -> Iterator[Codes]:
         for state in view.labels:
             if state.latest:
                 rows = {"workspace": view.workspace, "label": state.label, "profile": profile}
                 key = (view.workspace, state.label, profile)
-                yield from self._cache.fresh(key, state, partial(_read, connection, rows)).parts
+                yield from self._cache.fresh(key, state, partial(_read, session, rows)).parts
 
     def scores(
         self, grant: Grant, profile: EmbeddingProfile, vector: Floats, ids: Sequence[str]
     ) -> dict[str, float]:
         asked = check_vector(profile, vector)
-        with self._connections.reading() as connection:
-            known = self._in_memory(connection, grant, profile, ids)
+        with self._connections.reading() as session:
+            known = self._in_memory(session, grant, profile, ids)
             if len(known) < len(ids):
                 known |= self.get(grant, profile, [id for id in ids if id not in known])
         return scored(known, asked)
 
     def _in_memory(
-        self, connection: Connection, grant: Grant, profile: EmbeddingProfile, ids: Sequence[str]
+        self, session: Session, grant: Grant, profile: EmbeddingProfile, ids: Sequence[str]
     ) -> dict[str, Floats]:
         """The vectors of those that lie in memory anyhow, for `nearest` to look at."""
-        view = readable(connection, grant).searched(learned=False)
-        cards = list(pick(self._cards.readable(connection, view), ids))
+        view = readable(session, grant).searched(learned=False)
+        cards = list(pick(self._cards.readable(session, view), ids))
         known = {}
-        for block in self._blocks(connection, view, profile_number(connection, profile)):
+        for block in self._blocks(session, view, profile_number(session, profile)):
             if (floats := block.floats) is not None:
                 places = block.place_of()
                 for id, card in cards:
@@ -105,24 +106,24 @@ class SqliteVectors:
         return known
 
     def missing(self, grant: Grant, profile: EmbeddingProfile, *, limit: int) -> list[Memory]:
-        with self._connections.reading() as connection:
-            bound = {**readable(connection, grant).parameters, "limit": limit}
-            bound["profile"] = profile_number(connection, profile)
-            rows = connection.execute(SQL["without_vector"], bound).fetchall()
+        with self._connections.reading() as session:
+            bound = {**readable(session, grant).parameters, "limit": limit}
+            bound["profile"] = profile_number(session, profile)
+            rows = session.run("without_vector", bound).fetchall()
         return [memory_from_json(json.loads(content), grant.workspace) for (content,) in rows]
 
     def profiles(self) -> list[EmbeddingProfile]:
-        with self._connections.reading() as connection:
-            rows = connection.execute(SQL["profiles"]).fetchall()
+        with self._connections.reading() as session:
+            rows = session.run("profiles").fetchall()
         return [
             EmbeddingProfile(provider=provider, model=model, dimension=size, revision=revision)
             for provider, model, size, revision in rows
         ]
 
     def use(self, profile: EmbeddingProfile) -> None:
-        def use(connection: Connection) -> None:
-            bound = {"profile": add_profile(connection, profile)}
-            connection.execute(SQL["use_profile"], bound)
+        def use(session: Session) -> None:
+            bound = {"profile": add_profile(session, profile)}
+            session.run("use_profile", bound)
 
         self._connections.write(use)
 
@@ -131,7 +132,7 @@ class SqliteVectors:
 class _Search:
     """One question: from bounds to exact scores, best first."""
 
-    connection: Connection
+    session: Session
     view: Readable
     grant: Grant
     profile: int
@@ -142,7 +143,7 @@ class _Search:
         near = [block for block in candidates(blocks, self.asked, self.limit) if len(block)]
         found = [self._exact(block.rows, block.floats) for block in near]
         return best_first(
-            self.connection,
+            self.session,
             self.view,
             self.grant,
             np.concatenate([numbers for numbers, _ in found]),
@@ -159,7 +160,7 @@ class _Search:
         rest = np.arange(len(rows))
         while len(rest):
             taken, rest = _highest(most, rest, size)
-            ids = names(self.connection, self.view, self.grant, rows[taken, MEMORY], where)
+            ids = names(self.session, self.view, self.grant, rows[taken, MEMORY], where)
             kept = taken[np.isin(rows[taken, MEMORY], list(ids))]
             for memory, score in zip(*self._exact(rows[kept]), strict=True):
                 passed.append((ids[int(memory)], float(score)))
@@ -173,7 +174,7 @@ class _Search:
         """The numbers of these memories and their cosines, from memory or from the file."""
         if floats is not None:
             return rows[:, MEMORY], cosines(floats, self.asked)
-        return exact_scores(self.connection, self.view.workspace, self.profile, rows, self.asked)
+        return exact_scores(self.session, self.view.workspace, self.profile, rows, self.asked)
 
 
 def scored(vectors: Mapping[str, Floats], asked: Floats) -> dict[str, float]:
@@ -189,16 +190,16 @@ def cosines(table: Floats, asked: Floats) -> Cosines:
 
 
 def exact_scores(
-    connection: Connection, workspace: int, profile: int, rows: Ints, asked: Floats
+    session: Session, workspace: int, profile: int, rows: Ints, asked: Floats
 ) -> tuple[Ints, Cosines]:
     places = json.dumps(rows[:, [LABEL, NUMBER]].tolist())
     bound = {"workspace": workspace, "profile": profile, "places": places}
-    found = connection.execute(SQL["vectors_at"], bound).fetchall()
+    found = session.run("vectors_at", bound).fetchall()
     if not found:
         return np.zeros(0, dtype=np.int64), np.zeros(0)
-    table = np.frombuffer(b"".join(data for _, data in found), dtype="<f4")
+    table = session.floats([data for _, data in found])
     numbers = np.array([memory for memory, _ in found], dtype=np.int64)
-    return numbers, cosines(table.reshape(len(found), -1), asked)
+    return numbers, cosines(table, asked)
 
 
 def _highest(
@@ -211,23 +212,25 @@ def _highest(
 
 
 def _read(
-    connection: Connection, rows: dict[str, int], known: LabelCodes | None, after: int
+    session: Session, rows: dict[str, int], known: LabelCodes | None, after: int
 ) -> LabelCodes:
-    cursor = connection.execute(SQL["new_vectors"], {**rows, "after": after})
-    new = [_table(rows["label"], some) for some in iter(partial(cursor.fetchmany, AT_ONCE), [])]
+    cursor = session.run("new_vectors", {**rows, "after": after})
+    new = [
+        _table(session, rows["label"], some)
+        for some in iter(partial(cursor.fetchmany, AT_ONCE), [])
+    ]
     known = known or LabelCodes()
     if not new:
         return known
     way = Way.of(len(known) + sum(len(numbers) for numbers, _ in new))
     if not known.kept_like(way):
-        return _read(connection, rows, None, 0)  # it outgrew the way it was kept
+        return _read(session, rows, None, 0)  # it outgrew the way it was kept
     return known.grown([encoded(numbers, table, way) for numbers, table in new])
 
 
-def _table(label: int, rows: list[tuple[int, int, bytes]]) -> tuple[Ints, Floats]:
+def _table(session: Session, label: int, rows: list[tuple[int, int, bytes]]) -> tuple[Ints, Floats]:
     numbers = np.array([(label, number, memory) for number, memory, _ in rows], dtype=np.int64)
-    table = np.frombuffer(b"".join(data for *_, data in rows), dtype="<f4")
-    return numbers, table.reshape(len(rows), -1)
+    return numbers, session.floats([data for *_, data in rows])
 
 
 def _named(profile: EmbeddingProfile) -> dict[str, object]:
@@ -239,42 +242,42 @@ def _named(profile: EmbeddingProfile) -> dict[str, object]:
     }
 
 
-def profile_number(connection: Connection, profile: EmbeddingProfile) -> int:
-    row = connection.execute(SQL["profile"], _named(profile)).fetchone()
+def profile_number(session: Session, profile: EmbeddingProfile) -> int:
+    row = session.run("profile", _named(profile)).fetchone()
     return int(row[0]) if row else -1
 
 
-def add_profile(connection: Connection, profile: EmbeddingProfile) -> int:
-    known = profile_number(connection, profile)
+def add_profile(session: Session, profile: EmbeddingProfile) -> int:
+    known = profile_number(session, profile)
     if known >= 0:
         return known
-    (number,) = connection.execute(SQL["add_profile"], _named(profile)).fetchone()
+    (number,) = session.run("add_profile", _named(profile)).fetchone()
     return int(number)
 
 
 def _put(
-    connection: Connection,
+    session: Session,
     workspace: WorkspaceId,
     profile: EmbeddingProfile,
     vectors: Mapping[str, Floats],
 ) -> int:
-    number = known_workspace(connection, workspace)
-    kind = add_profile(connection, profile)
+    number = locked_workspace(session, workspace)
+    kind = add_profile(session, profile)
     kept = 0
     changed: list[tuple[dict[str, int], bytes]] = []  # learning again what is there is no write
     for id, vector in vectors.items():
         bound = {"workspace": number, "id": id}
-        row = connection.execute(SQL["memory_content"], bound).fetchone()
+        row = session.run("memory_content", bound).fetchone()
         if row:
             where = {"workspace": number, "label": row[1], "profile": kind, "memory": row[0]}
             data = vector.astype("<f4").tobytes()
             kept += 1
-            if connection.execute(SQL["vector_of"], where).fetchone() != (data,):
+            if session.run("vector_of", where).fetchone() != (data,):
                 changed.append((where, data))
-    numbers = take_numbers(connection, number, workspace, len(changed)) if changed else range(0)
+    numbers = take_numbers(session, number, len(changed))
     for vector_number, (where, data) in zip(numbers, changed, strict=True):
-        replaced = connection.execute(SQL["drop_vector"], where).rowcount
-        connection.execute(SQL["add_vector"], {**where, "number": vector_number, "data": data})
+        replaced = session.run("drop_vector", where).rowcount
+        session.run("add_vector", {**where, "number": vector_number, "data": data})
         grown = {**where, "latest": vector_number, "replaced": replaced}
-        connection.execute(SQL["label_vectors_grew"], grown)
+        session.run("label_vectors_grew", grown)
     return kept

@@ -1,10 +1,10 @@
-"""The ledger in SQLite: events with their outbox rows, in one transaction."""
+"""The ledger: events with their outbox rows, in one transaction."""
 
 from __future__ import annotations
 
 import json
 from collections import ChainMap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
 from typing import NamedTuple, cast
@@ -18,8 +18,8 @@ from ...core.filters import Filter, matches
 from ...core.ids import WorkspaceId
 from ...core.records import Event, LedgerReport, NewEvent, Progress, Receipt, Stage
 from ...core.scope import Scope
-from .connections import Connection, Connections
-from .labels import SQL, Readable, label_number, readable, workspace_number
+from .labels import Readable, chain_end, label_number, readable
+from .session import Connections, Row, Session
 
 FIRST_STEP = Stage.INDEXED.value
 FEW_LABELS = 16  # a viewer's places; an administrator's are many
@@ -27,7 +27,7 @@ Place = tuple[int, Scope]  # a scope of a workspace
 Labels = ChainMap[Place, int]
 
 
-class SqliteLedger:
+class SqlLedger:
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
         self._labels: dict[Place, int] = {}  # committed ones: a label never changes its number
@@ -38,15 +38,15 @@ class SqliteLedger:
         entries = [_entry(event, recorded_at) for event in events]
         now = time_text(recorded_at)
         receipts, labels = self._connections.write(
-            lambda connection: _append(connection, workspace, entries, self._labels, now)
+            lambda session: _append(session, workspace, entries, self._labels, now)
         )
         self._labels.update(labels)
         return receipts
 
     def get(self, grant: Grant, ids: Sequence[str]) -> list[Event]:
-        with self._connections.reading() as connection:
-            bound = {**readable(connection, grant).parameters, "ids": json.dumps(ids)}
-            rows = connection.execute(SQL["events_by_id"], bound).fetchall()
+        with self._connections.reading() as session:
+            bound = {**readable(session, grant).parameters, "ids": json.dumps(ids)}
+            rows = session.run("events_by_id", bound).fetchall()
         return [event_from_json(json.loads(content), grant.workspace) for _, content in rows]
 
     def find(
@@ -62,51 +62,51 @@ class SqliteLedger:
             "since": time_text(since) if since else None,
             "until": time_text(until) if until else None,
         }
-        with self._connections.reading() as connection:
-            view = readable(connection, grant).told
+        with self._connections.reading() as session:
+            view = readable(session, grant).told
             if where is None and limit is not None and len(view.labels) <= FEW_LABELS:
-                return _newest(connection, view, grant.workspace, {**stretch, "limit": limit})
+                return _newest(session, view, grant.workspace, {**stretch, "limit": limit})
             bound = {**view.parameters, **stretch}
-            found = _events(connection.execute(SQL["events_by_time"], bound), grant.workspace)
+            found = _events(session.run("events_by_time", bound), grant.workspace)
             return list(islice((event for event in found if matches(where, event)), limit))
 
     def keys(self, grant: Grant, ids: Sequence[str]) -> dict[str, str]:
-        with self._connections.reading() as connection:
-            bound = {**readable(connection, grant).parameters, "ids": json.dumps(ids)}
-            return dict(connection.execute(SQL["event_keys"], bound).fetchall())
+        with self._connections.reading() as session:
+            bound = {**readable(session, grant).parameters, "ids": json.dumps(ids)}
+            return dict(session.run("event_keys", bound).fetchall())
 
     def progress(self, grant: Grant, ids: Sequence[str]) -> dict[str, Progress]:
-        with self._connections.reading() as connection:
-            bound = {**readable(connection, grant).parameters, "ids": json.dumps(ids)}
-            rows = connection.execute(SQL["event_progress"], bound).fetchall()
+        with self._connections.reading() as session:
+            bound = {**readable(session, grant).parameters, "ids": json.dumps(ids)}
+            rows = session.run("event_progress", bound).fetchall()
         return {id: _progress(step, attempts, error) for id, step, attempts, error in rows}
 
     def verify(self, workspace: WorkspaceId) -> LedgerReport:
-        with self._connections.reading() as connection:
-            row = connection.execute(SQL["workspace"], {"name": workspace.value}).fetchone()
+        with self._connections.reading() as session:
+            row = session.run("workspace", {"name": workspace.value}).fetchone()
             number, length, head = row[:3] if row else (-1, 0, GENESIS)
-            chain = connection.execute(SQL["chain"], {"workspace": number})
+            chain = session.run("chain", {"workspace": number})
             return _verified(workspace, chain, length, head)
 
 
 def _newest(
-    connection: Connection, view: Readable, workspace: WorkspaceId, bound: Mapping[str, object]
+    session: Session, view: Readable, workspace: WorkspaceId, bound: Mapping[str, object]
 ) -> list[Event]:
     """The newest of each label, and of those the newest: older ones are not even read."""
     rows: list[tuple[str, str, str]] = []
     for state in view.labels:
         place = {"workspace": view.workspace, "label": state.label, **bound}
-        rows += connection.execute(SQL["newest_events"], place).fetchall()
+        rows += session.run("newest_events", place).fetchall()
     rows.sort(key=lambda row: row[1])
     rows.sort(key=lambda row: row[0], reverse=True)
     newest = rows[: cast("int", bound["limit"])]
     return [event_from_json(json.loads(content), workspace) for _, _, content in newest]
 
 
-def _label_of(connection: Connection, place: Place, labels: Labels) -> int:
+def _label_of(session: Session, place: Place, labels: Labels) -> int:
     if place not in labels:
         number, scope = place
-        labels[place] = label_number(connection, number, frozenset({scope}))
+        labels[place] = label_number(session, number, frozenset({scope}))
     return labels[place]
 
 
@@ -128,57 +128,82 @@ def _entry(event: NewEvent, recorded_at: datetime) -> _Entry:
 
 
 def _append(
-    connection: Connection,
+    session: Session,
     workspace: WorkspaceId,
     entries: Sequence[_Entry],
     known: dict[Place, int],
     now: str,
 ) -> tuple[list[Receipt], Mapping[Place, int]]:
     """The receipts, and the labels that are new if this is committed."""
-    number, length, head = _chain_end(connection, workspace)
+    end = chain_end(session, workspace)
     labels: Labels = ChainMap({}, known)
-    receipts, grown_labels = [], set()
-    for entry in entries:
-        event, following = entry.event, link(head, entry.commitment)
-        label = _label_of(connection, (number, event.scope), labels)
-        place = (number, length + 1)
-        row = (*place, entry.id, label, event.key, *entry[2:], following)  # in the table's order
-        added = connection.execute(SQL["add_event"], row).rowcount > 0
-        if added:
-            connection.execute(SQL["add_work"], (*place, label, FIRST_STEP, now))
-            length, head = length + 1, following
-            grown_labels.add(label)
-        else:
-            _check_repeated(connection, workspace, number, entry)
-        receipts.append(
-            Receipt(
-                workspace=workspace,
-                scope=entry.event.scope,
-                event_id=entry.id,
-                key=entry.event.key,
-                repeated=not added,
-            )
-        )
-    if grown_labels:
-        grown = {"workspace": number, "length": length, "head": head}
-        connection.execute(SQL["advance_chain"], grown)
-        came = {"workspace": number, "labels": json.dumps(sorted(grown_labels))}
-        connection.execute(SQL["events_came"], came)
+    places = [_label_of(session, (end[0], entry.event.scope), labels) for entry in entries]
+    rows, head = _chained(end, entries, places)
+    repeated: set[int] = set()
+    if session.run_many("add_event", rows) < len(rows):
+        session.run("drop_events_after", {"workspace": end[0], "length": end[1]})
+        repeated = _repeated(session, workspace, end[0], entries)
+        fresh = [place for place in range(len(entries)) if place not in repeated]
+        rows, head = _chained(end, [entries[p] for p in fresh], [places[p] for p in fresh])
+        session.run_many("add_event", rows)
+    if rows:
+        _come(session, rows, head, now)
+    receipts = [
+        _receipt(workspace, entry, repeated=place in repeated)
+        for place, entry in enumerate(entries)
+    ]
     return receipts, labels.maps[0]
 
 
-def _chain_end(connection: Connection, workspace: WorkspaceId) -> tuple[int, int, bytes]:
-    named = {"name": workspace.value}
-    row = connection.execute(SQL["workspace"], named).fetchone()
-    return row[:3] if row else (workspace_number(connection, workspace), 0, GENESIS)
+def _chained(
+    end: tuple[int, int, bytes], entries: Sequence[_Entry], labels: Sequence[int]
+) -> tuple[list[Row], bytes]:
+    """The rows of these events, in the table's order, and the newest hash after them."""
+    number, length, head = end
+    rows: list[Row] = []
+    for seq, (entry, label) in enumerate(zip(entries, labels, strict=True), start=length + 1):
+        head = link(head, entry.commitment)
+        rows.append((number, seq, entry.id, label, entry.event.key, *entry[2:], head))
+    return rows, head
 
 
-def _check_repeated(
-    connection: Connection, workspace: WorkspaceId, number: int, entry: _Entry
-) -> None:
+def _come(session: Session, rows: Sequence[Row], head: bytes, now: str) -> None:
+    """What follows from new events: work, a longer chain, and news for whoever reads them."""
+    number, length = rows[-1][:2]
+    session.run_many("add_work", [(*row[:2], row[3], FIRST_STEP, now) for row in rows])
+    session.run("advance_chain", {"workspace": number, "length": length, "head": head})
+    labels = json.dumps(sorted({row[3] for row in rows}))
+    session.run("events_came", {"workspace": number, "labels": labels})
+
+
+def _receipt(workspace: WorkspaceId, entry: _Entry, *, repeated: bool) -> Receipt:
+    event = entry.event
+    return Receipt(
+        workspace=workspace,
+        scope=event.scope,
+        event_id=entry.id,
+        key=event.key,
+        repeated=repeated,
+    )
+
+
+def _repeated(
+    session: Session, workspace: WorkspaceId, number: int, entries: Sequence[_Entry]
+) -> set[int]:
+    """The places of those that are there already, or that stand twice in what is appended."""
+    ids = json.dumps([entry.id for entry in entries])
+    known = dict(session.run("known_events", {"workspace": number, "ids": ids}).fetchall())
+    repeated = set()
+    for place, entry in enumerate(entries):
+        if entry.id in known:
+            _check_repeated(workspace, known[entry.id], entry)
+            repeated.add(place)
+        known.setdefault(entry.id, entry.content)
+    return repeated
+
+
+def _check_repeated(workspace: WorkspaceId, content: str | None, entry: _Entry) -> None:
     """What is there already must be the same, and must not have been erased."""
-    bound = {"workspace": number, "id": entry.id}
-    (content,) = connection.execute(SQL["known_event"], bound).fetchone()
     if content is None:
         raise Forgotten
     known = event_from_json(json.loads(content), workspace)
@@ -186,7 +211,7 @@ def _check_repeated(
         raise Conflict(f"the key {entry.event.key!r} was used before with other content")
 
 
-def _events(rows: Iterator[tuple[str]], workspace: WorkspaceId) -> Iterator[Event]:
+def _events(rows: Iterable[tuple[str]], workspace: WorkspaceId) -> Iterator[Event]:
     return (event_from_json(json.loads(content), workspace) for (content,) in rows)
 
 
@@ -199,7 +224,7 @@ def _progress(step: str | None, attempts: int | None, error: str | None) -> Prog
 
 def _verified(
     workspace: WorkspaceId,
-    chain: Iterator[tuple[int, str | None, bytes, bytes, bytes]],
+    chain: Iterable[tuple[int, str | None, bytes, bytes, bytes]],
     length: int,
     head: bytes,
 ) -> LedgerReport:

@@ -14,8 +14,8 @@ from ...core.candidate import Candidate
 from ...core.canonical import text_time
 from ...core.records import MemoryKind
 from .cache import LabelCache
-from .connections import Connection
-from .labels import SQL, Readable
+from .labels import Readable
+from .session import Session
 
 KINDS = {kind.value: kind for kind in MemoryKind}
 CARD_BYTES = 700  # with its id, its time and its places in two tables
@@ -72,13 +72,13 @@ class CardBox:
     def __init__(self, cache_bytes: int) -> None:
         self._cache: LabelCache[Cards] = LabelCache(cache_bytes)
 
-    def readable(self, connection: Connection, view: Readable) -> list[Cards]:
+    def readable(self, session: Session, view: Readable) -> list[Cards]:
         boxes = []
         for state in view.labels:
             if state.documents:
                 rows = {"workspace": view.workspace, "label": state.label}
                 key = (view.workspace, state.label)
-                boxes.append(self._cache.fresh(key, state, partial(_read, connection, rows)))
+                boxes.append(self._cache.fresh(key, state, partial(_read, session, rows)))
         return boxes
 
 
@@ -91,8 +91,8 @@ def pick(boxes: Sequence[Cards], ids: Iterable[str]) -> Iterator[tuple[str, Card
                 break
 
 
-def _read(connection: Connection, rows: dict[str, Any], known: Cards | None, after: int) -> Cards:
-    found = connection.execute(SQL["new_cards"], {**rows, "after": after}).fetchall()
+def _read(session: Session, rows: dict[str, Any], known: Cards | None, after: int) -> Cards:
+    found = session.run("new_cards", {**rows, "after": after}).fetchall()
     if known and not found:
         return known
     # A copy: others may be reading the known ones.

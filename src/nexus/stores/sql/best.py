@@ -13,12 +13,12 @@ from ...core.codec import memory_from_json
 from ...core.filters import Filter, matches
 from ...core.protocols import Scored
 from ..checks import DIGITS, ranked
-from .connections import Connection
-from .labels import SQL, Readable
+from .labels import Readable
+from .session import Session
 
 
 def best_first(
-    connection: Connection,
+    session: Session,
     view: Readable,
     grant: Grant,
     numbers: NDArray[np.int64],
@@ -35,7 +35,7 @@ def best_first(
     rounded = np.round(scores, DIGITS)
     passed: list[tuple[str, float]] = []
     for chosen in _portions(rounded, limit):
-        ids = names(connection, view, grant, numbers[chosen], where)
+        ids = names(session, view, grant, numbers[chosen], where)
         for place in chosen:
             id = ids.get(int(numbers[place]))
             if id is not None:
@@ -62,7 +62,7 @@ def _portions(scores: NDArray[np.float64], limit: int) -> Iterator[NDArray[np.in
 
 
 def names(
-    connection: Connection,
+    session: Session,
     view: Readable,
     grant: Grant,
     numbers: NDArray[np.int64],
@@ -71,7 +71,7 @@ def names(
     """The ids behind these numbers, of those that pass the filter."""
     bound = {**view.parameters, "numbers": json.dumps(numbers.tolist())}
     if where is None:
-        return dict(connection.execute(SQL["ids_by_number"], bound).fetchall())
-    rows = connection.execute(SQL["memories_by_number"], bound)
+        return dict(session.run("ids_by_number", bound).fetchall())
+    rows = session.run("memories_by_number", bound)
     memories = ((number, memory_from_json(json.loads(c), grant.workspace)) for number, c in rows)
     return {number: memory.id for number, memory in memories if matches(where, memory)}

@@ -1,4 +1,4 @@
-"""What models cost, in SQLite."""
+"""What models cost, added up."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from ...core.canonical import text_time, time_text
 from ...core.ids import WorkspaceId
 from ...core.records import Spent
 from ..checks import day_of, entered
-from .connections import Connection, Connections
-from .labels import SQL, known_workspace, workspace_number
+from .labels import known_workspace, workspace_number
+from .session import Connections, Session
 
 
-class SqliteAccounts:
+class SqlAccounts:
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
 
@@ -28,17 +28,17 @@ class SqliteAccounts:
             "cost": float(bill.cost),
         }
 
-        def add(connection: Connection) -> None:
-            number = workspace_number(connection, workspace)
-            connection.execute(SQL["add_spending"], {"workspace": number, **row})
+        def add(session: Session) -> None:
+            number = workspace_number(session, workspace)
+            session.run("add_spending", {"workspace": number, **row})
 
         self._connections.write(add)
 
     def spent(self, workspace: WorkspaceId, *, since: datetime | None = None) -> list[Spent]:
         first = None if since is None else time_text(day_of(since))
-        with self._connections.reading() as connection:
-            bound = {"workspace": known_workspace(connection, workspace), "since": first}
-            rows = connection.execute(SQL["spending"], bound).fetchall()
+        with self._connections.reading() as session:
+            bound = {"workspace": known_workspace(session, workspace), "since": first}
+            rows = session.run("spending", bound).fetchall()
         return [
             Spent(
                 at=text_time(day),

@@ -1,4 +1,4 @@
-"""The outbox in SQLite."""
+"""The outbox: work that was committed with the events that caused it."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from ...core.codec import event_from_json
 from ...core.ids import WorkspaceId
 from ...core.records import Stage, Task, Waiting
 from ...core.scope import parse_scope
-from .connections import Connection, Connections
-from .labels import SQL, known_workspace, readable
+from .labels import locked_workspace, readable
+from .session import Connections, Session
 
 LEASE = timedelta(seconds=30)
 
 
-class SqliteQueue:
+class SqlQueue:
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
 
     def pending(self, grant: Grant) -> int:
-        with self._connections.reading() as connection:
-            bound = readable(connection, grant).parameters
-            (count,) = connection.execute(SQL["pending"], bound).fetchone()
+        with self._connections.reading() as session:
+            bound = readable(session, grant).parameters
+            (count,) = session.run("pending", bound).fetchone()
         return int(count)
 
     def claim(
@@ -45,8 +45,8 @@ class SqliteQueue:
             "failed": failed,
             "step": None if step is None else step.value,
         }
-        with self._connections.reading() as connection:
-            rows = self._due(connection, grant, due)
+        with self._connections.reading() as session:
+            rows = self._due(session, grant, due)
         if rows and not leased:  # looked up again where nobody else writes: each goes to one worker
             rows = self._connections.write(
                 lambda writer: _lease(writer, self._due(writer, grant, due), now)
@@ -55,58 +55,53 @@ class SqliteQueue:
 
     @staticmethod
     def _due(
-        connection: Connection, grant: Grant | None, due: dict[str, object]
+        session: Session, grant: Grant | None, due: dict[str, object]
     ) -> list[tuple[int, int, str, int, str, str]]:
         if grant is None:
-            return connection.execute(SQL["due_work"], due).fetchall()
-        bound = {**due, **readable(connection, grant).parameters}
-        return connection.execute(SQL["due_work_of"], bound).fetchall()
+            return session.run("due_work", due).fetchall()
+        bound = {**due, **readable(session, grant).parameters}
+        return session.run("due_work_of", bound).fetchall()
 
     def finish(self, tasks: Sequence[Task], *, reached: Stage, now: datetime) -> None:
-        def finish(connection: Connection) -> None:
+        def finish(session: Session) -> None:
             for task in tasks:
-                bound = {**_place(connection, task), "step": task.step.value}
+                bound = {**_place(session, task), "step": task.step.value}
                 if reached is Stage.INDEXED:
                     onward = {"next": Stage.DERIVED.value, "now": time_text(now)}
-                    connection.execute(SQL["next_step"], {**bound, **onward})
+                    session.run("next_step", {**bound, **onward})
                 else:
-                    connection.execute(SQL["drop_work"], bound)
+                    session.run("drop_work", bound)
 
         if tasks:
             self._connections.write(finish)
 
     def fail(self, tasks: Sequence[Task], *, error: str, retry_at: datetime) -> None:
-        def fail(connection: Connection) -> None:
+        def fail(session: Session) -> None:
             why = {"error": error, "retry_at": time_text(retry_at)}
             for task in tasks:
-                bound = {**_place(connection, task), "step": task.step.value, **why}
-                connection.execute(SQL["fail_work"], bound)
+                bound = {**_place(session, task), "step": task.step.value, **why}
+                session.run("fail_work", bound)
 
         if tasks:
             self._connections.write(fail)
 
     def requeue(self, workspace: WorkspaceId, event_ids: Sequence[str], *, now: datetime) -> int:
-        def requeue(connection: Connection) -> int:
-            number = known_workspace(connection, workspace)
+        def requeue(session: Session) -> int:
+            number = locked_workspace(session, workspace)
             found = [
-                connection.execute(SQL["seq_of"], {"workspace": number, "id": id}).fetchone()
+                session.run("seq_of", {"workspace": number, "id": id}).fetchone()
                 for id in event_ids
             ]
-            first = {"step": Stage.INDEXED.value, "due_at": time_text(now)}
-            rows = [
-                {"workspace": number, "seq": row[0], "label": row[1], **first}
-                for row in found
-                if row
-            ]
-            connection.executemany(SQL["requeue"], rows)
+            rows = [(number, *row, Stage.INDEXED.value, time_text(now)) for row in found if row]
+            session.run_many("requeue", rows)
             return len(rows)
 
         return self._connections.write(requeue)
 
     def waiting(self, grant: Grant, *, limit: int) -> list[Waiting]:
-        with self._connections.reading() as connection:
-            bound = {**readable(connection, grant).parameters, "limit": limit}
-            rows = connection.execute(SQL["waiting"], bound).fetchall()
+        with self._connections.reading() as session:
+            bound = {**readable(session, grant).parameters, "limit": limit}
+            rows = session.run("waiting", bound).fetchall()
         return [_waiting(row) for row in rows]
 
     def retry(
@@ -114,20 +109,20 @@ class SqliteQueue:
     ) -> int:
         ids = None if event_ids is None else json.dumps(list(event_ids))
 
-        def retry(connection: Connection) -> int:
-            bound = {"workspace": known_workspace(connection, workspace)}
+        def retry(session: Session) -> int:
+            bound = {"workspace": locked_workspace(session, workspace)}
             wanted = {**bound, "ids": ids, "now": time_text(now)}
-            return connection.execute(SQL["retry"], wanted).rowcount
+            return session.run("retry", wanted).rowcount
 
         return self._connections.write(retry)
 
 
 def _lease(
-    connection: Connection, rows: list[tuple[int, int, str, int, str, str]], now: datetime
+    session: Session, rows: list[tuple[int, int, str, int, str, str]], now: datetime
 ) -> list[tuple[int, int, str, int, str, str]]:
     until = time_text(now + LEASE)
-    leases = [{"workspace": row[0], "seq": row[1], "until": until} for row in rows]
-    connection.executemany(SQL["lease"], leases)
+    leases = [(until, *row[:2]) for row in rows]
+    session.run_many("lease", leases)
     return rows
 
 
@@ -149,8 +144,8 @@ def _waiting(row: tuple[str, str, str, int, str | None, str]) -> Waiting:
     )
 
 
-def _place(connection: Connection, task: Task) -> dict[str, object]:
-    number = known_workspace(connection, task.event.workspace)
+def _place(session: Session, task: Task) -> dict[str, object]:
+    number = locked_workspace(session, task.event.workspace)
     bound = {"workspace": number, "id": task.event.id}
-    row = connection.execute(SQL["seq_of"], bound).fetchone()
+    row = session.run("seq_of", bound).fetchone()
     return {"workspace": number, "seq": row[0] if row else -1}

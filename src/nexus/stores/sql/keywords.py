@@ -19,8 +19,8 @@ from ..checks import DIGITS
 from .best import best_first
 from .cache import LabelCache
 from .cards import Card, CardBox, Cards, pick
-from .connections import Connection
-from .labels import SQL, Readable
+from .labels import Readable
+from .session import Session
 
 Ints = NDArray[np.int64]
 Scores = NDArray[np.float64]
@@ -111,7 +111,7 @@ class Keywords:
 
     def search(
         self,
-        connection: Connection,
+        session: Session,
         view: Readable,
         grant: Grant,
         terms: Sequence[str],
@@ -119,39 +119,39 @@ class Keywords:
         where: Filter | None,
         limit: int,
     ) -> list[Scored]:
-        asked = self._asked(connection, view, terms)
+        asked = self._asked(session, view, terms)
         if not asked.documents or not asked.terms:
             return []
         numbers, scores = asked.scores
-        return best_first(connection, view, grant, numbers, scores, where=where, limit=limit)
+        return best_first(session, view, grant, numbers, scores, where=where, limit=limit)
 
-    def count(self, connection: Connection, view: Readable, terms: Sequence[str]) -> int:
+    def count(self, session: Session, view: Readable, terms: Sequence[str]) -> int:
         """How many memories hold one of the terms."""
-        asked = self._asked(connection, view, terms)
+        asked = self._asked(session, view, terms)
         return len(asked.scores[0]) if asked.documents and asked.terms else 0
 
     def describe(
-        self, connection: Connection, view: Readable, ids: Sequence[str], terms: Sequence[str]
+        self, session: Session, view: Readable, ids: Sequence[str], terms: Sequence[str]
     ) -> dict[str, Candidate]:
         """What was told is scored among its own; what was learned is scored among everything."""
-        cards = list(pick(self.cards.readable(connection, view.told), ids))
-        described = self._scored(connection, view.told, cards, terms)
+        cards = list(pick(self.cards.readable(session, view.told), ids))
+        described = self._scored(session, view.told, cards, terms)
         rest = [id for id in ids if id not in described]
         if rest and view.learned.labels:
-            cards = list(pick(self.cards.readable(connection, view.learned), rest))
-            described |= self._scored(connection, view, cards, terms)
+            cards = list(pick(self.cards.readable(session, view.learned), rest))
+            described |= self._scored(session, view, cards, terms)
         return described
 
     def _scored(
         self,
-        connection: Connection,
+        session: Session,
         view: Readable,
         cards: Sequence[tuple[str, Card]],
         terms: Sequence[str],
     ) -> dict[str, Candidate]:
         if not cards:
             return {}
-        asked = self._asked(connection, view, terms)
+        asked = self._asked(session, view, terms)
         keyword = thread_keyword = np.zeros(len(cards))
         if asked.terms:
             places = np.array([card.memory for _, card in cards], dtype=np.int64)
@@ -165,42 +165,42 @@ class Keywords:
         }
 
     def neighbours(
-        self, connection: Connection, view: Readable, ids: Sequence[str], reach: int
+        self, session: Session, view: Readable, ids: Sequence[str], reach: int
     ) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
-        found = _around(self.cards.readable(connection, view.told), ids, reach)
+        found = _around(self.cards.readable(session, view.told), ids, reach)
         rest = [id for id in ids if id not in found]
         if rest and view.learned.labels:
-            found |= _around(self.cards.readable(connection, view.learned), rest, reach)
+            found |= _around(self.cards.readable(session, view.learned), rest, reach)
         return found
 
-    def _asked(self, connection: Connection, view: Readable, terms: Sequence[str]) -> _Asked:
+    def _asked(self, session: Session, view: Readable, terms: Sequence[str]) -> _Asked:
         wanted = tuple(dict.fromkeys(terms))
         if not wanted:
             return _Asked(view, (), [], NO_THREADS)
         learned = any(state.learned for state in view.labels)
         last = self._last.get(learned)
         if last is None or last.terms != wanted or last.view != view:
-            lists = [self._postings(connection, view, term) for term in wanted]
-            last = _Asked(view, wanted, lists, self._thread_lengths(connection, view))
+            lists = [self._postings(session, view, term) for term in wanted]
+            last = _Asked(view, wanted, lists, self._thread_lengths(session, view))
             self._last[learned] = last
         return last
 
-    def _postings(self, connection: Connection, view: Readable, term: str) -> Postings:
+    def _postings(self, session: Session, view: Readable, term: str) -> Postings:
         lists = []
         for state in view.labels:
             if state.documents:
                 rows = {"workspace": view.workspace, "label": state.label, "term": term}
                 key = (view.workspace, state.label, term)
-                lists.append(self._cache.fresh(key, state, partial(_read, connection, rows)))
+                lists.append(self._cache.fresh(key, state, partial(_read, session, rows)))
         return lists[0] if len(lists) == 1 else _joined([EMPTY, *lists])
 
-    def _thread_lengths(self, connection: Connection, view: Readable) -> ThreadLengths:
+    def _thread_lengths(self, session: Session, view: Readable) -> ThreadLengths:
         parts = []
         for state in sorted(view.labels, key=lambda state: state.label):
             if state.documents:
                 rows = {"workspace": view.workspace, "label": state.label}
                 key = (view.workspace, state.label)
-                parts.append(self._lengths.fresh(key, state, partial(_lengths, connection, rows)))
+                parts.append(self._lengths.fresh(key, state, partial(_lengths, session, rows)))
         return ThreadLengths(
             np.concatenate([NO_THREADS.threads, *(part.threads for part in parts)]),
             np.concatenate([NO_THREADS.lengths, *(part.lengths for part in parts)]),
@@ -237,10 +237,8 @@ def _joined(lists: Sequence[Postings]) -> Postings:
     )
 
 
-def _read(
-    connection: Connection, rows: dict[str, Any], known: Postings | None, after: int
-) -> Postings:
-    new = connection.execute(SQL["new_postings"], {**rows, "after": after}).fetchall()
+def _read(session: Session, rows: dict[str, Any], known: Postings | None, after: int) -> Postings:
+    new = session.run("new_postings", {**rows, "after": after}).fetchall()
     table = np.array(new, dtype=np.int64).reshape(-1, 4)
     memories, frequencies, lengths, threads = (column.copy() for column in table.T)
     added = Postings(memories, frequencies, lengths, threads | (rows["label"] << 32))
@@ -248,9 +246,9 @@ def _read(
 
 
 def _lengths(
-    connection: Connection, rows: dict[str, Any], _known: ThreadLengths | None, _after: int
+    session: Session, rows: dict[str, Any], _known: ThreadLengths | None, _after: int
 ) -> ThreadLengths:
-    found = connection.execute(SQL["thread_lengths"], rows).fetchall()
+    found = session.run("thread_lengths", rows).fetchall()
     table = np.array(found, dtype=np.int64).reshape(-1, 2)
     return ThreadLengths(table[:, 0] | (rows["label"] << 32), table[:, 1].copy())
 

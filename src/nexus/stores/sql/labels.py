@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 
 from ...core.access import Grant, Label, check_grant
 from ...core.canonical import canonical_json
 from ...core.chain import GENESIS
 from ...core.ids import WorkspaceId, digest
 from ...core.scope import Scope
-from ..queries import load_queries
-from .connections import Connection
-
-SQL = load_queries(__package__)
+from .session import Row, Session
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,75 +79,73 @@ def _digest(scope: Scope) -> str:
     return digest("scope", str(scope))
 
 
-MOST_VIEWS = 100  # of one connection
-
-
-def readable(connection: Connection, grant: Grant) -> Readable:
-    """Compile a grant into what every query below it is bound to.
-
-    One question compiles the same grant several times; while nobody has written anything in
-    between (SQLite's data version tells), the first answer stands.
-    """
+def readable(session: Session, grant: Grant) -> Readable:
+    """Compile a grant into what every query below it is bound to."""
     check_grant(grant)
-    (version,) = connection.execute("PRAGMA data_version").fetchone()
-    views: dict[object, tuple[int, Readable]] = vars(connection).setdefault("views", {})
     key = (grant.workspace, grant.scopes, grant.everything)
-    known = views.get(key)
-    if known and known[0] == version:
-        return known[1]
-    if len(views) >= MOST_VIEWS:
-        views.clear()
-    view = _compiled(connection, grant)
-    views[key] = (version, view)
-    return view
+    return session.view(key, partial(_compiled, session, grant))
 
 
-def _compiled(connection: Connection, grant: Grant) -> Readable:
-    row = connection.execute(SQL["workspace"], {"name": grant.workspace.value}).fetchone()
-    if not row:
-        return NOTHING
-    parameters = {"workspace": row[0], "scopes": json.dumps(_digests(grant.scopes))}
-    query = SQL["all_labels"] if grant.everything else SQL["readable_labels"]
-    states = connection.execute(query, parameters)
-    return Readable(row[0], tuple(LabelState(*state) for state in states))
+def _compiled(session: Session, grant: Grant) -> Readable:
+    named: dict[str, object] = {"name": grant.workspace.value}
+    if grant.everything:
+        rows = session.run("all_labels", named).fetchall()
+    else:
+        scopes = json.dumps(_digests(grant.scopes))
+        rows = session.run("readable_labels", {**named, "scopes": scopes}).fetchall()
+    return Readable(rows[0][0], tuple(LabelState(*row[1:]) for row in rows)) if rows else NOTHING
 
 
-def workspace_number(connection: Connection, workspace: WorkspaceId) -> int:
+def workspace_number(session: Session, workspace: WorkspaceId) -> int:
     """The workspace's number, given to it with its first write."""
-    named = {"name": workspace.value}
-    row = connection.execute(SQL["workspace"], named).fetchone()
+    number, *_ = chain_end(session, workspace)
+    return number
+
+
+def chain_end(session: Session, workspace: WorkspaceId) -> tuple[int, int, bytes]:
+    """Where the workspace's next event goes: its number, its length and the newest hash."""
+    row = _locked(session, workspace)
     if row:
-        return int(row[0])
-    added = connection.execute(SQL["add_workspace"], {**named, "head": GENESIS})
-    return int(added.lastrowid or 0)
+        number, length, head, _ = row
+        return number, length, head
+    session.run("add_workspace", {"name": workspace.value, "head": GENESIS})
+    return chain_end(session, workspace)
 
 
-def known_workspace(connection: Connection, workspace: WorkspaceId) -> int:
-    """The workspace's number, or one that no row has."""
-    row = connection.execute(SQL["workspace"], {"name": workspace.value}).fetchone()
+def _locked(session: Session, workspace: WorkspaceId) -> Row | None:
+    """The workspace's row, which nobody else changes before this transaction ends."""
+    row: Row | None = session.run("lock_workspace", {"name": workspace.value}).fetchone()
+    return row
+
+
+def known_workspace(session: Session, workspace: WorkspaceId) -> int:
+    """The number of a workspace that is read, or one that no row has."""
+    row = session.run("workspace", {"name": workspace.value}).fetchone()
     return int(row[0]) if row else NOTHING.workspace
 
 
-def label_number(
-    connection: Connection, workspace: int, label: Label, *, learned: bool = False
-) -> int:
+def locked_workspace(session: Session, workspace: WorkspaceId) -> int:
+    """The number of a workspace that is written to, or one that no row has."""
+    row = _locked(session, workspace)
+    return int(row[0]) if row else NOTHING.workspace
+
+
+def label_number(session: Session, workspace: int, label: Label, *, learned: bool = False) -> int:
     """The number of a label on one of its two shelves."""
     scopes = _digests(label)
     named = {"workspace": workspace, "scopes": canonical_json(scopes), "learned": learned}
-    row = connection.execute(SQL["label"], named).fetchone()
+    row = session.run("label", named).fetchone()
     if row:
         return int(row[0])
-    (number,) = connection.execute(SQL["add_label"], {**named, "size": len(scopes)}).fetchone()
-    connection.executemany(
-        SQL["add_label_scope"],
-        [{"workspace": workspace, "scope": scope, "label": number} for scope in scopes],
-    )
+    (number,) = session.run("add_label", {**named, "size": len(scopes)}).fetchone()
+    session.run_many("add_label_scope", [(workspace, scope, number) for scope in scopes])
     return int(number)
 
 
-def take_numbers(connection: Connection, workspace: int, name: WorkspaceId, count: int) -> range:
+def take_numbers(session: Session, workspace: int, count: int) -> range:
     """The next `count` numbers of this workspace, inside the transaction that uses them."""
-    row = connection.execute(SQL["workspace"], {"name": name.value}).fetchone()
-    last = row[3] + count
-    connection.execute(SQL["set_counter"], {"workspace": workspace, "counter": last})
-    return range(row[3] + 1, last + 1)
+    if not count:
+        return range(0)
+    taken = {"workspace": workspace, "count": count}
+    (last,) = session.run("take_numbers", taken).fetchone()
+    return range(last - count + 1, last + 1)

@@ -1,4 +1,4 @@
-"""The windows of places, in SQLite: one row for each thing that lies in one."""
+"""The windows of places: one row for each thing that lies in one."""
 
 from __future__ import annotations
 
@@ -11,17 +11,23 @@ from ...core.canonical import canonical_json, clean_json, time_text
 from ...core.ids import WorkspaceId
 from ...core.scope import Scope
 from ...core.window import IDLE, MOST_KEPT, Slot, WindowItem, item_from_json, item_to_json
-from .connections import Connection, Connections
-from .labels import SQL, known_workspace, label_number, readable, workspace_number
+from .labels import (
+    known_workspace,
+    label_number,
+    locked_workspace,
+    readable,
+    workspace_number,
+)
+from .session import Connections, Session
 
 
-class SqliteWindow:
+class SqlWindow:
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
 
     def put(self, workspace: WorkspaceId, items: Sequence[WindowItem]) -> None:
         spelt = [(item, canonical_json(_checked(item))) for item in items]
-        self._connections.write(lambda connection: _put(connection, workspace, spelt))
+        self._connections.write(lambda session: _put(session, workspace, spelt))
 
     def find(
         self,
@@ -32,56 +38,52 @@ class SqliteWindow:
         key: str | None = None,
         idle: timedelta = IDLE,
     ) -> list[WindowItem]:
-        with self._connections.reading() as connection:
+        with self._connections.reading() as session:
             bound = {
-                **readable(connection, grant).told.parameters,
+                **readable(session, grant).told.parameters,
                 "slots": json.dumps([slot.value for slot in slots]),
                 "key": key,
                 **_moment(now, idle),
             }
-            return _items(connection.execute(SQL["window_items"], bound))
+            return _items(session.run("window_items", bound))
 
     def drop(self, workspace: WorkspaceId, scope: Scope, slot: Slot, key: str | None = None) -> int:
-        def drop(connection: Connection) -> int:
-            number = known_workspace(connection, workspace)
-            label = label_number(connection, number, frozenset({scope})) if number >= 0 else 0
+        def drop(session: Session) -> int:
+            number = locked_workspace(session, workspace)
+            label = label_number(session, number, frozenset({scope})) if number >= 0 else 0
             bound = {"workspace": number, "label": label, "slot": slot.value, "key": key}
-            return connection.execute(SQL["drop_window_item"], bound).rowcount
+            return session.run("drop_window_item", bound).rowcount
 
         return self._connections.write(drop)
 
     def prune(self, *, now: datetime, idle: timedelta = IDLE) -> int:
         bound = _moment(now, idle)
-        return self._connections.write(
-            lambda connection: connection.execute(SQL["prune_window"], bound).rowcount
-        )
+        return self._connections.write(lambda session: session.run("prune_window", bound).rowcount)
 
     def tied_to(self, workspace: WorkspaceId, ids: Sequence[str]) -> list[WindowItem]:
-        with self._connections.reading() as connection:
-            number = known_workspace(connection, workspace)
+        with self._connections.reading() as session:
+            number = known_workspace(session, workspace)
             bound = {"workspace": number, "ids": json.dumps(ids)}
-            return _items(connection.execute(SQL["window_tied_to"], bound))
+            return _items(session.run("window_tied_to", bound))
 
 
-def erase_from_window(connection: Connection, number: int, ids: Iterable[str]) -> int:
+def erase_from_window(session: Session, number: int, ids: Iterable[str]) -> int:
     """Take out whatever is tied to these; to be called while the events are still there."""
     bound = {"workspace": number, "ids": json.dumps(list(ids))}
-    return connection.execute(SQL["erase_from_window"], bound).rowcount
+    return session.run("erase_from_window", bound).rowcount
 
 
 def _checked(item: WindowItem) -> object:
     return clean_json(item_to_json(item), "a window")
 
 
-def _put(
-    connection: Connection, workspace: WorkspaceId, items: Sequence[tuple[WindowItem, str]]
-) -> None:
-    number = workspace_number(connection, workspace)
+def _put(session: Session, workspace: WorkspaceId, items: Sequence[tuple[WindowItem, str]]) -> None:
+    number = workspace_number(session, workspace)
     for item, content in items:
         given = {"workspace": number, "ids": json.dumps(item.rests_on)}
-        if connection.execute(SQL["any_erased"], given).fetchone():
+        if session.run("any_erased", given).fetchone():
             continue
-        label = label_number(connection, number, item.label)
+        label = label_number(session, number, item.label)
         row = {
             "workspace": number,
             "label": label,
@@ -92,10 +94,10 @@ def _put(
             "tied_to": json.dumps(item.tied_to),
             "content": content,
         }
-        connection.execute(SQL["put_window_item"], row)
+        session.run("put_window_item", row)
         if item.slot in MOST_KEPT:
             most = {**row, "most": MOST_KEPT[item.slot]}
-            connection.execute(SQL["trim_window"], most)
+            session.run("trim_window", most)
 
 
 def _items(rows: Iterable[tuple[str]]) -> list[WindowItem]:

@@ -1,0 +1,80 @@
+"""Erasure: out of every table, with all that rests on it. Each product then looks for traces."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from ...core.canonical import text_time, time_text
+from ...core.codec import memory_from_json
+from ...core.ids import WorkspaceId
+from ...core.records import Erased, Memory, Tombstone
+from .labels import known_workspace, workspace_number
+from .memories import delete_memories
+from .session import Connections, Row, Session
+from .window import erase_from_window
+
+
+class SqlEraser:
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    def derived(self, workspace: WorkspaceId, ids: Iterable[str]) -> list[Memory]:
+        with self._connections.reading() as session:
+            number = known_workspace(session, workspace)
+            bound = {"workspace": number, "ids": json.dumps(list(ids))}
+            rows = session.run("resting_on", bound).fetchall()
+        return [memory_from_json(json.loads(content), workspace) for (content,) in rows]
+
+    def erase(
+        self,
+        workspace: WorkspaceId,
+        *,
+        events: Sequence[str],
+        memories: Sequence[str],
+        tombstones: Sequence[Tombstone],
+    ) -> Erased:
+        def erase(session: Session) -> Erased:
+            number = workspace_number(session, workspace)
+            # Asked here, not before: somebody may just have learned from what is to go.
+            given = {"workspace": number, "ids": json.dumps([*events, *memories])}
+            found = session.run("resting_on", given).fetchall()
+            resting = [json.loads(content)["id"] for (content,) in found]
+            report = delete_memories(session, workspace, dict.fromkeys([*memories, *resting]))
+            self._also_erase(session)
+            gone_ids = [*events, *memories, *resting, *(stone.digest for stone in tombstones)]
+            seen = erase_from_window(session, number, gone_ids)
+            rows = [(number, id) for id in events]
+            queued = session.run_many("drop_any_work", rows)
+            gone = session.run_many("erase_event", rows)
+            session.run_many("add_tombstone", [_stone_row(number, stone) for stone in tombstones])
+            return replace(report, events=gone, queued=queued, window=seen)
+
+        return self._connections.write(erase)
+
+    def tombstones(self, workspace: WorkspaceId) -> list[Tombstone]:
+        with self._connections.reading() as session:
+            bound = {"workspace": known_workspace(session, workspace)}
+            rows = session.run("tombstones", bound).fetchall()
+        return [Tombstone(kind=kind, digest=what, at=text_time(at)) for kind, what, at in rows]
+
+    def gone(self, workspace: WorkspaceId, ids: Sequence[str]) -> bool:
+        with self._connections.reading() as session:
+            number = known_workspace(session, workspace)
+            bound = {"workspace": number, "ids": json.dumps(list(ids))}
+            return session.run("any_erased", bound).fetchone() is not None
+
+    def _also_erase(self, session: Session) -> None:
+        """What a product keeps beside the tables goes in the same transaction."""
+
+
+def _stone_row(number: int, stone: Tombstone) -> Row:
+    return number, stone.kind, stone.digest, time_text(stone.at)
+
+
+def still_kept(session: Session, piece: bytes) -> bool:
+    """Whether it also stands in a record that is kept: two people may say the same."""
+    bound = {"text": piece.decode(errors="replace"), "bytes": piece}
+    (kept,) = session.run("still_kept", bound).fetchone()
+    return bool(kept)

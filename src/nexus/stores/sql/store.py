@@ -1,0 +1,56 @@
+"""What the SQL stores hand out: the parts of one database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ...core.access import Grant
+from ...core.erasing import Eraser
+from ...core.graph import Graph, RecordsGraph
+from ...core.ids import WorkspaceId
+from ...core.protocols import Vectors
+from .accounts import SqlAccounts
+from .keywords import Keywords
+from .labels import readable
+from .ledger import SqlLedger
+from .memories import SqlMemories
+from .queue import SqlQueue
+from .session import Connections
+from .window import SqlWindow
+
+
+class SqlStore:
+    """The parts whose rows are the same in every SQL product; a product adds its own."""
+
+    def __init__(self, connections: Connections, keywords: Keywords) -> None:
+        self._sessions = connections
+        self.ledger = SqlLedger(connections)
+        self.queue = SqlQueue(connections)
+        self.memories = SqlMemories(connections, keywords)
+        self.accounts = SqlAccounts(connections)
+        self.window = SqlWindow(connections)
+        self.graph: Graph = RecordsGraph(self.memories)
+        self.vectors: Vectors
+        self.eraser: Eraser
+
+    @contextmanager
+    def moment(self) -> Iterator[None]:
+        with self._sessions.reading():
+            yield
+
+    def workspaces(self) -> list[WorkspaceId]:
+        with self._sessions.reading() as session:
+            return [WorkspaceId(name) for (name,) in session.run("workspaces")]
+
+    def count(self, grant: Grant) -> dict[str, int]:
+        with self._sessions.reading() as session:
+            bound = readable(session, grant).parameters
+            (events,) = session.run("count_events", bound).fetchone()
+            kinds = dict(session.run("count_memories", bound).fetchall())
+            (vectors,) = session.run("count_vectors", bound).fetchone()
+        return {"events": events, **kinds, "vectors": vectors}
+
+    def epoch(self, grant: Grant) -> int:
+        with self._sessions.reading() as session:
+            return sum(state.epoch for state in readable(session, grant).labels)
