@@ -79,10 +79,20 @@ def unfenced(text: str) -> str:
 
 def inert(text: str) -> str:
     """Nothing in the text is taken for a fence, for a model's own mark, or loads an image."""
-    plain = IMITATION.sub(
-        lambda found: f"[{'/' if '/' in found[0] or '／' in found[0] else ''}nexus memory", text
-    )
-    return MARK.sub(r"‹|\1|›", plain).replace("![", "[image: ")
+    if _speaks_of_us(text):
+        text = IMITATION.sub(_named, text)
+    if "<|" in text:
+        text = MARK.sub(r"‹|\1|›", text)
+    return text.replace("![", "[image: ")
+
+
+def _speaks_of_us(text: str) -> bool:
+    """Whether our name may stand there, in whatever capitals (ſ is one): bytes tell it soonest."""
+    return b"nexus" in text.encode(errors="replace").lower() or "ſ" in text
+
+
+def _named(found: re.Match[str]) -> str:
+    return f"[{'/' if '/' in found[0] or '／' in found[0] else ''}nexus memory"
 
 
 def _tags(text: str) -> Iterator[Tag]:

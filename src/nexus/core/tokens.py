@@ -14,27 +14,34 @@ from functools import cache
 from pathlib import Path
 
 MOST_COUNTED = 20_000
+MOST_PIECES = 50_000
+LONGEST_KEPT = 40  # letters of a piece
 CAUTION = 1.01  # a budget is better kept than used up
 
-PIECE = re.compile(
-    r"""(?P<accented>[ \t]?[A-Za-z]*[À-ɏḀ-ỿ][A-Za-zÀ-ɏḀ-ỿ]*)
-    |   (?P<capitals>[ \t]?[A-Z]{2,}(?![a-z]))
-    |   (?P<word>[ \t]?[A-Za-z][a-z]*)
-    |   (?P<digits>[0-9]{1,3})
-    |   (?P<ideograph>[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff])
-    |   (?P<hangul>[ ]?[\uac00-\ud7af]+)
-    |   (?P<cyrillic>[ ]?[\u0400-\u052f]+)
-    |   (?P<greek>[ ]?[\u0370-\u03ff\u1f00-\u1fff]+)
-    |   (?P<hebrew>[ ]?[\u0590-\u05ff]+)
-    |   (?P<arabic>[ ]?[\u0600-\u08ff]+)
-    |   (?P<indic>[ ]?[\u0900-\u0dff]+)
-    |   (?P<thai>[ ]?[\u0e00-\u0fff]+)
-    |   (?P<line>\s*[\r\n]+)
-    |   (?P<space>\s+)
-    |   (?P<marks>[ ]?[!-/:-@\[-`{-~]+)
-    |   (?P<other>.)""",
-    re.VERBOSE | re.DOTALL,
+PIECES = {  # kind of piece: what it looks like; the first that fits is meant
+    "accented": r"[ \t]?[A-Za-z]*[À-ɏḀ-ỿ][A-Za-zÀ-ɏḀ-ỿ]*",
+    "capitals": r"[ \t]?[A-Z]{2,}(?![a-z])",
+    "word": r"[ \t]?[A-Za-z][a-z]*",
+    "digits": r"[0-9]{1,3}",
+    "ideograph": r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]",
+    "hangul": r"[ ]?[\uac00-\ud7af]+",
+    "cyrillic": r"[ ]?[\u0400-\u052f]+",
+    "greek": r"[ ]?[\u0370-\u03ff\u1f00-\u1fff]+",
+    "hebrew": r"[ ]?[\u0590-\u05ff]+",
+    "arabic": r"[ ]?[\u0600-\u08ff]+",
+    "indic": r"[ ]?[\u0900-\u0dff]+",
+    "thai": r"[ ]?[\u0e00-\u0fff]+",
+    "line": r"\s*[\r\n]+",
+    "space": r"\s+",
+    "marks": r"[ ]?[!-/:-@\[-`{-~]+",
+    "other": r".",
+}
+ASCII = ("capitals", "word", "digits", "line", "space", "marks", "other")
+NAMED_PIECE = re.compile(
+    "|".join(f"(?P<{kind}>{looks})" for kind, looks in PIECES.items()), re.DOTALL
 )
+ANY_PIECE = re.compile("|".join(PIECES.values()), re.DOTALL)
+ASCII_PIECE = re.compile("|".join(PIECES[kind] for kind in ASCII), re.DOTALL)
 KNOWN_WORD = 0.92
 OTHER_WORD, EACH_LETTER, FREE_LETTERS = 0.2, 0.40, 4
 RATES = {  # kind of piece: (each piece, each letter)
@@ -101,20 +108,34 @@ def _tokens(text: str) -> float:
 
 
 def _count(text: str) -> float:
-    known = known_words()
-    tokens = 0.0
-    for match in PIECE.finditer(text):
-        kind = match.lastgroup or "other"
-        piece = match.group()
-        if kind == "word":
-            word = piece.strip().lower()
-            spare = max(0, len(word) - FREE_LETTERS)
-            common = len(word) < 3 or word in known
-            tokens += KNOWN_WORD if common else OTHER_WORD + EACH_LETTER * spare
-        else:
-            once, each = RATES[kind]
-            tokens += once + each * len(piece.strip()) if each else once
-    return tokens
+    pieces = (ASCII_PIECE if text.isascii() else ANY_PIECE).findall(text)
+    return sum(map(_costs.__getitem__, pieces))
+
+
+class _Costs(dict[str, float]):
+    """What each piece costs, worked out when it is first met: people use the same words again."""
+
+    def __missing__(self, piece: str) -> float:
+        match = NAMED_PIECE.fullmatch(piece)
+        cost = _cost(match.lastgroup if match else None, piece)
+        if len(piece) <= LONGEST_KEPT:
+            if len(self) >= MOST_PIECES:
+                self.clear()
+            self[piece] = cost
+        return cost
+
+
+_costs = _Costs()
+
+
+def _cost(kind: str | None, piece: str) -> float:
+    if kind == "word":
+        word = piece.strip().lower()
+        spare = max(0, len(word) - FREE_LETTERS)
+        common = len(word) < 3 or word in known_words()
+        return KNOWN_WORD if common else OTHER_WORD + EACH_LETTER * spare
+    once, each = RATES[kind or "other"]
+    return once + each * len(piece.strip()) if each else once
 
 
 @cache

@@ -13,6 +13,8 @@ HIDDEN = re.compile(
     "|[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u2028-\u202e"
     "\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e001f\U000e007f])"
 )
+# All of their characters in one class, which is soon seen not to occur.
+ANY_HIDDEN = re.compile("[" + "".join(re.findall(r"\[([^\]]+)\]", HIDDEN.pattern)) + "]")
 
 
 def visible(text: str) -> str:
@@ -20,7 +22,7 @@ def visible(text: str) -> str:
 
     Line ends become plain ones. Joiners stay between the letters and pictures that need them.
     """
-    if text.isprintable() and not HIDDEN.search(text):
+    if (text.isascii() and text.isprintable()) or not ANY_HIDDEN.search(text):
         return text
     return HIDDEN.sub(_shown, text.replace("\r\n", "\n"))
 
