@@ -11,7 +11,7 @@ less is found.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ..core.access import Grant
 from ..core.derive import known_as, names_in
@@ -28,7 +28,6 @@ FADING = 0.5  # a step outwards counts half
 LONGEST_NAME = 4  # words
 MOST_BOOST = max(BOOST.values())
 MOST_FACTS = 30  # of each step, the newest
-MOST_NAMES = 50  # followed from one step to the next
 MOST_ENTITIES = 10  # records of who the names are, the newest
 RARE = 3  # learned facts a name may have and still lead to each of them with full weight
 MANY = 10  # and from how many on it leads to none of them
@@ -61,17 +60,11 @@ def _outwards(
     store: Store, grant: Grant, asked: Asked, names: set[str], *, learned: bool
 ) -> dict[str, float]:
     """Facts and entities themselves, step by step; learned ones only if they are asked for."""
+    walk = store.graph.around(grant, sorted(names), depth=DEPTH, limit=MOST_FACTS, learned=learned)
     scores: dict[str, float] = {}
-    known: set[str] = set()
-    for step in range(DEPTH):
-        if not names:
-            break
-        wanted = sorted(names)
-        facts = store.memories.named(grant, wanted, limit=MOST_FACTS, learned=learned)
+    for step, facts in enumerate(walk):
         for id, boost in _boosts(facts, asked).items():
             scores.setdefault(id, boost * FADING**step)
-        known |= names
-        names = set(sorted(_reached(facts) - known)[:MOST_NAMES])
     return scores
 
 
@@ -83,9 +76,9 @@ def _folded(store: Store, grant: Grant, asked: Asked, names: set[str]) -> dict[s
     names = names - set(map(known_as, asked.understood.people))
     if not names:
         return {}
-    kinds = [MemoryKind.ENTITY]
-    names |= _reached(store.memories.named(grant, sorted(names), limit=MOST_ENTITIES, kinds=kinds))
-    found = store.memories.named(grant, sorted(names), limit=MOST_FACTS, kinds=[MemoryKind.FACT])
+    entities = _about(store, grant, names, MemoryKind.ENTITY, limit=MOST_ENTITIES)
+    names |= {name for entity in entities for name in names_in(entity)}
+    found = _about(store, grant, names, MemoryKind.FACT, limit=MOST_FACTS)
     facts = [fact for fact in found if fact.learned]
     shared = Counter(name for fact in facts for name in names_in(fact))
     worth = {fact.id: _rarity(fact, names, shared) for fact in facts}
@@ -101,6 +94,13 @@ def _folded(store: Store, grant: Grant, asked: Asked, names: set[str]) -> dict[s
             if score > said_in.get((fact.scope, event), (0.0, fact))[0]:
                 said_in[fact.scope, event] = score, fact
     return scores | _passages(store, grant, said_in)
+
+
+def _about(
+    store: Store, grant: Grant, names: set[str], kind: MemoryKind, *, limit: int
+) -> list[Memory]:
+    (step,) = store.graph.around(grant, sorted(names), depth=1, limit=limit, kinds=[kind]) or [[]]
+    return step
 
 
 def _rarity(fact: Memory, names: set[str], shared: Mapping[str, int]) -> float:
@@ -156,10 +156,6 @@ def possible_names(question: str) -> Iterator[str]:
             run = words[start:end]
             if not {run[0].casefold(), run[-1].casefold()} & STOP_WORDS:
                 yield known_as(" ".join(run).removesuffix("'s").removesuffix("’s"))
-
-
-def _reached(facts: Iterable[Memory]) -> set[str]:
-    return {name for fact in facts for name in names_in(fact)}
 
 
 def _passing(store: Store, grant: Grant, asked: Asked, scores: dict[str, float]) -> list[str]:
