@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ..core.context import Cut, Item
 from ..core.part import Part
@@ -46,7 +46,7 @@ class Measure:
         return self.count(line(item, part) + "\n") + 1  # counts are rounded, and lines add up
 
     def counted(self, part: Part, items: Iterable[Item]) -> list[Item]:
-        return [replace(item, tokens=self.tokens(item, part)) for item in items]
+        return [item.counted(self.tokens(item, part)) for item in items]
 
     def frame(self, asking: Asking) -> int:
         """The header, the fence, and what is said where nothing was found."""

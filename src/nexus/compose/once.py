@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..core.context import Cut, Item
 from ..core.part import Part
-from ..core.text import WORD
 
+WORD = re.compile(r"[^\W_]+")
+MARKS_AS_SPACES = bytes(code if chr(code).isalnum() else ord(" ") for code in range(256))
 SHORTEST = 16  # letters: shorter ones ("Yes, sure.") are nobody's in particular
 
 IN_THE_WINDOW = "in the window"
@@ -17,7 +19,10 @@ SAID_ABOVE = "said above"
 
 def plain(text: str) -> str:
     """A text by its words alone."""
-    return " ".join(WORD.findall(text.casefold()))
+    folded = text.casefold()
+    if folded.isascii():  # nearly always, and four times as fast
+        return " ".join(folded.encode().translate(MARKS_AS_SPACES).decode().split())
+    return " ".join(WORD.findall(folded))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
 from ..core.access import Viewer
 from ..core.context import Item
@@ -139,8 +140,7 @@ def line(item: Item, part: Part) -> str:
     if part in BARE:
         return f"- {text}"
     known = [
-        f"{item.at:%Y-%m-%d %H:%M}" if item.at and part in TIMED else "",
-        f"{item.at:%Y-%m-%d}" if item.at and part not in TIMED else "",
+        item.at.isoformat(" ", "minutes")[: 16 if part in TIMED else 10] if item.at else "",
         str(item.why.get("kind", "")),
         MARKS[item.trust],
         _name(item.scope) if item.scope else "",
@@ -149,6 +149,7 @@ def line(item: Item, part: Part) -> str:
     return f"- [{' | '.join(filter(None, known))}] {who}{text}"
 
 
+@lru_cache(maxsize=1_000)  # the same people speak line after line
 def _name(name: str) -> str:
     """A name as it stands in a line: it cannot end what we say of it."""
     plain = visible(name).translate(_STRUCTURE)
