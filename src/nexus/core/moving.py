@@ -67,8 +67,9 @@ class Mover(Protocol):
     def write(self, workspace: WorkspaceId, shelf: Shelf, lines: Sequence[str]) -> int:
         """Keep these as they are, in one transaction; how many were not there yet.
 
-        What is there and the same stays; what is there and different is Conflict. Events must
-        continue the chain: one that does not follow the one before it is Conflict, too.
+        What is there stays. Among events and memories, another one under the same id is Conflict;
+        on the other shelves it shows when both stores are compared. Events must continue the
+        chain: one that does not follow the one before it is Conflict, too.
         """
         ...
 

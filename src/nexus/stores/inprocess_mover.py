@@ -80,8 +80,8 @@ class InProcessMover:
 
     def write(self, workspace: WorkspaceId, shelf: Shelf, lines: Sequence[str]) -> int:
         with self._state.lock:
-            known = set(self._lines(workspace, shelf))
-            new = [line for line in dict.fromkeys(lines) if line not in known]
+            known = {_name(shelf, line) for line in self._lines(workspace, shelf)}
+            new = [line for line in dict.fromkeys(lines) if _name(shelf, line) not in known]
             home = self._state.of(workspace)
             if shelf is Shelf.EVENTS:
                 _chain(home, [Entry.of(line) for line in new])
@@ -102,6 +102,23 @@ class InProcessMover:
         for each in positions:
             data = np.frombuffer(each.data, dtype="<f4")
             vectors.put(workspace, each.profile, {each.memory: data})
+
+
+# What a record is known by. An event or a memory is the whole line: another one is Conflict.
+NAMES = {
+    Shelf.VECTORS: ("memory", "profile"),
+    Shelf.TOMBSTONES: ("kind", "digest"),
+    Shelf.SPENDING: ("at", "purpose", "model"),
+    Shelf.WINDOW: ("scope", "beside", "slot", "key"),
+    Shelf.WORK: ("event",),
+}
+
+
+def _name(shelf: Shelf, line: str) -> str:
+    if shelf not in NAMES:
+        return line
+    told = json.loads(line)
+    return canonical_json([told[name] for name in NAMES[shelf]])
 
 
 def _entry_line(number: int, entry: _Entry) -> str:

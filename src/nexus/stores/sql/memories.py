@@ -195,10 +195,15 @@ def _put(session: Session, workspace: WorkspaceId, drafts: Sequence[Draft]) -> l
     last = {memory.id: memory for memory in kept}  # of two with the same id, the later one
     changed = [memory for memory in last.values() if _changed(session, number, memory)]
     delete_memories(session, workspace, [memory.id for memory in changed])
-    numbers = take_numbers(session, number, len(changed))
-    for place, memory in zip(numbers, changed, strict=True):
-        _write(session, number, place, memory)
+    add_memories(session, number, changed)
     return kept
+
+
+def add_memories(session: Session, number: int, memories: Sequence[Memory]) -> None:
+    """Write memories that are not there, as they are."""
+    numbers = take_numbers(session, number, len(memories))
+    for place, memory in zip(numbers, memories, strict=True):
+        _write(session, number, place, memory)
 
 
 def _derived(

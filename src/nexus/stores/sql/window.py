@@ -83,21 +83,25 @@ def _put(session: Session, workspace: WorkspaceId, items: Sequence[tuple[WindowI
         given = {"workspace": number, "ids": json.dumps(item.rests_on)}
         if session.run("any_erased", given).fetchone():
             continue
-        label = label_number(session, number, item.label)
-        row = {
-            "workspace": number,
-            "label": label,
-            "slot": item.slot.value,
-            "key": item.key,
-            "at": time_text(item.at),
-            "expires_at": time_text(item.expires_at) if item.expires_at else None,
-            "tied_to": json.dumps(item.tied_to),
-            "content": content,
-        }
+        row = window_row(session, number, item, content)
         session.run("put_window_item", row)
         if item.slot in MOST_KEPT:
             most = {**row, "most": MOST_KEPT[item.slot]}
             session.run("trim_window", most)
+
+
+def window_row(session: Session, number: int, item: WindowItem, content: str) -> dict[str, object]:
+    """The item as a row of the table."""
+    return {
+        "workspace": number,
+        "label": label_number(session, number, item.label),
+        "slot": item.slot.value,
+        "key": item.key,
+        "at": time_text(item.at),
+        "expires_at": time_text(item.expires_at) if item.expires_at else None,
+        "tied_to": json.dumps(item.tied_to),
+        "content": content,
+    }
 
 
 def _items(rows: Iterable[tuple[str]]) -> list[WindowItem]:

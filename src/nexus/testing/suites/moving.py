@@ -152,6 +152,22 @@ class MovingSuite:
             mover_of(store).write(ACME, Shelf.MEMORIES, [changed])
         assert lines(store, Shelf.MEMORIES) == [line]
 
+    def test_what_is_there_on_other_shelves_stays(self, store: Store) -> None:
+        origin = InProcessStore()
+        fill(origin)
+        move(origin, store)
+
+        for shelf, told, changed in (
+            (Shelf.SPENDING, '"calls":1', '"calls":2'),
+            (Shelf.WINDOW, '{"a":1}', '{"a":2}'),
+            (Shelf.WORK, '"attempts":1', '"attempts":2'),
+        ):
+            before = lines(store, shelf)
+            others = [line.replace(told, changed) for line in before]
+            assert others != before
+            assert mover_of(store).write(ACME, shelf, others) == 0
+            assert lines(store, shelf) == before
+
     def test_only_an_administrator_reads_a_whole_workspace(self, store: Store) -> None:
         fill(store)
 
