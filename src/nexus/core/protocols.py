@@ -379,6 +379,13 @@ class Store(Protocol):
         """The files it lives in; none for a store in memory."""
         ...
 
+    def follow(self) -> bool:
+        """Let what is kept beside the records catch up a little; whether there is more to do.
+
+        Nothing waits for it: what has not been followed yet is read from the records.
+        """
+        ...
+
     def optimize(self) -> None:
         """Give back space and tidy indexes."""
         ...

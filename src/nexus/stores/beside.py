@@ -45,12 +45,20 @@ class Elsewhere(Protocol):
     def close(self) -> None: ...
 
 
+class Following(Elsewhere, Protocol):
+    """A part that is made of the records, and follows them."""
+
+    def follow(self) -> bool:
+        """As of a store."""
+        ...
+
+
 class WindowElsewhere(Window, Elsewhere, Protocol):
     """A window that is not kept with the records."""
 
 
-class VectorsElsewhere(Vectors, Elsewhere, Protocol):
-    """Vectors that are not kept with the records."""
+class VectorsElsewhere(Vectors, Following, Protocol):
+    """Vectors that are searched in another place than the records."""
 
 
 class CombinedStore:
@@ -65,10 +73,12 @@ class CombinedStore:
     ) -> None:
         self._records = records
         self._elsewhere: list[Elsewhere] = [part for part in (window, vectors) if part]
+        self._following: list[Following] = [vectors] if vectors else []
         self.ledger = records.ledger
         self.queue = records.queue
         self.memories = records.memories
         self.accounts = records.accounts
+        self.graph = records.graph
         self.vectors: Vectors = vectors or records.vectors
         self.window: Window = window or records.window
         self.eraser: Eraser = CombinedEraser(records.eraser, self._elsewhere, window)
@@ -88,6 +98,10 @@ class CombinedStore:
     def files(self) -> list[Path]:
         beside = (file for part in self._elsewhere for file in part.files())
         return [*self._records.files(), *beside]
+
+    def follow(self) -> bool:
+        more = [part.follow() for part in self._following]
+        return self._records.follow() or any(more)
 
     def optimize(self) -> None:
         self._records.optimize()

@@ -770,6 +770,9 @@ class InProcessStore:
     def files(self) -> list[Path]:
         return []
 
+    def follow(self) -> bool:
+        return False  # nothing is kept beside the records
+
     def optimize(self) -> None:
         pass
 

@@ -11,6 +11,7 @@ from ...core.graph import Graph, RecordsGraph
 from ...core.ids import WorkspaceId
 from ...core.protocols import Vectors
 from .accounts import SqlAccounts
+from .feed import Feed
 from .keywords import Keywords
 from .labels import readable
 from .ledger import SqlLedger
@@ -25,6 +26,7 @@ class SqlStore:
 
     def __init__(self, connections: Connections, keywords: Keywords) -> None:
         self._sessions = connections
+        self.feed = Feed(connections)
         self.ledger = SqlLedger(connections)
         self.queue = SqlQueue(connections)
         self.memories = SqlMemories(connections, keywords)
@@ -54,3 +56,6 @@ class SqlStore:
     def epoch(self, grant: Grant) -> int:
         with self._sessions.reading() as session:
             return sum(state.epoch for state in readable(session, grant).labels)
+
+    def follow(self) -> bool:
+        return False  # nothing is kept beside the records

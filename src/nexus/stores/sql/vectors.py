@@ -67,11 +67,25 @@ class SqlVectors:
         with self._connections.reading() as session:
             view = readable(session, grant).searched(learned=learned)
             number = profile_number(session, profile)
-            blocks = [block for block in self._blocks(session, view, number) if len(block)]
-            if not blocks:
-                return []
-            search = _Search(session, view, grant, number, asked, limit)
-            return search.past_filter(blocks, where) if where else search.among_all(blocks)
+            return self.nearest_in(session, view, grant, number, asked, where=where, limit=limit)
+
+    def nearest_in(
+        self,
+        session: Session,
+        view: Readable,
+        grant: Grant,
+        profile: int,
+        asked: Floats,
+        *,
+        where: Filter | None,
+        limit: int,
+    ) -> list[Scored]:
+        """The closest in these labels, which are of what the grant may read."""
+        blocks = [block for block in self._blocks(session, view, profile) if len(block)]
+        if not blocks:
+            return []
+        search = _Search(session, view, grant, profile, asked, limit)
+        return search.past_filter(blocks, where) if where else search.among_all(blocks)
 
     def _blocks(self, session: Session, view: Readable, profile: int) -> Iterator[Codes]:
         for state in view.labels:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import cast
 
 from ...core.ids import WorkspaceId
+from ..residue import found_in_file
 from ..sql.eraser import SqlEraser, still_kept
 from ..sql.session import Session
 from .connections import Connection, Connections
-from .residue import found_in_file
 from .vec import blank_indexes
 
 PATIENCE_SECONDS = 5.0  # for readers that keep the log from being emptied

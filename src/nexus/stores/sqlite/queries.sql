@@ -14,6 +14,9 @@ INSERT INTO workspaces (name, head) VALUES (:name, :head);
 -- workspaces --
 SELECT name FROM workspaces WHERE length > 0 ORDER BY name;
 
+-- numbered_workspaces --
+SELECT workspace, name FROM workspaces ORDER BY workspace;
+
 -- advance_chain --
 UPDATE workspaces SET length = :length, head = :head WHERE workspace = :workspace;
 
@@ -339,6 +342,9 @@ RETURNING profile;
 -- profiles --
 SELECT provider, model, dimension, revision FROM profiles ORDER BY used DESC, profile;
 
+-- numbered_profiles --
+SELECT profile, dimension FROM profiles ORDER BY profile;
+
 -- use_profile --
 UPDATE profiles SET used = 1 + (SELECT max(used) FROM profiles) WHERE profile = :profile;
 
@@ -360,6 +366,22 @@ UPDATE labels SET latest = :latest, generation = generation + :replaced
 SELECT number, memory, data FROM vectors
  WHERE workspace = :workspace AND label = :label AND profile = :profile AND number > :after
  ORDER BY number;
+
+-- next_vectors --
+-- For an index beside the records, a batch at a time.
+SELECT number, memory, data FROM vectors
+ WHERE workspace = :workspace AND label = :label AND profile = :profile AND number > :after
+ ORDER BY number LIMIT :limit;
+
+-- vector_numbers --
+SELECT number FROM vectors
+ WHERE workspace = :workspace AND label = :label AND profile = :profile AND number <= :upto
+ ORDER BY number;
+
+-- next_memories --
+SELECT memory, content FROM memories
+ WHERE workspace = :workspace AND label = :label AND memory > :after
+ ORDER BY memory LIMIT :limit;
 
 -- vectors_at --
 -- Each place is [label, number]; labels come from the grant.

@@ -1,0 +1,97 @@
+"""What an index beside the records reads to follow them.
+
+Every memory and every vector has a number that grows with each write, and every label a
+generation that grows with each removal, both written in the transaction of the write itself.
+Whoever keeps how far it has come needs no other outbox: it asks for what has a larger number,
+and where the generation is another one it looks for what is gone.
+
+The feed reads a whole workspace, as its administrator. Nothing of it may reach an answer.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...core.access import administrator_grant
+from ...core.codec import memory_from_json
+from ...core.ids import WorkspaceId
+from ...core.protocols import Floats
+from ...core.records import Memory
+from .codes import Ints
+from .labels import Readable, readable
+from .session import Connections, Session
+
+
+@dataclass(frozen=True, slots=True)
+class NewVectors:
+    """Vectors of one label and profile, in the order of their numbers."""
+
+    numbers: Ints
+    memories: Ints  # whose they are
+    table: Floats
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """The records of an SQL store, in the order they were written."""
+
+    connections: Connections
+
+    def workspaces(self) -> dict[int, WorkspaceId]:
+        """Every workspace by its number."""
+        with self.connections.reading() as session:
+            rows = session.run("numbered_workspaces").fetchall()
+        return {number: WorkspaceId(name) for number, name in rows}
+
+    def labels(self, workspace: WorkspaceId) -> Readable:
+        """Every label of a workspace as it is now."""
+        with self.connections.reading() as session:
+            return readable(session, administrator_grant(workspace))
+
+    def profiles(self) -> dict[int, int]:
+        """The dimension of every profile, by its number."""
+        with self.connections.reading() as session:
+            return dict(session.run("numbered_profiles").fetchall())
+
+    def vectors(
+        self, workspace: WorkspaceId, label: int, profile: int, *, after: int, limit: int
+    ) -> NewVectors:
+        """The next vectors of a label after this number."""
+        with self.connections.reading() as session:
+            number = readable(session, administrator_grant(workspace)).workspace
+            return next_vectors(session, number, label, profile, after=after, limit=limit)
+
+    def vector_numbers(self, workspace: WorkspaceId, label: int, profile: int, upto: int) -> Ints:
+        """The numbers of all vectors of a label up to this one that are still there."""
+        with self.connections.reading() as session:
+            number = readable(session, administrator_grant(workspace)).workspace
+            place = {"workspace": number, "label": label, "profile": profile}
+            rows = session.run("vector_numbers", {**place, "upto": upto}).fetchall()
+        return np.array([number for (number,) in rows], dtype=np.int64)
+
+    def memories(
+        self, workspace: WorkspaceId, label: int, *, after: int, limit: int
+    ) -> list[tuple[int, Memory]]:
+        """The next memories of a label after this number, each with its own."""
+        with self.connections.reading() as session:
+            number = readable(session, administrator_grant(workspace)).workspace
+            place = {"workspace": number, "label": label, "after": after, "limit": limit}
+            rows = session.run("next_memories", place).fetchall()
+        return [(each, memory_from_json(json.loads(text), workspace)) for each, text in rows]
+
+
+def next_vectors(
+    session: Session, workspace: int, label: int, profile: int, *, after: int, limit: int
+) -> NewVectors:
+    """The next vectors of a label that this session may read."""
+    place = {"workspace": workspace, "label": label, "profile": profile}
+    rows = session.run("next_vectors", {**place, "after": after, "limit": limit}).fetchall()
+    numbers = np.array([number for number, *_ in rows], dtype=np.int64)
+    memories = np.array([memory for _, memory, _ in rows], dtype=np.int64)
+    return NewVectors(numbers, memories, session.floats([data for *_, data in rows]))
