@@ -53,16 +53,18 @@ def make_records(settings: StoreSettings) -> Store:
         from .stores.inprocess import InProcessStore  # noqa: PLC0415  # parts load lazily
 
         return InProcessStore()
+    if file := file_of(settings):
+        return _sqlite(settings, file)
+    return _plugin(settings, scheme_of(url) or "")
+
+
+def file_of(settings: StoreSettings) -> Path | None:
+    """The file a memory is kept in, if it is one."""
+    url = in_use(settings.url, "the store")
     scheme = scheme_of(url)
-    if scheme is None or scheme in SQLITE:
-        return _sqlite(settings, sqlite_file(url))
-    return _plugin(settings, scheme)
-
-
-def sqlite_file(url: str) -> Path:
-    """The file of a path or of `sqlite:///path`."""
-    path = url[len("sqlite://") :].removeprefix("/") if scheme_of(url) else url
-    return Path(path).expanduser()
+    if url == ":memory:" or (scheme is not None and scheme not in SQLITE):
+        return None
+    return Path(url[len("sqlite://") :].removeprefix("/") if scheme else url).expanduser()
 
 
 def _sqlite(settings: StoreSettings, file: Path) -> Store:

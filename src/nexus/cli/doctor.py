@@ -18,9 +18,9 @@ from ..config import settings_file
 from ..core.errors import NexusError
 from ..products import make_embedder
 from ..stores.queries import load_queries
-from ..storing import make_store
+from ..storing import file_of, make_store
 from .lazy import FOUND_NOTHING
-from .options import Door, json_option, store_file, store_options
+from .options import Door, json_option, store_options
 from .output import message, print_json, print_table
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def _settings(door: Door) -> Iterator[Check]:
 
 
 def _store(settings: Settings) -> Iterator[Check]:
-    file = store_file(settings)
+    file = file_of(settings.store)
     if file and not file.exists():
         yield Check("store", "note", f"{file} is not there yet; `nexus init` makes it")
         return
@@ -163,7 +163,7 @@ def _waiting(row: tuple[str, int, int, str | None]) -> Check:
 def _embedder(settings: Settings) -> Iterator[Check]:
     ours = make_embedder(settings.embeddings).profile
     yield Check("embedder", "ok", ours.name)
-    file = store_file(settings)
+    file = file_of(settings.store)
     if file is None or not file.exists():
         return
     with closing(make_store(settings.store)) as store:

@@ -19,7 +19,6 @@ from .options import (
     json_option,
     scope_option,
     standard_input,
-    store_file,
     store_options,
     time,
     viewer_options,
@@ -167,7 +166,9 @@ def compact(door: Door, as_json: bool) -> None:
     \b
         nexus memory compact
     """
-    file = store_file(door.settings)
+    from ..storing import file_of  # noqa: PLC0415
+
+    file = file_of(door.settings.store)
     with door.open() as nexus:
         before = file.stat().st_size if file else 0
         waiting = sum(nexus.workspace(name).flush() for name in nexus.workspaces())

@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from ..config import Settings
     from ..core.access import Grant
     from ..core.scope import Scope
@@ -127,8 +125,9 @@ class Door:
         """The memory; a file that is not there is made only by commands that write."""
         from ..core.errors import NotFound  # noqa: PLC0415
         from ..nexus import Nexus  # noqa: PLC0415
+        from ..storing import file_of  # noqa: PLC0415
 
-        file = store_file(self.settings)
+        file = file_of(self.settings.store)
         if file and not create and not file.exists():
             raise NotFound(f"no memory at {file} yet; `nexus init` or the first message makes one")
         with Nexus.open(settings=self.settings, background=False) as nexus:
@@ -174,16 +173,6 @@ class Door:
         """That, narrowed to the scope."""
         whole, one = self.reach(workspace, scope, as_admin=as_admin)
         return whole.within([one]) if one else whole
-
-
-def store_file(settings: Settings) -> Path | None:
-    """The file a memory is kept in, if it is one."""
-    from pathlib import Path  # noqa: PLC0415
-
-    from ..config import in_use  # noqa: PLC0415
-
-    url = in_use(settings.store.url, "the store").removeprefix("sqlite:///")
-    return None if "://" in url or url == ":memory:" else Path(url).expanduser()
 
 
 def store_options(command: Command) -> Command:
