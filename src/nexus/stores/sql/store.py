@@ -9,6 +9,7 @@ from ...core.access import Grant
 from ...core.erasing import Eraser
 from ...core.graph import Graph, RecordsGraph
 from ...core.ids import WorkspaceId
+from ...core.moving import Mover
 from ...core.protocols import Vectors
 from .accounts import SqlAccounts
 from .feed import Feed
@@ -35,6 +36,12 @@ class SqlStore:
         self.graph: Graph = RecordsGraph(self.memories)
         self.vectors: Vectors
         self.eraser: Eraser
+
+    @property
+    def mover(self) -> Mover:
+        from .mover import SqlMover  # noqa: PLC0415  # seldom needed
+
+        return SqlMover(self._sessions)
 
     @contextmanager
     def moment(self) -> Iterator[None]:

@@ -43,7 +43,9 @@ class SqlVectors:
         self, workspace: WorkspaceId, profile: EmbeddingProfile, vectors: Mapping[str, Floats]
     ) -> int:
         checked = {id: check_vector(profile, vector) for id, vector in vectors.items()}
-        return self._connections.write(lambda writer: _put(writer, workspace, profile, checked))
+        return self._connections.write(
+            lambda writer: put_vectors(writer, workspace, profile, checked)
+        )
 
     def get(self, grant: Grant, profile: EmbeddingProfile, ids: Sequence[str]) -> dict[str, Floats]:
         with self._connections.reading() as session:
@@ -269,12 +271,13 @@ def add_profile(session: Session, profile: EmbeddingProfile) -> int:
     return int(number)
 
 
-def _put(
+def put_vectors(
     session: Session,
     workspace: WorkspaceId,
     profile: EmbeddingProfile,
     vectors: Mapping[str, Floats],
 ) -> int:
+    """Keep these, which were checked; how many of their memories are there."""
     number = locked_workspace(session, workspace)
     kind = add_profile(session, profile)
     kept = 0

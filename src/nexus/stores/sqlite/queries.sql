@@ -576,3 +576,85 @@ SELECT version FROM schema_version ORDER BY version;
 -- add_version --
 INSERT INTO schema_version (version, description, applied_at)
 VALUES (:version, :description, :applied_at);
+
+-- named_workspaces --
+SELECT name FROM workspaces ORDER BY name;
+
+-- standing_counts --
+-- In the order in which shelves are moved.
+SELECT (SELECT count(*) FROM events WHERE workspace = :workspace),
+       (SELECT count(*) FROM memories WHERE workspace = :workspace),
+       (SELECT count(*) FROM vectors WHERE workspace = :workspace),
+       (SELECT count(*) FROM tombstones WHERE workspace = :workspace),
+       (SELECT count(*) FROM spending WHERE workspace = :workspace),
+       (SELECT count(*) FROM window_items WHERE workspace = :workspace),
+       (SELECT count(*) FROM outbox WHERE workspace = :workspace);
+
+-- standing_events --
+SELECT seq, id, content, salt, commitment, hash FROM events
+ WHERE workspace = :workspace AND seq > :after_1 ORDER BY seq LIMIT :limit;
+
+-- standing_memories --
+SELECT memory, content FROM memories
+ WHERE workspace = :workspace AND memory > :after_1 ORDER BY memory LIMIT :limit;
+
+-- standing_vectors --
+SELECT vectors.profile, vectors.memory, memories.id, provider, model, dimension, revision, data
+  FROM vectors
+  JOIN memories ON memories.workspace = vectors.workspace AND memories.memory = vectors.memory
+  JOIN profiles ON profiles.profile = vectors.profile
+ WHERE vectors.workspace = :workspace
+   AND (vectors.profile, vectors.memory) > (:after_1, :after_2)
+ ORDER BY vectors.profile, vectors.memory LIMIT :limit;
+
+-- standing_tombstones --
+SELECT kind, digest, at FROM tombstones
+ WHERE workspace = :workspace AND (kind, digest) > (:after_1, :after_2)
+ ORDER BY kind, digest LIMIT :limit;
+
+-- standing_spending --
+SELECT day, purpose, model, calls, input_tokens, output_tokens, cost FROM spending
+ WHERE workspace = :workspace AND (day, purpose, model) > (:after_1, :after_2, :after_3)
+ ORDER BY day, purpose, model LIMIT :limit;
+
+-- standing_window --
+SELECT label, slot, key, content FROM window_items
+ WHERE workspace = :workspace AND (label, slot, key) > (:after_1, :after_2, :after_3)
+ ORDER BY label, slot, key LIMIT :limit;
+
+-- standing_work --
+SELECT outbox.seq, events.id, step, due_at, attempts, error
+  FROM outbox JOIN events ON events.workspace = outbox.workspace AND events.seq = outbox.seq
+ WHERE outbox.workspace = :workspace AND outbox.seq > :after_1
+ ORDER BY outbox.seq LIMIT :limit;
+
+-- known_memories --
+SELECT memories.id, content
+  FROM json_each(:ids) AS wanted
+  CROSS JOIN memories ON memories.workspace = :workspace AND memories.id = wanted.value;
+
+-- count_known_vectors --
+SELECT count(*)
+  FROM json_each(:ids) AS wanted
+  CROSS JOIN memories ON memories.workspace = :workspace AND memories.id = wanted.value
+  JOIN vectors ON vectors.workspace = :workspace AND vectors.profile = :profile
+              AND vectors.memory = memories.memory;
+
+-- places_of_events --
+SELECT events.id, seq, label
+  FROM json_each(:ids) AS wanted
+  CROSS JOIN events ON events.workspace = :workspace AND events.id = wanted.value;
+
+-- move_spending --
+INSERT OR IGNORE INTO spending
+       (workspace, day, purpose, model, calls, input_tokens, output_tokens, cost)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?);
+
+-- move_window_item --
+INSERT OR IGNORE INTO window_items
+       (workspace, label, slot, key, at, expires_at, tied_to, content)
+VALUES (:workspace, :label, :slot, :key, :at, :expires_at, :tied_to, :content);
+
+-- move_work --
+INSERT OR IGNORE INTO outbox (workspace, seq, label, step, due_at, attempts, error)
+VALUES (?, ?, ?, ?, ?, ?, ?);
