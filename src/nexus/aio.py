@@ -19,6 +19,7 @@ from .core.scope import Scope
 from .goals import Goals
 from .nexus import Nexus
 from .place import Place
+from .procedures import Procedures
 from .reviews import Reviews
 from .workspace import Workspace
 
@@ -102,6 +103,15 @@ class AsyncGoals(_Face):
     tree = _Awaited(Goals.tree)
 
 
+class AsyncProcedures(_Face):
+    """Procedures, awaited."""
+
+    record = _Awaited(Procedures.record)
+    finish = _Awaited(Procedures.finish)
+    statistics = _Awaited(Procedures.statistics)
+    find = _Awaited(Procedures.find)
+
+
 class AsyncPlace(_Face):
     """A place, awaited."""
 
@@ -128,6 +138,7 @@ class AsyncPlace(_Face):
     entities = _Awaited(Place.entities)
     reviews = _Entered(Place.reviews, AsyncReviews)
     goals = _Entered(Place.goals, AsyncGoals)
+    procedures = _Entered(Place.procedures, AsyncProcedures)
     profile = _Awaited(Place.profile)
     sessions_knowing = _Awaited(Place.sessions_knowing)
     stale = _Awaited(Place.stale)

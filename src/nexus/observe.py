@@ -136,6 +136,27 @@ def goal(
     return _statement(viewer, scope, text, kind=kind, now=now, metadata=metadata, told=told)
 
 
+def deed(
+    viewer: Viewer,
+    kind: EventKind,
+    body: Mapping[str, Any],
+    text: str,
+    *,
+    now: datetime,
+    told: Told,
+) -> NewEvent:
+    """The agent did something here: it used a tool, or ended a task."""
+    metadata = {**_metadata(told), **clean_json(dict(body), "what was done")}
+    return NewEvent(
+        scope=viewer.home,
+        kind=kind,
+        role="tool",
+        trust=TRUST["tool"],
+        metadata=_of_project(viewer, metadata),
+        **_common(viewer.agent.value, text, now, told),
+    )
+
+
 def _unreserved(metadata: dict[str, Any]) -> dict[str, Any]:
     if taken := sorted(RESERVED & metadata.keys()):
         raise InvalidInput(f"a fact's metadata has no room for {', '.join(taken)}")

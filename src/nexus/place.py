@@ -39,6 +39,7 @@ from .reviews import Reviews
 
 if TYPE_CHECKING:
     from .goals import Goals
+    from .procedures import Procedures
     from .recall.entities import EntityView
     from .recall.profile import Profile
     from .recall.sessions import Session, SessionScore, Stale
@@ -305,6 +306,12 @@ class Place(Contexts, Desk):
         from .goals import Goals  # noqa: PLC0415
 
         return Goals(self._parts, self.viewer, self.grant)
+
+    def procedures(self) -> Procedures:
+        """How things are done: tools as they are used, tasks as they end, what works."""
+        from .procedures import Procedures  # noqa: PLC0415
+
+        return Procedures(self._parts, self.viewer, self.grant)
 
     def profile(self, person: str) -> Profile:
         """Who somebody is, as far as one may know here: a view over facts, and nothing stored."""

@@ -8,8 +8,9 @@ import pytest
 
 import nexus
 from nexus import AsyncNexus, AsyncPlace, AsyncWorkspace, Nexus, Place, Workspace
-from nexus.aio import AsyncGoals, AsyncReviews
+from nexus.aio import AsyncGoals, AsyncProcedures, AsyncReviews
 from nexus.goals import Goals
+from nexus.procedures import Procedures
 from nexus.reviews import Reviews
 
 SNAPSHOT = """
@@ -27,11 +28,12 @@ METHODS = {
     ),
     Place: (
         "add_fact after before compact compose drop_note entities entity episodes explain fact"
-        " facts flush get goal goals index interpret note notes observe observe_many profile"
-        " progress recall recent remember reviews scope sessions_knowing set_fact set_goal sources"
-        " stale think thoughts window"
+        " facts flush get goal goals index interpret note notes observe observe_many"
+        " procedures profile progress recall recent remember reviews scope sessions_knowing"
+        " set_fact set_goal sources stale think thoughts window"
     ),
     Goals: "abandon add block change complete get list reopen tree unblock",
+    Procedures: "find finish record statistics",
     Reviews: "accept evidence get list reject undo",
 }
 
@@ -91,8 +93,9 @@ def test_every_method_says_what_it_does(face: type) -> None:
         (AsyncPlace, Place),
         (AsyncReviews, Reviews),
         (AsyncGoals, Goals),
+        (AsyncProcedures, Procedures),
     ],
-    ids=["nexus", "workspace", "place", "reviews", "goals"],
+    ids=["nexus", "workspace", "place", "reviews", "goals", "procedures"],
 )
 def test_the_awaited_face_has_every_method_of_the_plain_one(awaited: type, plain: type) -> None:
     def public(face: type) -> set[str]:

@@ -33,6 +33,7 @@ COMMANDS = {
         "What is on the table in a place: the last messages, notes, thoughts and the goal.",
     ),
     "goal": ("goals", "What is to be achieved, and what became of it."),
+    "procedure": ("procedures", "Tools as they are used, tasks as they end, and what works."),
     "jobs": ("jobs", "Work that is still to be done, and why it is not."),
     "usage": ("usage", "What language models cost, and what is left of today's budget."),
     "entity": ("entities", "Who and what is known."),

@@ -23,6 +23,7 @@ from .label import label_draft
 from .learning import Learning
 from .linking import Resolved, resolved
 from .passages import Indexing, passages
+from .procedures import practised
 from .reconcile import Policy, reconcile
 from .resolve import Similar
 from .rules import Extracted, Message, extract
@@ -67,6 +68,8 @@ class Drafter:
     def _drafts(self, reader: PlaceReader, around: Around) -> Iterable[Draft]:
         if around.event.kind is EventKind.REVIEW:
             return decided(self._store, around.event)
+        if around.event.kind is EventKind.OUTCOME:
+            return practised(self._store, around.event)
         return reader.drafts(around)
 
     def reader(self, stretch: Stretch) -> PlaceReader:

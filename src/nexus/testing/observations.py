@@ -183,6 +183,11 @@ LOOKS: Mapping[str, Ask] = {
         ),
     ),
     "reviews": lambda _world, place, _: place.reviews().list(None),
+    "procedures": lambda _world, place, _: (
+        place.procedures().statistics(by_type=True),
+        place.procedures().find(),
+        place.procedures().find(QUESTIONS[0]),
+    ),
     "goals": lambda _world, place, _: (place.goals().list("any"), place.goals().tree("any")),
     "named and between": lambda world, place, known: (
         world.store.memories.named(

@@ -2,25 +2,40 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ...core.context import Item
+from ...core.procedures import Strategy, strategies_of
 from ...core.records import Memory, MemoryKind
 from ...core.text import query_terms, terms
 from ..asking import Asking
 
-MOST = 200
+MOST = 1_000  # records looked at
 
 
 def procedures(asking: Asking) -> list[Item]:
-    """Those that share words with the question, most first."""
+    """Those that share words with the question, most first; not what fails more than it works."""
     asked = set(query_terms(asking.plan.question))
-    known = asking.of_kind(MemoryKind.PROCEDURE, limit=MOST)
-    shares = [(_share(memory, asked), memory) for memory in known]
-    fitting = sorted((pair for pair in shares if pair[0] > 0), key=lambda pair: -pair[0])
-    return [
-        asking.item(memory, share, strategy="how-to", kind="procedure", words=round(share, 3))
-        for share, memory in fitting
-    ]
+    known = {memory.id: memory for memory in asking.of_kind(MemoryKind.PROCEDURE, limit=MOST)}
+    strategies = [each for each in strategies_of(known.values()) if each.record.expected >= 0.5]
+    practised = {id for each in strategies_of(known.values()) for id in each.memories}
+    items = [_practice(asking, each, known[each.memories[0]], asked) for each in strategies]
+    written = [memory for id, memory in known.items() if id not in practised]
+    items += [_item(asking, memory, _share(memory.text, asked)) for memory in written]
+    fitting = [item for item in items if item.worth > 0]
+    return sorted(fitting, key=lambda item: (-item.worth, item.id))
 
 
-def _share(memory: Memory, asked: set[str]) -> float:
-    return len(asked & set(terms(memory.text))) / max(1, len(asked))
+def _practice(asking: Asking, strategy: Strategy, newest: Memory, asked: set[str]) -> Item:
+    share = _share(f"{strategy.task} {strategy.task_type or ''}", asked)
+    item = _item(asking, newest, share * strategy.record.expected)
+    why = {**item.why, "worked": strategy.record.worked, "of": strategy.record.of}
+    return replace(item, text=strategy.told, why=why)
+
+
+def _item(asking: Asking, memory: Memory, worth: float) -> Item:
+    return asking.item(memory, worth, strategy="how-to", kind="procedure", words=round(worth, 3))
+
+
+def _share(text: str, asked: set[str]) -> float:
+    return len(asked & set(terms(text))) / max(1, len(asked))
