@@ -45,6 +45,15 @@ START: Mapping[Shelf, Place] = {
     Shelf.WINDOW: [0, "", ""],
     Shelf.WORK: [0],
 }
+QUERIES = {
+    Shelf.EVENTS: "standing_events",
+    Shelf.MEMORIES: "standing_memories",
+    Shelf.VECTORS: "standing_vectors",
+    Shelf.TOMBSTONES: "standing_tombstones",
+    Shelf.SPENDING: "standing_spending",
+    Shelf.WINDOW: "standing_window",
+    Shelf.WORK: "standing_work",
+}
 
 
 class SqlMover:
@@ -86,9 +95,8 @@ def _counted(session: Session, workspace: WorkspaceId) -> Row:
 
 def _standing(session: Session, number: int, shelf: Shelf, place: Place, limit: int) -> list[Row]:
     """The next rows of a shelf. Each begins with its place."""
-    after = {f"after_{n}": part for n, part in enumerate(place, start=1)}
-    bound = {"workspace": number, "limit": limit, **after}
-    return session.run(f"standing_{shelf.value}", bound).fetchall()
+    after = dict(zip(("first", "second", "third"), place, strict=False))
+    return session.run(QUERIES[shelf], {"workspace": number, "limit": limit, **after}).fetchall()
 
 
 def _entry_line(row: Row) -> str:

@@ -592,11 +592,11 @@ SELECT (SELECT count(*) FROM events WHERE workspace = :workspace),
 
 -- standing_events --
 SELECT seq, id, content, salt, commitment, hash FROM events
- WHERE workspace = :workspace AND seq > :after_1 ORDER BY seq LIMIT :limit;
+ WHERE workspace = :workspace AND seq > :first ORDER BY seq LIMIT :limit;
 
 -- standing_memories --
 SELECT memory, content FROM memories
- WHERE workspace = :workspace AND memory > :after_1 ORDER BY memory LIMIT :limit;
+ WHERE workspace = :workspace AND memory > :first ORDER BY memory LIMIT :limit;
 
 -- standing_vectors --
 SELECT vectors.profile, vectors.memory, memories.id, provider, model, dimension, revision, data
@@ -604,28 +604,28 @@ SELECT vectors.profile, vectors.memory, memories.id, provider, model, dimension,
   JOIN memories ON memories.workspace = vectors.workspace AND memories.memory = vectors.memory
   JOIN profiles ON profiles.profile = vectors.profile
  WHERE vectors.workspace = :workspace
-   AND (vectors.profile, vectors.memory) > (:after_1, :after_2)
+   AND (vectors.profile, vectors.memory) > (:first, :second)
  ORDER BY vectors.profile, vectors.memory LIMIT :limit;
 
 -- standing_tombstones --
 SELECT kind, digest, at FROM tombstones
- WHERE workspace = :workspace AND (kind, digest) > (:after_1, :after_2)
+ WHERE workspace = :workspace AND (kind, digest) > (:first, :second)
  ORDER BY kind, digest LIMIT :limit;
 
 -- standing_spending --
 SELECT day, purpose, model, calls, input_tokens, output_tokens, cost FROM spending
- WHERE workspace = :workspace AND (day, purpose, model) > (:after_1, :after_2, :after_3)
+ WHERE workspace = :workspace AND (day, purpose, model) > (:first, :second, :third)
  ORDER BY day, purpose, model LIMIT :limit;
 
 -- standing_window --
 SELECT label, slot, key, content FROM window_items
- WHERE workspace = :workspace AND (label, slot, key) > (:after_1, :after_2, :after_3)
+ WHERE workspace = :workspace AND (label, slot, key) > (:first, :second, :third)
  ORDER BY label, slot, key LIMIT :limit;
 
 -- standing_work --
 SELECT outbox.seq, events.id, step, due_at, attempts, error
   FROM outbox JOIN events ON events.workspace = outbox.workspace AND events.seq = outbox.seq
- WHERE outbox.workspace = :workspace AND outbox.seq > :after_1
+ WHERE outbox.workspace = :workspace AND outbox.seq > :first
  ORDER BY outbox.seq LIMIT :limit;
 
 -- known_memories --
