@@ -7,30 +7,40 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
+from tests.servers.lance import beside_lancedb
+from tests.servers.windows import beside_redis
 
 from nexus.core.errors import ConfigError
 from nexus.core.protocols import Store
 from nexus.stores.inprocess import InProcessStore
 from nexus.stores.sqlite.store import SqliteStore
 
-Make = Callable[[Path], Store]
+Server = Callable[[str], Any]  # a fixture that is a server, by its name
+Make = Callable[[Path, Server], Store]
 
 STORES: dict[str, Make] = {
-    "inprocess": lambda _: InProcessStore(),
-    "sqlite": lambda folder: SqliteStore(folder / "memory.db"),
-    "sqlite-vec": lambda folder: SqliteStore(folder / "memory.db", vectors="sqlite-vec"),
+    "inprocess": lambda *_: InProcessStore(),
+    "sqlite": lambda folder, _: SqliteStore(folder / "memory.db"),
+    "sqlite-vec": lambda folder, _: SqliteStore(folder / "memory.db", vectors="sqlite-vec"),
+    "sqlite+lancedb": lambda folder, _: beside_lancedb(
+        SqliteStore(folder / "memory.db"), folder / "vectors"
+    ),
+    "sqlite+redis": lambda folder, server: beside_redis(
+        SqliteStore(folder / "memory.db"), server("redis_server").url, folder.name
+    ),
 }
 
 
-def made(name: str, folder: Path) -> Store:
+def made(name: str, folder: Path, server: Server) -> Store:
     """A new store of this kind, or a skip that says why there is none."""
     folder.mkdir(parents=True, exist_ok=True)
     if name == "sqlite-vec":
         pytest.importorskip("sqlite_vec", reason="the extra sqlite-vec is not installed")
     try:
-        return STORES[name](folder)
+        return STORES[name](folder, server)
     except ConfigError as refused:
         pytest.skip(f"{name}: {refused}")
 
@@ -46,7 +56,7 @@ def folder() -> Iterator[Path]:
 @pytest.fixture(params=STORES)
 def store(request: pytest.FixtureRequest, folder: Path) -> Iterator[Store]:
     """An empty store of each kind."""
-    store = made(request.param, folder)
+    store = made(request.param, folder, request.getfixturevalue)
     yield store
     store.close()
 
@@ -57,25 +67,27 @@ class Kind:
 
     name: str
     folder: Path
+    server: Server
 
     def make(self) -> Store:
-        return made(self.name, self.folder / secrets.token_hex(8))
+        return made(self.name, self.folder / secrets.token_hex(8), self.server)
 
     def reopen(self, store: Store) -> Store:
         if not store.files():
             return store
         store.close()
-        return made(self.name, store.files()[0].parent)
+        return made(self.name, store.files()[0].parent, self.server)
 
 
 @pytest.fixture
-def kinds(folder: Path) -> list[Kind]:
+def kinds(folder: Path, request: pytest.FixtureRequest) -> list[Kind]:
     """Every kind of store that there is here, the reference first."""
     usable = []
     for name in STORES:
         try:
-            Kind(name, folder).make().close()
-            usable.append(Kind(name, folder))
+            kind = Kind(name, folder, request.getfixturevalue)
+            kind.make().close()
+            usable.append(kind)
         except pytest.skip.Exception:
             continue
     return usable

@@ -42,9 +42,14 @@ class Breaker:
 
     name: str
     clock: Callable[[], float] = time.monotonic
-    _failures: deque[float] = field(default_factory=lambda: deque(maxlen=FAILURES))
+    failures: int = FAILURES
+    rest_seconds: float = REST_SECONDS
+    _failures: deque[float] = field(init=False)
     _resting_until: float | None = None  # None: closed
     _lock: Lock = field(default_factory=Lock)
+
+    def __post_init__(self) -> None:
+        self._failures = deque(maxlen=self.failures)
 
     @property
     def state(self) -> State:
@@ -92,7 +97,7 @@ class Breaker:
                 return
             left = self._resting_until - self.clock()
             if left <= 0:  # this call tries it; if it never comes back, another one will
-                self._resting_until = self.clock() + REST_SECONDS
+                self._resting_until = self.clock() + self.rest_seconds
                 return
         raise error(f"{self.name} is away and not asked; tried again in {left:.0f} seconds")
 
@@ -115,9 +120,11 @@ class Breaker:
         with self._lock:
             now = self.clock()
             self._failures.append(now)
-            many = len(self._failures) == FAILURES and now - self._failures[0] <= WITHIN_SECONDS
+            many = (
+                len(self._failures) == self.failures and now - self._failures[0] <= WITHIN_SECONDS
+            )
             if many or self._resting_until is not None:
-                self._resting_until = now + REST_SECONDS
+                self._resting_until = now + self.rest_seconds
 
     def _spared(self) -> None:
         """It was not asked after all: the next one may try it."""
@@ -140,11 +147,14 @@ _shared: dict[tuple[str, str], Breaker] = {}
 _shared_lock = Lock()
 
 
-def breaker(name: str, *identity: str) -> Breaker:
+def breaker(
+    name: str, *identity: str, failures: int = FAILURES, rest_seconds: float = REST_SECONDS
+) -> Breaker:
     """The one breaker of this process for a part; `identity` tells two of the same name apart."""
     key = (name, digest(*identity) if identity else "")
+    made = Breaker(name, failures=failures, rest_seconds=rest_seconds)
     with _shared_lock:
-        return _shared.setdefault(key, Breaker(name))
+        return _shared.setdefault(key, made)
 
 
 def breakers() -> dict[str, State]:

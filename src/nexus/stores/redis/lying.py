@@ -1,0 +1,101 @@
+"""What lies in a Redis, read and spelt."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from ...core.access import Label
+from ...core.canonical import canonical_json, clean_json, text_time, time_text
+from ...core.errors import StoreUnavailable
+from ...core.ids import WorkspaceId, digest
+from ...core.scope import Scope
+from ...core.window import MOST_KEPT, Slot, WindowItem, item_from_json, item_to_json
+from .keys import Keys, field_of
+from .server import Client
+
+UNREADABLE = (LookupError, TypeError, ValueError, AttributeError)
+TIME = slice(0, 27)  # of a mark
+LABEL = slice(28, 60)
+
+
+@dataclass(frozen=True, slots=True)
+class Lying:
+    """An item, and as what it lies there."""
+
+    item: WindowItem
+    spelt: bytes
+
+    @property
+    def field(self) -> str:
+        return field_of(self.item.key)
+
+
+def spell(workspace: WorkspaceId, item: WindowItem) -> Lying:
+    """As it is to lie there, or InvalidInput."""
+    told = clean_json(item_to_json(item), "a window")
+    return Lying(item, canonical_json({**told, "workspace": workspace.value}).encode())
+
+
+def mark_of(item: WindowItem) -> str:
+    """When it was put, its label and its key, at fixed places: `put.lua` knows them."""
+    return f"{time_text(item.at)} {label_digest(item.label)} {item.key}"
+
+
+def label_digest(label: Label) -> str:
+    return digest("label", *sorted(map(str, label)))
+
+
+def read(
+    client: Client,
+    keys: Keys,
+    scopes: Sequence[Scope],
+    slots: Sequence[Slot],
+    key: str | None = None,
+) -> list[Lying]:
+    """All of these slots in these places, or what has this key there."""
+    places = [(scope, slot) for scope in scopes for slot in slots]
+    asked = client.pipeline(transaction=False)
+    for scope, slot in places:
+        name = keys.items(scope, slot)
+        asked.hvals(name) if key is None else asked.hmget(name, [field_of(key)])
+    return [
+        _lying(keys.workspace, scope, slot, spelt)
+        for (scope, slot), answer in zip(places, asked.execute(), strict=True)
+        for spelt in answer
+        if spelt
+    ]
+
+
+def _lying(workspace: WorkspaceId, scope: Scope, slot: Slot, spelt: bytes) -> Lying:
+    """The keys say whose it is; so does the item itself, and both must agree."""
+    try:
+        told = json.loads(spelt)
+        item = item_from_json(told)
+        said = (told["workspace"], item.scope, item.slot)
+    except UNREADABLE as error:
+        raise StoreUnavailable(f"Redis holds what Nexus did not put there: {error!r}") from None
+    if said != (workspace.value, scope, slot):
+        raise StoreUnavailable("Redis holds what Nexus put somewhere else")
+    return Lying(item, spelt)
+
+
+def put_into(client: Client, keys: Keys, scope: Scope) -> list[tuple[str, datetime]]:
+    """When something was put into this place that lies there still, with the label it has."""
+    plain = [slot for slot in Slot if slot not in MOST_KEPT]
+    lying = read(client, keys, [scope], plain)
+    asked = client.pipeline(transaction=False)
+    for slot in MOST_KEPT:
+        asked.hvals(keys.order(scope, slot))
+    marks = [mark for answer in asked.execute() for mark in _marks(answer)]
+    return [*marks, *((label_digest(each.item.label), each.item.at) for each in lying)]
+
+
+def _marks(answer: Iterable[bytes]) -> Iterator[tuple[str, datetime]]:
+    for mark in answer:
+        try:
+            yield mark[LABEL].decode(), text_time(mark[TIME].decode())
+        except ValueError as error:
+            raise StoreUnavailable(f"Redis holds what Nexus did not put there: {error}") from None

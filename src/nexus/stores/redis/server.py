@@ -1,0 +1,109 @@
+"""Asking a Redis: for a short while, once, and not at all for a moment after it was away.
+
+redis-py by itself waits five seconds, several times over. Somebody who waits for an answer that
+needs no Redis must not wait for that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Lock
+from typing import Any, TypeVar
+
+from ...core.breaker import breaker
+from ...core.errors import MissingExtra, StoreUnavailable
+from .address import Address, Kind
+
+T = TypeVar("T")
+Client = Any  # redis.Redis or redis.RedisCluster, which have no type in common
+
+REST_SECONDS = 2.0  # after one question without an answer
+
+try:
+    import redis
+    from redis.backoff import NoBackoff
+    from redis.cluster import ClusterNode, RedisCluster
+    from redis.exceptions import (
+        ClusterError,
+        ReadOnlyError,
+        RedisClusterException,
+        RedisError,
+        ResponseError,
+    )
+    from redis.retry import Retry
+    from redis.sentinel import Sentinel
+except ImportError:
+    raise MissingExtra("Redis", "redis") from None
+
+AWAY = (ClusterError, ReadOnlyError)  # an answer, but only that somebody else is to be asked
+
+
+class RedisServer:
+    """One Redis, for all threads of a process."""
+
+    def __init__(self, address: Address) -> None:
+        self._address = address
+        self._breaker = breaker("the window", repr(address), failures=1, rest_seconds=REST_SECONDS)
+        self._clients: dict[float, Client] = {}  # by how long they wait
+        self._lock = Lock()
+
+    def ask(self, work: Callable[[Client], T], seconds: float) -> T:
+        """What `work` makes of a client, or StoreUnavailable within this time.
+
+        An error that Redis itself answers with, such as a full memory, is no reason not to ask
+        it again.
+        """
+        try:
+            return self._breaker.call(
+                lambda: self._answer(work, seconds), seconds=seconds, error=StoreUnavailable
+            )
+        except ResponseError as refused:
+            raise StoreUnavailable(f"Redis refuses: {refused}") from refused
+
+    def _answer(self, work: Callable[[Client], T], seconds: float) -> T:
+        try:
+            return work(self._client(seconds))
+        except (RedisError, RedisClusterException, OSError) as error:
+            if isinstance(error, ResponseError) and not isinstance(error, AWAY):
+                raise
+            raise StoreUnavailable(f"Redis does not answer: {error}") from error
+
+    def _client(self, seconds: float) -> Client:
+        with self._lock:
+            if seconds not in self._clients:
+                self._clients[seconds] = connected(self._address, seconds)
+            return self._clients[seconds]
+
+    def close(self) -> None:
+        with self._lock:
+            clients, self._clients = self._clients, {}
+        for client in clients.values():
+            client.close()
+
+
+def connected(address: Address, seconds: float) -> Client:
+    """A client that waits this long for a connection or an answer, and tries once."""
+    options: dict[str, Any] = {
+        "socket_timeout": seconds,
+        "socket_connect_timeout": seconds,
+        "retry": Retry(NoBackoff(), 0),
+        "protocol": 2,  # the third would ask for notices that nobody here reads
+        "driver_info": None,  # nor need it say who asks: each saying is one more question
+        "username": address.username,
+        "password": address.password,
+    }
+    if address.tls:
+        options |= {"ssl": True, **address.tls_options}
+    if address.kind is Kind.CLUSTER:
+        nodes = [ClusterNode(*host) for host in address.hosts]  # type: ignore[no-untyped-call]
+        return RedisCluster(startup_nodes=nodes, require_full_coverage=False, **options)
+    options["db"] = address.database
+    if address.kind is Kind.SENTINEL:
+        asked = {name: options[name] for name in ("socket_timeout", "socket_connect_timeout")}
+        asked |= {"retry": options["retry"], "protocol": 2}
+        if address.tls:
+            asked |= {"ssl": True, **address.tls_options}
+        sentinel: Any = Sentinel
+        return sentinel(address.hosts, sentinel_kwargs=asked, **options).master_for(address.service)
+    ((host, port),) = address.hosts
+    return redis.Redis(host=host, port=port, **options)
