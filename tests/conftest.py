@@ -24,7 +24,7 @@ from nexus import Nexus
 from nexus.config import Settings
 from nexus.embedders.hashing import HashingEmbedder
 
-hypothesis_settings.register_profile("quick", max_examples=60, deadline=None, print_blob=True)
+hypothesis_settings.register_profile("quick", max_examples=40, deadline=None, print_blob=True)
 hypothesis_settings.load_profile("quick")
 
 MONDAY = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)

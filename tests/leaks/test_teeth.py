@@ -26,6 +26,8 @@ from nexus.stores.sqlite import connections
 from nexus.stores.sqlite.store import SqliteStore
 from nexus.testing.leaks import run_leaktest
 
+pytestmark = pytest.mark.slow
+
 Patch = pytest.MonkeyPatch
 MOST_RUNS = 100
 

@@ -472,7 +472,7 @@ def texts(reading: Reading, kind: MemoryKind) -> list[str]:
 
 
 @given(fitting(ANSWER))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_whatever_fits_the_shape_is_kept_or_counted(said: Item) -> None:
     first, second = turns(CHOICE, "She lives in Rome.")
 
