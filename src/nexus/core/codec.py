@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
+from .access import Label
 from .canonical import text_time, time_text
 from .ids import WorkspaceId
 from .records import Attachment, Event, EventKind, Memory, MemoryKind, NewEvent, Tier, Trust
 from .scope import parse_scope
+
+# A context reads a hundred records, and to look a value up is faster than to ask its class.
+EVENT_KINDS = {kind.value: kind for kind in EventKind}
+MEMORY_KINDS = {kind.value: kind for kind in MemoryKind}
+TIERS = {tier.value: tier for tier in Tier}
+TRUSTS = {trust.name.lower(): trust for trust in Trust}
 
 
 def event_json(event: NewEvent, recorded_at: datetime | None = None) -> dict[str, Any]:
@@ -39,7 +47,7 @@ def event_from_json(data: Mapping[str, Any], workspace: WorkspaceId) -> Event:
     return Event(
         workspace=workspace,
         scope=parse_scope(data["scope"]),
-        kind=EventKind(data["kind"]),
+        kind=EVENT_KINDS[data["kind"]],
         speaker=data["speaker"],
         role=data["role"],
         text=data["text"],
@@ -47,7 +55,7 @@ def event_from_json(data: Mapping[str, Any], workspace: WorkspaceId) -> Event:
         recorded_at=text_time(data["recorded_at"]),
         key=data["key"],
         thread=data["thread"],
-        trust=Trust[data["trust"].upper()],
+        trust=TRUSTS[data["trust"]],
         attachments=tuple(Attachment(**each) for each in data["attachments"]),
         metadata=data["metadata"],
     )
@@ -88,18 +96,18 @@ def memory_from_json(data: Mapping[str, Any], workspace: WorkspaceId) -> Memory:
         id=data["id"],
         workspace=workspace,
         scope=parse_scope(data["scope"]),
-        label=frozenset(map(parse_scope, data["label"])),
-        kind=MemoryKind(data["kind"]),
+        label=_label(*data["label"]),
+        kind=MEMORY_KINDS[data["kind"]],
         text=data["text"],
         sources=tuple(data["sources"]),
         slot=data["slot"],
         indexed_text=data["indexed_text"],
         at=text_time(data["at"]),
         recorded_at=text_time(data["recorded_at"]),
-        trust=Trust[data["trust"].upper()],
+        trust=TRUSTS[data["trust"]],
         confidence=data["confidence"],
         salience=data["salience"],
-        tier=Tier(data["tier"]),
+        tier=TIERS[data["tier"]],
         valid_from=_parse_or_none(data["valid_from"]),
         valid_to=_parse_or_none(data["valid_to"]),
         speaker=data["speaker"],
@@ -111,6 +119,11 @@ def memory_from_json(data: Mapping[str, Any], workspace: WorkspaceId) -> Memory:
         metadata=data["metadata"],
         body=data["body"],
     )
+
+
+@lru_cache(maxsize=10_000)
+def _label(*scopes: str) -> Label:
+    return frozenset(map(parse_scope, scopes))
 
 
 def _time_or_none(at: datetime | None) -> str | None:
