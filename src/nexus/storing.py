@@ -6,7 +6,7 @@ index of vectors in LanceDB and a graph in Neo4j stand beside them, and can be l
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,33 +17,46 @@ from .core.urls import nearest_scheme, scheme_of
 from .providers.keys import read_key
 
 SQLITE = ("sqlite",)
-WINDOWS = ("redis", "rediss", "redis+sentinel", "redis+cluster")
+WINDOWS = tuple(f"redis{tls}{kind}" for kind in ("", "+sentinel", "+cluster") for tls in ("", "s"))
 GRAPHS = ("neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc")
 VECTORS = ("plain", "sqlite-vec", "lancedb")
 
 
 def make_store(settings: StoreSettings) -> Store:
     """The records, with whatever is configured beside them."""
+    check_settings(settings)
+    records = make_records(settings)
+    try:
+        return _combined(settings, records)
+    except BaseException:
+        records.close()
+        raise
+
+
+def check_settings(settings: StoreSettings) -> None:
+    """Refuse what no product can be found for, before any is asked."""
     for setting, known in (("window", WINDOWS), ("graph", GRAPHS)):
         if address := getattr(settings, setting):
             _check_scheme(address, f"memory.store.{setting}", known)
     if settings.vectors not in VECTORS:
         kinds = ", ".join(VECTORS)
         raise ConfigError(f"unknown memory.store.vectors {settings.vectors!r}; known are {kinds}")
-    _refuse_what_is_to_come(settings)
-    return make_records(settings)
-
-
-def _refuse_what_is_to_come(settings: StoreSettings) -> None:
     if settings.vectors == "lancedb":
         raise ConfigError(
             "LanceDB comes with a later release; until then set memory.store.vectors to plain"
             " or sqlite-vec (memory.backend: sqlite-vec)"
         )
-    for setting, product in (("window", "Redis"), ("graph", "Neo4j")):
-        if getattr(settings, setting):
-            why = f"{product} comes with a later release; leave memory.store.{setting} out"
-            raise ConfigError(why)
+    if settings.graph:
+        raise ConfigError("Neo4j comes with a later release; leave memory.store.graph out")
+
+
+def _combined(settings: StoreSettings, records: Store) -> Store:
+    if not settings.window:
+        return records
+    from .stores.beside import CombinedStore  # noqa: PLC0415
+    from .stores.redis.window import RedisWindow  # noqa: PLC0415
+
+    return CombinedStore(records, window=RedisWindow(settings.window, records))
 
 
 def make_records(settings: StoreSettings) -> Store:
@@ -102,9 +115,9 @@ def key_of(settings: StoreSettings) -> str | None:
     return read_key(given.key, given.key_command)
 
 
-def _check_scheme(address: str, setting: str, known: Iterable[str]) -> None:
+def _check_scheme(address: str, setting: str, known: Sequence[str]) -> None:
     scheme = scheme_of(in_use(address, setting))
     if scheme is None:
-        raise ConfigError(f"{setting} is an address such as {next(iter(known))}://localhost")
+        raise ConfigError(f"{setting} is an address such as {known[0]}://localhost")
     if scheme not in known:
         raise ConfigError(f"{setting} cannot be {scheme}://; {nearest_scheme(scheme, known)}")

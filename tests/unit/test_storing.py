@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from nexus.config import Settings, StoreSettings, load_settings
-from nexus.core.errors import ConfigError
+from nexus.core.errors import ConfigError, MissingExtra
+from nexus.stores.beside import CombinedStore
 from nexus.stores.inprocess import InProcessStore
+from nexus.stores.redis.window import RedisWindow
 from nexus.stores.sqlite.store import SqliteStore
 from nexus.storing import key_of, make_store
 
@@ -36,7 +38,10 @@ def test_a_file_is_a_store_however_it_is_written(url: str, tmp_path: Path) -> No
     ("settings", "answer"),
     [
         ({"url": "sqlight:///x"}, "did you mean sqlite://"),
-        ({"window": "reddis://localhost"}, r"memory.store.window cannot be reddis://; did you"),
+        (
+            {"window": "reddis://localhost"},
+            r"memory.store.window cannot be reddis://; did you mean redis",
+        ),
         ({"window": "localhost:6379"}, r"memory.store.window is an address such as redis://"),
         ({"graph": "neo4js://localhost"}, "did you mean neo4j"),
         ({"window": "${NO_REDIS}"}, "memory.store.window needs .* NO_REDIS"),
@@ -73,3 +78,22 @@ def test_a_command_gives_the_key() -> None:
     assert key_of(StoreSettings()) is None
     with pytest.raises(ConfigError, match=r"key needs .* NO_KEY"):
         key_of(StoreSettings(key="${NO_KEY}"))
+
+
+def test_a_window_in_redis_stands_beside_the_records() -> None:
+    store = make_store(StoreSettings(url=":memory:", window="redis://localhost:1/0"))
+
+    assert isinstance(store, CombinedStore)
+    assert isinstance(store.window, RedisWindow)
+    store.close()
+
+
+def test_a_product_whose_package_is_missing_names_the_pip_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in [name for name in sys.modules if name.startswith("nexus.stores.redis")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "redis", None)
+
+    with pytest.raises(MissingExtra, match=r"pip install 'nexus-memory\[redis\]'"):
+        make_store(StoreSettings(url=":memory:", window="redis://localhost"))
