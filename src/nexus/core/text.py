@@ -45,6 +45,9 @@ def _stem(word: str) -> str:
 
 def terms(text: str) -> list[str]:
     """The terms of a text, in order: case-folded, stemmed, and pairs where words have no spaces."""
+    if text.isascii():  # the same in half the time
+        words = WORD.findall(text.lower())
+        return [_stem(word.removesuffix("'s")[:LONGEST_TERM]) for word in words]
     folded = unicodedata.normalize("NFKC", text).casefold()
     found: list[str] = []
     for match in WORD.finditer(folded):
