@@ -206,7 +206,8 @@ class Contexts:
 
         def catch_up(grant: Grant) -> None:
             parts.learner.catch_up(grant)
-            epochs.append(parts.store.epoch(grant))
+            with suppress(Unavailable):  # then this context is for once
+                epochs.append(parts.store.epoch(grant))
 
         composer = Composer(
             store=parts.store,
@@ -227,7 +228,7 @@ class Contexts:
         items = kept(context, self.viewer, self._parts.now())
         window, workspace = self._parts.store.window, self.viewer.workspace
         with suppress(Unavailable):
-            self._parts.breakers.window.call(lambda: window.put(workspace, items))
+            window.put(workspace, items)
 
     def _append(self, events: Sequence[NewEvent], now: datetime | None = None) -> list[Receipt]:
         receipts = self._parts.store.ledger.append(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from os import PathLike, fspath
@@ -11,7 +12,7 @@ from typing import Self
 
 from .config import Settings, load_settings
 from .core.access import administrator_grant
-from .core.errors import NotFound
+from .core.errors import NotFound, Unavailable
 from .core.ids import WorkspaceId
 from .core.protocols import Embedder, Store
 from .core.records import Progress, Receipt
@@ -77,7 +78,8 @@ class Nexus:
     def optimize(self) -> None:
         """Give back disk space, also that of notes and contexts whose time is over."""
         idle = self._parts.settings.compose.idle
-        self._parts.store.window.prune(now=self._parts.now(), idle=idle)
+        with suppress(Unavailable):  # a window elsewhere lets go of it by itself
+            self._parts.store.window.prune(now=self._parts.now(), idle=idle)
         self._parts.store.optimize()
 
     def close(self) -> None:

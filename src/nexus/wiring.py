@@ -71,20 +71,15 @@ class Parts:
         self.store.close()
 
 
-def make_breakers(
-    settings: Settings, store: Store | None = None, embedder: Embedder | None = None
-) -> Breakers:
-    """Parts that were given are known to nobody else, and have breakers of their own."""
+def make_breakers(settings: Settings, embedder: Embedder | None = None) -> Breakers:
+    """An embedder that was given is known to nobody else, and has a breaker of its own."""
     ours, llm, search = settings.embeddings, settings.llm, settings.search
     where = (ours.provider, ours.model or "", ours.base_url or ours.ollama_url)
     asked = (llm.provider, llm.model or "", llm.base_url or "")
-    table = settings.store.window or settings.store.url
-    alone = store is not None or table == ":memory:"
     return Breakers(
         embedder=Breaker("the embedder") if embedder else breaker("the embedder", *where),
         model=breaker("the model", *asked),
         reranker=breaker("the reranker", search.reranker_url or ""),
-        window=Breaker("the window") if alone else breaker("the window", table),
     )
 
 
@@ -103,7 +98,7 @@ def assemble(
     kept = store or make_store(settings.store)
     now = RisingClock(clock or _utc_now)
     checked = CheckedEmbedder(chosen, kept.vectors)
-    guards = make_breakers(settings, store, embedder)
+    guards = make_breakers(settings, embedder)
     cached = make_cached(settings, checked, guards.embedder)
     model = make_llm(settings.llm)
     spending = make_spending(settings.llm, kept, now)

@@ -62,12 +62,11 @@ def window_of(
     here = grant.within([scope])
     degraded: tuple[str, ...] = ()
     lying: list[WindowItem] | None = None
-    with store.moment():
-        told = _last(store, here, limit + 1, as_of)
-        try:
-            lying = store.window.find(here, slots=LYING, now=now, idle=idle) if not as_of else None
-        except Unavailable as error:
-            degraded = (f"window: {error}",)
+    try:
+        lying = store.window.find(here, slots=LYING, now=now, idle=idle) if not as_of else None
+    except Unavailable as error:
+        degraded = (f"window: {error}",)
+    told = _last(store, here, limit + 1, as_of)
     since = (as_of or now) - idle
     events = _since_the_silence(told, since, idle)[-limit:]
     hidden = told[: len(told) - len(events)]
@@ -135,9 +134,9 @@ def _summary(
     hidden, events = told
     upto = kept.upto
     if hidden and not (upto and upto.covers(hidden[-1])):
-        return refreshed(store, workspace, scope, now=now, every=1)
+        return refreshed(store, workspace, scope, now=now, former=kept, every=1)
     fresh = sum(not (upto and upto.covers(event)) for event in events)
-    return refreshed(store, workspace, scope, now=now) if fresh >= EVERY else kept
+    return refreshed(store, workspace, scope, now=now, former=kept) if fresh >= EVERY else kept
 
 
 # Notes, thoughts and the goal

@@ -135,12 +135,11 @@ class Breaker:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Breakers:
-    """One for each part that may be away."""
+    """One for each part that is asked over a network; a store far away brings its own."""
 
     embedder: Breaker
     model: Breaker
     reranker: Breaker
-    window: Breaker
 
 
 _shared: dict[tuple[str, str], Breaker] = {}

@@ -67,7 +67,11 @@ class WindowItem:
 
 
 class Window(Protocol):
-    """The windows of all places. Not the only copy of anything, so a put need not be durable."""
+    """The windows of all places. Not the only copy of anything, so a put need not be durable.
+
+    It may be far away. Then it answers soon or is StoreUnavailable, and leaves a server that
+    does not answer alone for a while; and it is not asked inside of a store's `moment`.
+    """
 
     def put(self, workspace: WorkspaceId, items: Sequence[WindowItem]) -> None:
         """Keep these, each in the place of one with the same scope, slot and key; all or none.

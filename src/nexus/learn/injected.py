@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from ..core.access import Grant
+from ..core.errors import Unavailable
 from ..core.protocols import Store
 from ..core.scope import Scope
 from ..core.window import Slot, WindowItem
-from .immune import Injected, digests_of
+from .immune import NOTHING_INJECTED, Injected, digests_of
 
 
 def injected_item(
@@ -34,7 +35,14 @@ def injected_item(
 
 
 def injected_in(store: Store, grant: Grant, scope: Scope, *, now: datetime) -> Injected:
-    """What was injected in this one place."""
-    found = store.window.find(grant.within([scope]), slots=[Slot.INJECTED], now=now)
+    """What was injected in this one place; nothing is known of it while the window is away.
+
+    Learning does not wait for that: fenced blocks, and what repeats the messages before it, are
+    recognised without it.
+    """
+    try:
+        found = store.window.find(grant.within([scope]), slots=[Slot.INJECTED], now=now)
+    except Unavailable:
+        return NOTHING_INJECTED
     contexts = [frozenset(map(str, item.value)) for item in found if isinstance(item.value, list)]
     return Injected(tuple(reversed(contexts)))

@@ -54,13 +54,18 @@ Told = tuple[Event, Sequence[Event]]  # with those of its conversation before it
 
 
 def after_learning(store: Store, events: Iterable[Event], *, now: datetime) -> None:
-    """Bring the summaries of these events' places up to date: called when they were learned."""
+    """Bring the summaries of these events' places up to date: called when they were learned.
+
+    While the window is away nothing is brought anywhere: a summary is made again from the ledger
+    when somebody looks.
+    """
     by_place: defaultdict[tuple[WorkspaceId, Scope], list[Event]] = defaultdict(list)
     for event in events:
         if event.kind in TALK:
             by_place[event.workspace, event.scope].append(event)
     for (workspace, scope), learned in by_place.items():
-        refreshed(store, workspace, scope, now=now, learned=learned)
+        with suppress(Unavailable):
+            refreshed(store, workspace, scope, now=now, learned=learned)
 
 
 def refreshed(
@@ -69,17 +74,19 @@ def refreshed(
     scope: Scope,
     *,
     now: datetime,
+    former: Summary | None = None,
     learned: Sequence[Event] = (),
     every: int = EVERY,
 ) -> Summary:
     """The summary of a place, brought up to date if so many messages are not in it yet.
 
+    `former` is the one that lies there, for whoever has just read it.
     Of `learned` events those it covers already are looked at again: they came late, or more is
     known of them now. What nobody has learned yet, after those, is left for later.
     """
     grant = administrator_grant(workspace).within([scope])
+    former = kept_summary(store, grant, now) if former is None else former
     with store.moment():
-        former = kept_summary(store, grant, now)
         made = _next(store, grant, former, learned, every)
     if made != former:
         _keep(store, workspace, scope, made, now)
