@@ -10,18 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..core.candidate import Candidate
 from ..core.records import MemoryKind
+from .keyword import BEST_SHARE
+from .surroundings import Surroundings, views
 from .timeline import in_time
 from .understand import Understood
 
 Numbers = NDArray[np.float64]
-Neighbours = tuple[tuple[str, ...], tuple[str, ...]]  # before and after, nearest first
-Surroundings = Mapping[str, Neighbours]
 
 NAMES = (
     "keyword",  # its own words
@@ -41,66 +44,119 @@ NAMES = (
 )
 
 
-@dataclass(slots=True)
-class Pool:
-    """The candidates of one question, with what every strategy says of them."""
+class Columns(NamedTuple):
+    """Candidates side by side: what `Candidate` has of one, of all of them."""
 
-    candidates: Sequence[Candidate]  # in order of their ids
+    id: tuple[str, ...] = ()
+    kind: tuple[MemoryKind, ...] = ()
+    speaker: tuple[str | None, ...] = ()
+    role: tuple[str | None, ...] = ()
+    thread: tuple[str, ...] = ()
+    at: tuple[datetime, ...] = ()
+    length: tuple[int, ...] = ()
+    asks: tuple[bool, ...] = ()
+    directs: tuple[bool, ...] = ()
+    keyword: tuple[float, ...] = ()
+    thread_keyword: tuple[float, ...] = ()
+
+
+@dataclass
+class Pool:
+    """The candidates of one question, in order of their ids, with what every strategy says."""
+
+    candidates: Sequence[Candidate]
     meaning: Mapping[str, float]
     understood: Understood
-    around: dict[str, Neighbours] = field(default_factory=dict)
-    linked: dict[str, float] = field(default_factory=dict)
+    around: Surroundings = field(default_factory=dict)  # of some of them
+    linked: Mapping[str, float] = field(default_factory=dict)
     opening: set[str] = field(default_factory=set)
 
+    def __post_init__(self) -> None:
+        self.candidates = sorted(self.candidates)
+
+    @cached_property
+    def columns(self) -> Columns:
+        return Columns(*zip(*self.candidates, strict=True))
+
+    @cached_property
     def own(self) -> tuple[Numbers, Numbers]:
         """How far each stands out by its words and by its meaning."""
-        keyword = standing([each.keyword for each in self.candidates])
-        meaning = standing([self.meaning.get(each.id, 0.0) for each in self.candidates])
-        return keyword, meaning
+        return standing(self.columns.keyword), standing(self._near)
+
+    @cached_property
+    def _near(self) -> list[float]:
+        return [self.meaning.get(id, 0.0) for id in self.columns.id]
+
+    @cached_property
+    def _linked(self) -> list[float]:
+        return [self.linked.get(id, 0.0) for id in self.columns.id]
+
+    @cached_property
+    def _in_time(self) -> list[float]:
+        window = self.understood.window
+        return [0.0 if window is None else in_time(window, at) for at in self.columns.at]
 
     def best(self, count: int) -> list[int]:
         """Places of those that stand out most by themselves."""
-        keyword, meaning = self.own()
+        keyword, meaning = self.own
         places: list[int] = np.argsort(-(keyword + meaning), kind="stable")[:count].tolist()
         return places
 
     def features(self) -> Numbers:
         """One row a candidate, one column a name."""
-        keyword, meaning = self.own()
-        every, understood = self.candidates, self.understood
+        keyword, meaning = self.own
+        every, understood = self.columns, self.understood
         before, after, answers = self._neighbours(keyword + meaning)
         person = next(iter(understood.people)) if len(understood.people) == 1 else None
-        columns = {
+        columns: dict[str, Sequence[float] | Numbers] = {
             "keyword": keyword,
-            "conversation": standing([each.thread_keyword for each in every]),
+            "conversation": standing(every.thread_keyword),
             "meaning": meaning,
             "before": before,
             "after": after,
             "answers": answers,
-            "asks": [each.asks for each in every],
-            "opens": [
-                each.id in self.opening and each.kind is MemoryKind.PASSAGE for each in every
-            ],
-            "speaker": [person is not None and each.speaker == person for each in every],
-            "role": [(each.role == "assistant") == understood.asks_the_assistant for each in every],
-            "length": np.log1p([each.length for each in every]) / 4,
-            "directs": [each.directs for each in every],
-            "timeline": [in_time(understood.window, each.at) for each in every],
-            "graph": [self.linked.get(each.id, 0.0) for each in every],
+            "asks": every.asks,
+            "opens": self._opens(),
+            "speaker": [person is not None and speaker == person for speaker in every.speaker],
+            "role": [(role == "assistant") == understood.asks_the_assistant for role in every.role],
+            "length": np.log1p(every.length) / 4,
+            "directs": every.directs,
+            "timeline": self._in_time,
+            "graph": self._linked,
         }
-        return np.stack([np.asarray(columns[name], np.float64) for name in NAMES], axis=1)
+        features = np.empty((len(self.candidates), len(NAMES)))
+        for number, name in enumerate(NAMES):
+            features[:, number] = columns[name]
+        return features
+
+    def evidence(self) -> Numbers:
+        """The most any strategy says for each.
+
+        Soon after the time asked for is a hint, not evidence; and a passage that names somebody
+        may say anything of them, while a fact says what it is about.
+        """
+        words = np.minimum(1.0, np.array(self.columns.keyword) * BEST_SHARE)
+        told = [kind is MemoryKind.FACT for kind in self.columns.kind]
+        linked = np.where(told, self._linked, 0.0)
+        then = np.array(self._in_time) == 1.0
+        most: Numbers = np.maximum(np.maximum(words, self._near), np.maximum(linked, then))
+        return most
+
+    def _opens(self) -> list[bool]:
+        pairs = zip(self.columns.id, self.columns.kind, strict=True)
+        return [id in self.opening and kind is MemoryKind.PASSAGE for id, kind in pairs]
 
     def _neighbours(self, own: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-        fit = dict(zip((each.id for each in self.candidates), own.tolist(), strict=True))
-        asking = {each.id for each in self.candidates if each.asks}
-        lowest = min(fit.values(), default=0.0)
+        """How well those before and after fit, and the question before; strangers fit least."""
+        places, seen = views(self.around, self.columns.id)
+        fit = np.array([*own, min(own, default=0.0), 0.0])
+        asks = np.array([*self.columns.asks, False, False])
         before, after, answers = (np.zeros(len(own)) for _ in range(3))
-        for number, each in enumerate(self.candidates):
-            earlier, later = self.around.get(each.id, ((), ()))
-            before[number] = sum(fit.get(id, lowest) for id in earlier)
-            after[number] = sum(fit.get(id, lowest) for id in later)
-            if earlier and earlier[0] in asking:
-                answers[number] = fit[earlier[0]]
+        if len(places):
+            one, two, three, four = seen.T
+            before[places] = fit[one] + fit[two]
+            after[places] = fit[three] + fit[four]
+            answers[places] = np.where(asks[one], fit[one], 0.0)
         return before, after, answers
 
 

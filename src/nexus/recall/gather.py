@@ -9,13 +9,13 @@ from ..core.access import Grant
 from ..core.candidate import Candidate
 from ..core.protocols import Embedder, Store
 from .asked import Asked, Asker, Results, Strategy
-from .features import Neighbours, Pool, Surroundings
+from .features import Pool
 from .query import Query
+from .surroundings import REACH, openings
 from .understand import understand
 
 DEPTH = 60  # candidates of each strategy
 HEADS = 50  # the best so far, whose neighbours are looked at too
-REACH = 2
 FIRST = "keyword"  # its finds tell who was heard speaking, before the question is embedded
 
 
@@ -41,13 +41,13 @@ class Gatherer:
     def _asked(self, grant: Grant, query: Query, results: Results) -> Asked:
         """Read the question; no transaction is open while it is embedded."""
         depth = max(DEPTH, query.limit)
-        asked = Asked(query, understand(query.question, query.people, query.now), None, depth)
+        read = understand(query.question, query.people, query.now)
         with self.store.moment():
             first = {FIRST: self.strategies[FIRST]} if FIRST in self.strategies else {}
-            results.run(first, grant, asked)
+            results.run(first, grant, Asked(query, read, None, depth))
             heard = self.store.memories.describe(grant, results.ids[:HEADS], ())
-        speakers = {each.speaker for each in heard.values()} | set(query.people)
-        understood = understand(query.question, speakers, query.now)
+        speakers = {each.speaker for each in heard.values()}
+        understood = read.naming(speakers.union(query.people))
         if "timeline" not in self.strategies:
             understood = replace(understood, window=None)
         return self.asker.ask(grant, query, understood, depth, results)
@@ -55,55 +55,26 @@ class Gatherer:
     def _pool(self, grant: Grant, asked: Asked, results: Results) -> Pool:
         """Everything found and what stands beside the best of it, fully described."""
         near = {hit.id: hit.score for hit in results.lists.get("meaning", ())}
-        pool = self._described(grant, asked, near, results.ids)
-        pool.linked |= {hit.id: hit.score for hit in results.lists.get("graph", ())}
+        linked = {hit.id: hit.score for hit in results.lists.get("graph", ())}
+        found, meaning = self._described(grant, asked, near, results.ids)
+        pool = Pool(list(found.values()), meaning, asked.understood)
         heads = [pool.candidates[place].id for place in pool.best(HEADS)]
         around = self.store.memories.neighbours(grant, heads, reach=REACH)
-        pool.around |= widened(around)
-        pool.opening |= openings(around)
-        if asked.query.where is not None:  # a neighbour has not passed the filter
-            return pool
-        known = {each.id for each in pool.candidates}
-        beside = [id for id in pool.around if id not in known]
-        more = self._described(grant, asked, near, beside)
-        both: list[Candidate] = sorted((*pool.candidates, *more.candidates), key=lambda c: c.id)
-        meaning = {**pool.meaning, **more.meaning}
-        return Pool(both, meaning, asked.understood, pool.around, pool.linked, pool.opening)
+        if asked.query.where is None:  # else a neighbour has not passed the filter
+            seen = {id for before, after in around.values() for id in (*before, *after)}
+            beside, more = self._described(grant, asked, near, sorted(seen - found.keys()))
+            found, meaning = found | beside, meaning | more
+        every = list(found.values())
+        return Pool(every, meaning, asked.understood, around, linked, openings(around))
 
     def _described(
         self, grant: Grant, asked: Asked, near: Mapping[str, float], ids: Sequence[str]
-    ) -> Pool:
+    ) -> tuple[dict[str, Candidate], dict[str, float]]:
+        """What these are, and how near in meaning."""
         described = self.store.memories.describe(grant, ids, asked.understood.terms)
         meaning = {id: near[id] for id in described if id in near}
         rest = [id for id in described if id not in meaning]
         if asked.vector is not None and asked.vector.any() and rest:
             profile = self.embedder.profile
             meaning |= self.store.vectors.scores(grant, profile, asked.vector, rest)
-        ordered = sorted(described.values(), key=lambda each: each.id)
-        return Pool(ordered, meaning, asked.understood)
-
-
-def widened(around: Surroundings) -> dict[str, Neighbours]:
-    """Also tell neighbours what stands around them, as far as it was seen from the heads."""
-    beside: dict[str, Neighbours] = {}
-    for head, (before, after) in sorted(around.items()):  # in no store's own order
-        row = (*reversed(before), head, *after)
-        for place, id in enumerate(row):
-            seen = (row[max(0, place - REACH) : place][::-1], row[place + 1 : place + 1 + REACH])
-            if id not in beside or _size(seen) > _size(beside[id]):
-                beside[id] = seen
-    return {**beside, **around}
-
-
-def openings(around: Surroundings) -> set[str]:
-    """What opens a conversation: nothing stands before it, and the view reached that far."""
-    return {
-        before[-1] if before else head
-        for head, (before, _) in around.items()
-        if len(before) < REACH
-    }
-
-
-def _size(neighbours: Neighbours) -> int:
-    before, after = neighbours
-    return len(before) + len(after)
+        return described, meaning

@@ -7,6 +7,8 @@ from ..core.bm25 import K1
 from ..core.protocols import Scored, Store
 from .asked import Asked, Strategy
 
+BEST_SHARE = K1 + 1  # of a text of usual length that holds every term once
+
 
 def keyword(store: Store) -> Strategy:
     def search(grant: Grant, asked: Asked) -> list[Scored]:
@@ -21,4 +23,4 @@ def keyword(store: Store) -> Strategy:
 
 def worded(share: float) -> float:
     """The share of the question's words a text covers: once each, in a text of usual length."""
-    return min(1.0, share * (K1 + 1))
+    return min(1.0, share * BEST_SHARE)

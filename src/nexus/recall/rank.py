@@ -8,21 +8,23 @@ compares the question with the best candidates word by word.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from heapq import heapify, heappop, heapreplace
 
 import numpy as np
 
 from ..core.access import Grant
 from ..core.candidate import Candidate
-from ..core.records import Explanation, MemoryKind, StrategyReport
+from ..core.records import Explanation, StrategyReport
 from .answer import Ranked, Ranking
 from .asked import Results
 from .features import NAMES, Numbers, Pool, standing
 from .gather import Gatherer
 from .keyword import worded
 from .query import Query
+from .surroundings import Places
 from .timeline import in_time
 
 CLOSER = 50  # candidates that get a closer look
@@ -121,51 +123,50 @@ def in_order(
 ) -> tuple[list[int], Numbers]:
     """Places best first, and what each signal added to each."""
     features = pool.features()
-    order = _falling((features * FIRST_SIGHT).sum(axis=1), pool.candidates)
+    parts = np.column_stack([features * FIRST_SIGHT, np.zeros(len(features))])
+    order = _falling(parts[:, :-1].sum(axis=1), np.arange(len(parts)))
     head = order[:CLOSER]
     ids = [pool.candidates[place].id for place in head]
     wording = texts(ids)
     closeness = closer(pool.understood.meaning, [wording.get(id, "") for id in ids])
-    parts = np.column_stack([features * FIRST_SIGHT, np.zeros(len(features))])
     parts[head, :-1] = features[head] * CLOSER_LOOK
     parts[head, -1] = CLOSER_WEIGHT * standing(closeness)
-    again = _falling(parts[head].sum(axis=1), [pool.candidates[place] for place in head])
-    best = spread([head[place] for place in again], parts.sum(axis=1), pool.candidates)
-    return [*best, *order[CLOSER:]], parts
+    sums = parts.sum(axis=1)
+    again = _falling(sums[head], head).tolist()
+    return [*spread(again, sums, pool.candidates), *order[CLOSER:].tolist()], parts
 
 
 def spread(places: Sequence[int], sums: Numbers, candidates: Sequence[Candidate]) -> list[int]:
     """The same, where each further one of a conversation stands a little lower."""
-    threads = np.array([candidates[place].thread for place in places])
-    worth = np.round(sums[list(places)], 9)
+    worth = dict(zip(places, np.round(sums[list(places)], 9).tolist(), strict=True))
+    talks: defaultdict[str, list[int]] = defaultdict(list)  # best last
+    for place in reversed(places):
+        talks[candidates[place].thread].append(place)
+    rank = {place: number for number, place in enumerate(places)}
+    # The best of each conversation compete; of equals the first comes first.
+    heads = [(-worth[talk[-1]], rank[talk[-1]], 1, talk) for talk in talks.values()]
+    heapify(heads)
     chosen = []
-    for _ in places:
-        best = int(worth.argmax())  # of equals the first, which has the smaller id
-        chosen.append(places[best])
-        worth[threads == threads[best]] -= SAME_AGAIN
-        worth[best] = -np.inf
+    while heads:
+        _, _, taken, talk = heads[0]
+        chosen.append(talk.pop())
+        if talk:
+            left = worth[talk[-1]]
+            for _ in range(taken):
+                left -= SAME_AGAIN
+            heapreplace(heads, (-left, rank[talk[-1]], taken + 1, talk))
+        else:
+            heappop(heads)
     return chosen
 
 
 def _scores(pool: Pool, places: Sequence[int]) -> list[float]:
     """The best evidence for each, or for any that follows it: absolute, and falling."""
-    evidence = [_evidence(pool, pool.candidates[place]) for place in places]
+    evidence = pool.evidence()[list(places)]
     falling: list[float] = np.maximum.accumulate(evidence[::-1])[::-1].tolist()
     return falling
 
 
-def _evidence(pool: Pool, each: Candidate) -> float:
-    """The most any strategy says for it; soon after the time asked for is a hint, not evidence."""
-    then = in_time(pool.understood.window, each.at) == 1.0
-    told = each.kind is MemoryKind.FACT  # a passage that names somebody may say anything of them
-    linked = pool.linked.get(each.id, 0.0) if told else 0.0
-    return max(worded(each.keyword), pool.meaning.get(each.id, 0.0), linked, float(then))
-
-
-def _falling(sums: Numbers, candidates: Sequence[Candidate]) -> list[int]:
-    """Best first, and ties by id on every machine; candidates come in order of their ids."""
-    order: list[int] = np.argsort(-np.round(sums, 9), kind="stable").tolist()
-    if any(one.id > two.id for one, two in pairwise(candidates)):
-        rounded = np.round(sums, 9)
-        order.sort(key=lambda place: (-rounded[place], candidates[place].id))
-    return order
+def _falling(sums: Numbers, places: Places) -> Places:
+    """Places best first; of equals the first, which has the smaller id, on every machine."""
+    return places[np.lexsort((places, -np.round(sums, 9)))]

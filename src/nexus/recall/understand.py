@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 
 from ..core.text import WORD, query_terms, terms
 
@@ -60,26 +61,41 @@ class Understood:
     meaning: str  # the question without their names: names drown a short text's meaning
     asks_the_assistant: bool
     window: Window | None = None
+    said: frozenset[str] = frozenset()  # all terms of the question
+    matter: str = ""  # what it asks for, names included
+
+    def naming(self, speakers: Iterable[str | None]) -> Understood:
+        """The same question among other people who were heard speaking."""
+        people = frozenset(name for name in speakers if name and self.said.issuperset(_of(name)))
+        return replace(self, people=people, meaning=_without(self.matter, people))
 
 
 def understand(question: str, speakers: Iterable[str | None], now: datetime) -> Understood:
     """Read a question asked at a moment, among people who were heard speaking."""
-    said = set(terms(question))
-    people = frozenset(name for name in speakers if name and said.issuperset(terms(name)))
     matter = unframed(question)
-    return Understood(
+    read = Understood(
         terms=tuple(query_terms(matter)),
-        people=people,
-        meaning=_without(matter, people),
+        people=frozenset(),
+        meaning=matter,
         asks_the_assistant=bool(OF_THE_ASSISTANT.search(question)),
         window=window_of(question, now),
+        said=frozenset(terms(question)),
+        matter=matter,
     )
+    return read.naming(speakers)
 
 
 def unframed(question: str) -> str:
     """What is asked for, without the words around it."""
     matter = FRAME.sub(" ", question)
-    return matter if len(set(query_terms(matter))) >= LEAST_LEFT else question
+    if matter == question or len(set(query_terms(matter))) >= LEAST_LEFT:
+        return matter
+    return question
+
+
+@lru_cache(maxsize=1_000)
+def _of(name: str) -> tuple[str, ...]:
+    return tuple(terms(name))
 
 
 def window_of(question: str, now: datetime) -> Window | None:
@@ -93,7 +109,7 @@ def window_of(question: str, now: datetime) -> Window | None:
 
 
 def _without(question: str, people: frozenset[str]) -> str:
-    names = {term for name in people for term in terms(name)}
+    names = {term for name in people for term in _of(name)}
     if not names:
         return question
     kept = WORD.sub(

@@ -11,8 +11,8 @@ from tests.unit.making import NOON
 from nexus.core.candidate import Candidate
 from nexus.core.records import MemoryKind
 from nexus.recall.features import NAMES, Pool, standing
-from nexus.recall.gather import openings, widened
 from nexus.recall.rank import SAME_AGAIN, WEIGHTS, in_order, spread
+from nexus.recall.surroundings import Surroundings, openings, views
 from nexus.recall.understand import understand
 
 
@@ -155,8 +155,37 @@ def test_ties_go_by_id() -> None:
     assert order(pool(candidate("b"), candidate("a"), candidate("c"))) == ["a", "b", "c"]
 
 
-def test_neighbours_learn_what_stands_around_them() -> None:
-    wide = widened({"m": (("l", "k"), ("n", "o"))})
+def seen(around: Surroundings, ids: str) -> dict[str, list[str]]:
+    """Two before and two after each, nearest first: `?` is no candidate, `-` is nobody."""
+    places, rows = views(around, list(ids))
+    named = [*ids, "?", "-"]
+    return {
+        named[place]: [named[one] for one in row]
+        for place, row in zip(places.tolist(), rows.tolist(), strict=True)
+    }
 
-    assert wide["n"] == (("m", "l"), ("o",))
-    assert wide["k"] == ((), ("l", "m"))
+
+def test_neighbours_learn_what_stands_around_them() -> None:
+    wide = seen({"m": (("l", "k"), ("n", "o"))}, "klmno")
+
+    assert wide["m"] == ["l", "k", "n", "o"]
+    assert wide["n"] == ["m", "l", "o", "-"]
+    assert wide["k"] == ["-", "-", "l", "m"]
+
+
+def test_who_is_no_candidate_is_seen_and_sees_nobody() -> None:
+    wide = seen({"m": (("l",), ("n", "o"))}, "m")
+
+    assert wide == {"m": ["?", "-", "?", "?"]}
+    assert seen({}, "m") == {}
+
+
+def test_of_two_views_the_fuller_one_counts_and_of_equals_the_first() -> None:
+    from_both_sides = {"d": (("c", "b"), ()), "a": ((), ("b", "c"))}
+
+    assert seen(from_both_sides, "abcd") == {
+        "a": ["-", "-", "b", "c"],
+        "b": ["a", "-", "c", "-"],
+        "c": ["b", "a", "-", "-"],
+        "d": ["c", "b", "-", "-"],
+    }
