@@ -261,3 +261,11 @@ def test_leaktest_shows_a_leak_and_is_exit_1(run, monkeypatch: pytest.MonkeyPatc
 
     assert "1. alice tells a secret" in result.stderr
     assert "1 LEAK" in result.stdout
+
+
+def test_init_writes_no_password_down(run) -> None:
+    shown = run("init", "--store", "postgresql://app:s3cret@db/nexus", "--print")
+
+    assert "s3cret" not in shown.output
+    assert 'url: "${NEXUS_STORE}"' in shown.stdout
+    assert "set NEXUS_STORE" in shown.stderr

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from ..core.urls import masked
 from .options import Door, json_option, store_options
 from .output import message, print_json, print_record
 
@@ -29,7 +30,9 @@ def init(door: Door, force: bool, printed: bool, as_json: bool) -> None:
 
     settings = Settings()
     if door.store:
-        settings = replace(settings, store=replace(settings.store, url=door.store))
+        settings = replace(
+            settings, store=replace(settings.store, url=_written_address(door.store))
+        )
     if printed:
         click.echo(example_yaml(settings), nl=False)
         return
@@ -37,8 +40,16 @@ def init(door: Door, force: bool, printed: bool, as_json: bool) -> None:
     _write(file, example_yaml(settings), force=force)
     with replace(door, config=str(file)).open(create=True):
         pass
-    made = {"config": str(file), "store": replace(door, config=str(file)).settings.store.url}
-    (print_json if as_json else print_record)(made)
+    used = replace(door, config=str(file)).settings.store.url
+    (print_json if as_json else print_record)({"config": str(file), "store": masked(used)})
+
+
+def _written_address(url: str) -> str:
+    """The address as it may stand in a file: a password belongs into the environment."""
+    if masked(url) == url:
+        return url
+    message("the address holds a password: it is not written down; set NEXUS_STORE to it")
+    return "${NEXUS_STORE}"
 
 
 def _write(file: Path, text: str, *, force: bool) -> None:
