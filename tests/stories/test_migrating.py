@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from nexus import Nexus
 from nexus.config import EmbeddingSettings, Settings
 from nexus.core.access import administrator_grant
+from nexus.core.errors import Conflict, Corrupt, InvalidInput
 from nexus.core.ids import WorkspaceId
+from nexus.core.moving import Shelf
 from nexus.core.protocols import Store
 from nexus.core.records import Spent
 from nexus.stores.inprocess import InProcessStore
+from nexus.stores.sqlite.store import SqliteStore
+from nexus.transfer import migrating
 from nexus.transfer.archive import export_archive
 from nexus.transfer.migrating import migrate
 
@@ -74,14 +81,141 @@ def answers(store: Store) -> list[object]:
     return told
 
 
-@pytest.mark.requirement("X10")
-def test_nothing_is_different_in_the_new_place() -> None:
-    source, target = lived_in(InProcessStore()), InProcessStore()
+@pytest.fixture(params=["inprocess", "sqlite"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    """An empty store to move into, of each kind."""
+    store: Store
+    store = InProcessStore() if request.param == "inprocess" else SqliteStore(tmp_path / "new.db")
+    yield store
+    store.close()
+
+
+@pytest.mark.requirement("X10", "E31")
+def test_there_and_back_again_nothing_has_changed(place: Store) -> None:
+    source, back = lived_in(InProcessStore()), InProcessStore()
     before = [everything(source, name) for name in WORKSPACES]
 
-    moved = migrate(source, target)
+    there = migrate(source, place)
+    again = migrate(place, back)
 
-    assert [each.workspace for each in moved] == list(WORKSPACES)
-    assert [everything(source, name) for name in WORKSPACES] == before
-    assert [everything(target, name) for name in WORKSPACES] == before
-    assert answers(target) == answers(source)
+    assert [each.digests for each in there] == [each.digests for each in again]
+    assert [everything(place, name) for name in WORKSPACES] == before
+    assert [everything(back, name) for name in WORKSPACES] == before
+    assert answers(place) == answers(source) == answers(back)
+
+
+def test_the_report_counts_everything_that_was_moved(place: Store) -> None:
+    source = lived_in(InProcessStore())
+    grant = administrator_grant(WorkspaceId("acme"))
+
+    acme, _ = migrate(source, place)
+
+    assert acme.records == {shelf.value: n for shelf, n in source.mover.count(grant).items()}
+    assert min(acme.records.values()) > 0
+    assert acme.written == sum(acme.records.values())
+
+
+def test_progress_goes_from_nothing_to_all() -> None:
+    told: list[tuple[int, int]] = []
+
+    migrate(lived_in(InProcessStore()), InProcessStore(), report=lambda *said: told.append(said))
+
+    assert told == sorted(told)
+    assert told[-1][0] == told[-1][1]
+    assert len({total for _, total in told}) == 1
+
+
+@pytest.mark.slow
+def test_a_migration_that_was_interrupted_goes_on(place: Store, monkeypatch) -> None:
+    source = lived_in(InProcessStore())
+    monkeypatch.setattr(migrating, "FIRST_BATCH", 3)
+    monkeypatch.setattr(migrating, "LARGEST_BATCH", 3)
+    interruptions = 0
+    for after in range(2, 60, 9):
+        said = 0
+
+        def interrupt(done: int, total: int, after: int = after) -> None:
+            nonlocal said
+            said += 1
+            if said == after:
+                raise KeyboardInterrupt
+
+        try:
+            migrate(source, place, report=interrupt)
+        except KeyboardInterrupt:
+            interruptions += 1
+
+    moved = migrate(source, place)
+
+    assert interruptions >= 5
+    assert [each.records for each in moved] == [
+        each.records for each in migrate(source, InProcessStore())
+    ]
+    assert [everything(place, n) for n in WORKSPACES] == [everything(source, n) for n in WORKSPACES]
+
+
+def test_a_target_in_use_is_refused_before_anything_is_written(place: Store) -> None:
+    source, stranger = lived_in(InProcessStore(), messages=3), InProcessStore()
+    opened(place).workspace("third").room("lobby").observe("eve", "Here I live.")
+    opened(stranger).workspace("third").room("lobby").observe("eve", "So do I.")
+
+    with pytest.raises(Conflict, match="other workspaces"):
+        migrate(source, place)
+    assert [name.value for name in place.mover.workspaces()] == ["third"]
+    migrate(source, place, beside=True)
+    with pytest.raises(Conflict, match="event 1 "):
+        migrate(stranger, place, beside=True)
+    assert [name.value for name in place.workspaces()] == ["acme", "other", "third"]
+
+
+def test_a_target_that_went_on_by_itself_is_refused(place: Store) -> None:
+    source = lived_in(InProcessStore(), messages=3)
+    migrate(source, place)
+    opened(place).workspace("acme").room("design").observe("alice", "One more.")
+
+    with pytest.raises(Conflict, match="holds more events"):
+        migrate(source, place)
+
+
+def test_what_was_forgotten_since_a_first_attempt_is_noticed(place: Store) -> None:
+    source = lived_in(InProcessStore(), messages=3)
+    migrate(source, place)
+    opened(source).workspace("acme").forget(user="carol")
+
+    with pytest.raises((Conflict, Corrupt)):
+        migrate(source, place)
+
+
+def test_a_record_that_was_lost_on_the_way_is_found_by_the_comparison(place: Store) -> None:
+    source = lived_in(InProcessStore(), messages=3)
+    lossy = Losing(place)
+
+    with pytest.raises(Corrupt, match="the source has 1 window, the target 0"):
+        migrate(source, lossy)
+
+
+class Losing:
+    """A store that acknowledges notes and keeps none."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.mover = self
+
+    def write(self, workspace: WorkspaceId, shelf: Shelf, lines: list[str]) -> int:
+        if shelf is Shelf.WINDOW:
+            return len(lines)
+        return self._store.mover.write(workspace, shelf, lines)
+
+    def __getattr__(self, name: str) -> Any:
+        mine = name in ("read", "count", "workspaces")
+        return getattr(self._store.mover if mine else self._store, name)
+
+
+def test_an_unknown_workspace_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="no workspace 'nowhere'"):
+        migrate(lived_in(InProcessStore(), messages=1), InProcessStore(), workspaces=["nowhere"])
+
+
+def test_a_store_that_cannot_be_moved_says_what_can_be_done() -> None:
+    with pytest.raises(InvalidInput, match="nexus memory export"):
+        migrate(object(), InProcessStore())
