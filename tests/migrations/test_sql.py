@@ -89,7 +89,7 @@ def string_constants() -> dict[str, set[str]]:
             if (
                 isinstance(node, ast.Call)
                 and isinstance(node.func, ast.Attribute)
-                and node.func.attr in ("run", "run_many")
+                and node.func.attr in ("run", "run_many", "read_each")
                 and isinstance(node.args[0], ast.Constant)
             ):
                 run.add(node.args[0].value)
@@ -119,8 +119,8 @@ def test_every_query_is_one_statement_that_fits_the_schema(name: str) -> None:
     connection.executescript(SCHEMA)
     sql = QUERIES[name]
     names = set(re.findall(r":([a-z_]+)", sql))
-
-    bound = dict.fromkeys(names) if names else [None] * (2 if "?2" in sql else sql.count("?"))
+    numbers = [int(number) for number in re.findall(r"\?(\d)", sql)]
+    bound = dict.fromkeys(names) if names else [None] * max(numbers or [sql.count("?")])
 
     connection.execute(f"EXPLAIN {sql}", bound)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
@@ -22,6 +22,8 @@ class Sized(Protocol):
 
 
 T = TypeVar("T", bound=Sized)
+K = TypeVar("K", bound=Hashable)
+Read = Callable[[Mapping[K, tuple[T | None, int]]], Sequence[T]]
 
 
 @dataclass(slots=True)
@@ -40,20 +42,30 @@ class LabelCache(Generic[T]):
         self._bytes = 0
         self._lock = threading.Lock()
 
-    def fresh(self, key: Hashable, state: LabelState, read: Callable[[T | None, int], T]) -> T:
-        """The value for `key` as of `state`; `read(known, after)` adds the rows after a number."""
+    def fresh(self, wanted: Mapping[K, LabelState], read: Read[K, T]) -> list[T]:
+        """The values for these keys, as of the states of their labels.
+
+        `read` is asked once for all that are out of date. It is told of each what is known and
+        the number after which there may be more rows, and gives the whole value.
+        """
+        fresh: dict[K, T] = {}
+        stale: dict[K, tuple[T | None, int]] = {}
         with self._lock:
-            entry = self._entries.get(key)
-            if entry and entry.generation == state.generation:
-                if entry.read_to >= state.latest:
+            for key, state in wanted.items():
+                entry = self._entries.get(key)
+                if entry is None or entry.generation != state.generation:
+                    stale[key] = (None, 0)
+                elif entry.read_to < state.latest:
+                    stale[key] = (entry.value, entry.read_to)
+                else:
                     self._entries.move_to_end(key)
-                    return entry.value
-                known, after = entry.value, entry.read_to
-            else:
-                known, after = None, 0
-        value = read(known, after)
-        self._keep(key, _Entry(value, state.latest, state.generation))
-        return value
+                    fresh[key] = entry.value
+        if stale:
+            for key, value in zip(stale, read(stale), strict=True):
+                state = wanted[key]
+                self._keep(key, _Entry(value, state.latest, state.generation))
+                fresh[key] = value
+        return [fresh[key] for key in wanted]
 
     def _keep(self, key: Hashable, entry: _Entry[T]) -> None:
         with self._lock:

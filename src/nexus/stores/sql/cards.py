@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ...core.candidate import Candidate
 from ...core.canonical import text_time
 from ...core.records import MemoryKind
 from .cache import LabelCache
 from .labels import Readable
-from .session import Session
+from .session import Row, Session
 
 KINDS = {kind.value: kind for kind in MemoryKind}
 CARD_BYTES = 700  # with its id, its time and its places in two tables
@@ -73,13 +73,8 @@ class CardBox:
         self._cache: LabelCache[Cards] = LabelCache(cache_bytes)
 
     def readable(self, session: Session, view: Readable) -> list[Cards]:
-        boxes = []
-        for state in view.labels:
-            if state.documents:
-                rows = {"workspace": view.workspace, "label": state.label}
-                key = (view.workspace, state.label)
-                boxes.append(self._cache.fresh(key, state, partial(_read, session, rows)))
-        return boxes
+        wanted = {(view.workspace, s.label): s for s in view.labels if s.documents}
+        return self._cache.fresh(wanted, partial(_read, session))
 
 
 def pick(boxes: Sequence[Cards], ids: Iterable[str]) -> Iterator[tuple[str, Card]]:
@@ -91,14 +86,23 @@ def pick(boxes: Sequence[Cards], ids: Iterable[str]) -> Iterator[tuple[str, Card
                 break
 
 
-def _read(session: Session, rows: dict[str, Any], known: Cards | None, after: int) -> Cards:
-    found = session.run("new_cards", {**rows, "after": after}).fetchall()
+def _read(
+    session: Session, stale: Mapping[tuple[int, int], tuple[Cards | None, int]]
+) -> list[Cards]:
+    places = [(*key, after) for key, (_, after) in stale.items()]
+    found = session.read_each("new_cards", places)
+    known = (cards for cards, _ in stale.values())
+    return [_grown(*each) for each in zip(stale, known, found, strict=True)]
+
+
+def _grown(key: tuple[int, int], known: Cards | None, found: Sequence[Row]) -> Cards:
     if known and not found:
         return known
     # A copy: others may be reading the known ones.
     cards = Cards(dict(known.by_id), _copied(known.threads)) if known else Cards()
+    _, label = key
     for id, memory, thread, at, speaker, role, length, asks, directs, kind in found:
-        place, name = (rows["label"] << 32) | thread, f"{rows['label']}/{thread}"
+        place, name = (label << 32) | thread, f"{label}/{thread}"
         traits = (text_time(at), length, bool(asks), bool(directs))
         cards.add(id, Card(memory, place, name, KINDS[kind], speaker, role, *traits))
     return cards

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from .best import best_first
 from .cache import LabelCache
 from .cards import Card, CardBox, Cards, pick
 from .labels import Readable
-from .session import Session
+from .session import Row, Session
 
 Ints = NDArray[np.int64]
 Scores = NDArray[np.float64]
@@ -180,27 +180,24 @@ class Keywords:
         learned = any(state.learned for state in view.labels)
         last = self._last.get(learned)
         if last is None or last.terms != wanted or last.view != view:
-            lists = [self._postings(session, view, term) for term in wanted]
+            lists = self._postings(session, view, wanted)
             last = _Asked(view, wanted, lists, self._thread_lengths(session, view))
             self._last[learned] = last
         return last
 
-    def _postings(self, session: Session, view: Readable, term: str) -> Postings:
-        lists = []
-        for state in view.labels:
-            if state.documents:
-                rows = {"workspace": view.workspace, "label": state.label, "term": term}
-                key = (view.workspace, state.label, term)
-                lists.append(self._cache.fresh(key, state, partial(_read, session, rows)))
-        return lists[0] if len(lists) == 1 else _joined([EMPTY, *lists])
+    def _postings(self, session: Session, view: Readable, terms: Sequence[str]) -> list[Postings]:
+        """The postings of each term, in all labels together."""
+        full = [state for state in view.labels if state.documents]
+        wanted = {(view.workspace, s.label, term): s for term in terms for s in full}
+        found = iter(self._cache.fresh(wanted, partial(_read, session)))
+        if len(full) == 1:
+            return list(found)
+        return [_joined([EMPTY, *islice(found, len(full))]) for _ in terms]
 
     def _thread_lengths(self, session: Session, view: Readable) -> ThreadLengths:
-        parts = []
-        for state in sorted(view.labels, key=lambda state: state.label):
-            if state.documents:
-                rows = {"workspace": view.workspace, "label": state.label}
-                key = (view.workspace, state.label)
-                parts.append(self._lengths.fresh(key, state, partial(_lengths, session, rows)))
+        full = sorted((s for s in view.labels if s.documents), key=lambda state: state.label)
+        wanted = {(view.workspace, state.label): state for state in full}
+        parts = self._lengths.fresh(wanted, partial(_lengths, session))
         return ThreadLengths(
             np.concatenate([NO_THREADS.threads, *(part.threads for part in parts)]),
             np.concatenate([NO_THREADS.lengths, *(part.lengths for part in parts)]),
@@ -237,20 +234,32 @@ def _joined(lists: Sequence[Postings]) -> Postings:
     )
 
 
-def _read(session: Session, rows: dict[str, Any], known: Postings | None, after: int) -> Postings:
-    new = session.run("new_postings", {**rows, "after": after}).fetchall()
-    table = np.array(new, dtype=np.int64).reshape(-1, 4)
+def _read(
+    session: Session, stale: Mapping[tuple[int, int, str], tuple[Postings | None, int]]
+) -> list[Postings]:
+    places = [(*key, after) for key, (_, after) in stale.items()]
+    found = session.read_each("new_postings", places)
+    known = (postings for postings, _ in stale.values())
+    return [_grown(*each) for each in zip(stale, known, found, strict=True)]
+
+
+def _grown(key: tuple[int, int, str], known: Postings | None, found: Sequence[Row]) -> Postings:
+    if not found:
+        return known or EMPTY
+    table = np.array(found, dtype=np.int64)
     memories, frequencies, lengths, threads = (column.copy() for column in table.T)
-    added = Postings(memories, frequencies, lengths, threads | (rows["label"] << 32))
-    return _joined([known, added]) if known and len(added) else known or added
+    added = Postings(memories, frequencies, lengths, threads | (key[1] << 32))
+    return _joined([known, added]) if known else added
 
 
 def _lengths(
-    session: Session, rows: dict[str, Any], _known: ThreadLengths | None, _after: int
-) -> ThreadLengths:
-    found = session.run("thread_lengths", rows).fetchall()
-    table = np.array(found, dtype=np.int64).reshape(-1, 2)
-    return ThreadLengths(table[:, 0] | (rows["label"] << 32), table[:, 1].copy())
+    session: Session, stale: Mapping[tuple[int, int], tuple[ThreadLengths | None, int]]
+) -> list[ThreadLengths]:
+    lengths = []
+    for key, found in zip(stale, session.read_each("thread_lengths", list(stale)), strict=True):
+        table = np.array(found, dtype=np.int64).reshape(-1, 2)
+        lengths.append(ThreadLengths(table[:, 0] | (key[1] << 32), table[:, 1].copy()))
+    return lengths
 
 
 def _added_up(

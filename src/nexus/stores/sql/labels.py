@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
+from operator import itemgetter
+from typing import Any
 
 from ...core.access import Grant, Label, check_grant
 from ...core.canonical import canonical_json
@@ -51,6 +53,10 @@ class Readable:
         """The shelf of what was learned."""
         return Readable(self.workspace, tuple(s for s in self.labels if s.learned))
 
+    def places(self, *more: object) -> list[Row]:
+        """A row of values for each label, for what is read label by label."""
+        return [(self.workspace, state.label, *more) for state in self.labels]
+
     def searched(self, *, learned: bool) -> Readable:
         """What a search looks at: what was told, or both shelves."""
         return self if learned else self.told
@@ -94,6 +100,14 @@ def _compiled(session: Session, grant: Grant) -> Readable:
         scopes = json.dumps(_digests(grant.scopes))
         rows = session.run("readable_labels", {**named, "scopes": scopes}).fetchall()
     return Readable(rows[0][0], tuple(LabelState(*row[1:]) for row in rows)) if rows else NOTHING
+
+
+def newest_first(found: Iterable[Sequence[Any]]) -> list[Any]:
+    """What was found label by label: rows of a time, an id and more, the newest first."""
+    rows = [row for some in found for row in some]
+    rows.sort(key=itemgetter(1))
+    rows.sort(key=itemgetter(0), reverse=True)
+    return rows
 
 
 def workspace_number(session: Session, workspace: WorkspaceId) -> int:

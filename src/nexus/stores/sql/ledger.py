@@ -7,7 +7,7 @@ from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from ...core.access import Grant
 from ...core.canonical import time_text
@@ -18,7 +18,7 @@ from ...core.filters import Filter, matches
 from ...core.ids import WorkspaceId
 from ...core.records import Event, LedgerReport, NewEvent, Progress, Receipt, Stage
 from ...core.scope import Scope
-from .labels import Readable, chain_end, label_number, readable
+from .labels import chain_end, label_number, newest_first, readable
 from .session import Connections, Row, Session
 
 FIRST_STEP = Stage.INDEXED.value
@@ -65,10 +65,13 @@ class SqlLedger:
         with self._connections.reading() as session:
             view = readable(session, grant).told
             if where is None and limit is not None and len(view.labels) <= FEW_LABELS:
-                return _newest(session, view, grant.workspace, {**stretch, "limit": limit})
+                found = session.read_each("newest_events", view.places(*stretch.values(), limit))
+                newest = newest_first(found)[:limit]
+                return list(_events((content for _, _, content in newest), grant.workspace))
             bound = {**view.parameters, **stretch}
-            found = _events(session.run("events_by_time", bound), grant.workspace)
-            return list(islice((event for event in found if matches(where, event)), limit))
+            contents = (content for (content,) in session.run("events_by_time", bound))
+            events = _events(contents, grant.workspace)
+            return list(islice((event for event in events if matches(where, event)), limit))
 
     def keys(self, grant: Grant, ids: Sequence[str]) -> dict[str, str]:
         with self._connections.reading() as session:
@@ -87,20 +90,6 @@ class SqlLedger:
             number, length, head = row[:3] if row else (-1, 0, GENESIS)
             chain = session.run("chain", {"workspace": number})
             return _verified(workspace, chain, length, head)
-
-
-def _newest(
-    session: Session, view: Readable, workspace: WorkspaceId, bound: Mapping[str, object]
-) -> list[Event]:
-    """The newest of each label, and of those the newest: older ones are not even read."""
-    rows: list[tuple[str, str, str]] = []
-    for state in view.labels:
-        place = {"workspace": view.workspace, "label": state.label, **bound}
-        rows += session.run("newest_events", place).fetchall()
-    rows.sort(key=lambda row: row[1])
-    rows.sort(key=lambda row: row[0], reverse=True)
-    newest = rows[: cast("int", bound["limit"])]
-    return [event_from_json(json.loads(content), workspace) for _, _, content in newest]
 
 
 def _label_of(session: Session, place: Place, labels: Labels) -> int:
@@ -211,8 +200,8 @@ def _check_repeated(workspace: WorkspaceId, content: str | None, entry: _Entry) 
         raise Conflict(f"the key {entry.event.key!r} was used before with other content")
 
 
-def _events(rows: Iterable[tuple[str]], workspace: WorkspaceId) -> Iterator[Event]:
-    return (event_from_json(json.loads(content), workspace) for (content,) in rows)
+def _events(contents: Iterable[str], workspace: WorkspaceId) -> Iterator[Event]:
+    return (event_from_json(json.loads(content), workspace) for content in contents)
 
 
 def _progress(step: str | None, attempts: int | None, error: str | None) -> Progress:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from itertools import islice
-from typing import cast
+from typing import NamedTuple, TypeGuard
 
 from ...core.access import Grant
 from ...core.candidate import Candidate
@@ -31,14 +31,14 @@ from ...core.records import Draft, Erased, Memory, MemoryKind
 from ...core.text import terms
 from .keywords import Keywords
 from .labels import (
-    Readable,
     label_number,
     locked_workspace,
+    newest_first,
     readable,
     take_numbers,
     workspace_number,
 )
-from .session import Connections, Session
+from .session import Connections, Row, Session
 
 FEW_LABELS = 16  # a viewer's places; an administrator's are many
 
@@ -63,13 +63,14 @@ class SqlMemories:
         with self._connections.reading() as session:
             view = readable(session, grant)
             if limit is not None and _only_a_kind(where) and len(view.labels) <= FEW_LABELS:
-                kind = {**_about(where)[1], "limit": limit}
-                return [_memory(each, grant.workspace) for each in _newest(session, view, kind)]
+                places = view.places(where.value, limit)
+                found = newest_first(session.read_each("newest_of_kind", places))[:limit]
+                return [_memory(content, grant.workspace) for _, _, content in found]
             bound = view.parameters
             query, about = _about(where)
             rows = session.run(query, {**bound, **about})
-            found = (_memory(content, grant.workspace) for (content,) in rows)
-            return list(islice((memory for memory in found if matches(where, memory)), limit))
+            each = (_memory(content, grant.workspace) for (content,) in rows)
+            return list(islice((memory for memory in each if matches(where, memory)), limit))
 
     def matching(
         self,
@@ -103,16 +104,11 @@ class SqlMemories:
     def between(
         self, grant: Grant, since: datetime, until: datetime, *, limit: int, learned: bool = False
     ) -> list[str]:
-        window = {"since": time_text(since), "until": time_text(until), "limit": limit}
-        found: list[tuple[str, str]] = []
+        window = (time_text(since), time_text(until), limit)
         with self._connections.reading() as session:
             view = readable(session, grant).searched(learned=learned)
-            for state in view.labels:
-                place = {"workspace": view.workspace, "label": state.label, **window}
-                found += session.run("between", place).fetchall()
-        found.sort(key=lambda row: row[1])
-        found.sort(key=lambda row: row[0], reverse=True)
-        return [id for _, id in found[:limit]]
+            found = session.read_each("between", view.places(*window))
+        return [id for _, id in newest_first(found)[:limit]]
 
     def named(
         self,
@@ -166,7 +162,7 @@ def _about(where: Filter | None) -> tuple[str, dict[str, str | None]]:
     return "memories_by_time", {}
 
 
-def _only_a_kind(where: Filter | None) -> bool:
+def _only_a_kind(where: Filter | None) -> TypeGuard[Condition]:
     return (
         isinstance(where, Condition)
         and (where.field, where.op) == ("kind", Op.EQ)
@@ -174,113 +170,153 @@ def _only_a_kind(where: Filter | None) -> bool:
     )
 
 
-def _newest(session: Session, view: Readable, bound: Mapping[str, object]) -> list[str]:
-    """The newest of a kind in each label, and of those the newest: older ones are not even read."""
-    rows: list[tuple[str, str, str]] = []
-    for state in view.labels:
-        place = {"workspace": view.workspace, "label": state.label, **bound}
-        rows += session.run("newest_of_kind", place).fetchall()
-    rows.sort(key=lambda row: row[1])
-    rows.sort(key=lambda row: row[0], reverse=True)
-    return [content for _, _, content in rows[: cast("int", bound["limit"])]]
-
-
 def _put(session: Session, workspace: WorkspaceId, drafts: Sequence[Draft]) -> list[Memory]:
     number = workspace_number(session, workspace)
     wanted = dict.fromkeys(id for draft in drafts for id in draft.sources)
-    sources = {id: _source(session, number, workspace, id) for id in wanted}  # each read once
-    present = {id: source for id, source in sources.items() if source}
-    derived = [_derived(session, number, workspace, draft, present) for draft in drafts]
-    kept = [memory for memory in derived if memory]
+    sources = _sources(session, number, workspace, list(wanted))
+    whole = [draft for draft in drafts if sources.keys() >= set(draft.sources)]
+    derived = [derive(workspace, draft, sources) for draft in whole]
+    erased = _erased(session, number, [memory.id for memory in derived])
+    kept = [memory for memory in derived if memory.id not in erased]
     last = {memory.id: memory for memory in kept}  # of two with the same id, the later one
-    changed = [memory for memory in last.values() if _changed(session, number, memory)]
-    delete_memories(session, workspace, [memory.id for memory in changed])
+    known = _known(session, number, list(last))
+    changed = [memory for memory in last.values() if _changed(known.get(memory.id), memory)]
+    _delete(session, number, workspace, [known[m.id] for m in changed if m.id in known])
     add_memories(session, number, changed)
     return kept
 
 
+class _Known(NamedTuple):
+    """A memory as it lies in the tables."""
+
+    id: str
+    memory: int
+    label: int
+    content: str
+    thread: int
+
+
+def _known(session: Session, number: int, ids: Sequence[str]) -> dict[str, _Known]:
+    if not ids:
+        return {}
+    bound = {"workspace": number, "ids": json.dumps(ids)}
+    return {row[0]: _Known(*row) for row in session.run("memories_placed", bound)}
+
+
+def _sources(
+    session: Session, number: int, workspace: WorkspaceId, ids: Sequence[str]
+) -> dict[str, Source]:
+    """Those that are there: events mostly, and memories."""
+    bound = {"workspace": number, "ids": json.dumps(ids)}
+    found: dict[str, Source] = {
+        id: event_from_json(json.loads(content), workspace)
+        for id, content in session.run("known_events", bound)
+        if content is not None
+    }
+    rest = [id for id in ids if id not in found]
+    known = _known(session, number, rest).values()
+    return found | {each.id: _memory(each.content, workspace) for each in known}
+
+
+def _erased(session: Session, number: int, ids: Sequence[str]) -> set[str]:
+    bound = {"workspace": number, "kind": "memory", "digests": json.dumps(ids)}
+    return {digest for (digest,) in session.run("among_tombstones", bound)}
+
+
+def _changed(known: _Known | None, memory: Memory) -> bool:
+    return known is None or known.content != canonical_json(memory_json(memory))
+
+
 def add_memories(session: Session, number: int, memories: Sequence[Memory]) -> None:
     """Write memories that are not there, as they are."""
+    if not memories:
+        return
     numbers = take_numbers(session, number, len(memories))
-    for place, memory in zip(numbers, memories, strict=True):
-        _write(session, number, place, memory)
-
-
-def _derived(
-    session: Session,
-    number: int,
-    workspace: WorkspaceId,
-    draft: Draft,
-    sources: Mapping[str, Source],
-) -> Memory | None:
-    """The memory, or None if one of its sources is gone or it was itself erased."""
-    if not sources.keys() >= set(draft.sources):
-        return None
-    memory = derive(workspace, draft, sources)
-    erased = {"workspace": number, "kind": "memory", "digest": memory.id}
-    return None if session.run("has_tombstone", erased).fetchone() else memory
-
-
-def _source(session: Session, number: int, workspace: WorkspaceId, id: str) -> Source | None:
-    bound = {"workspace": number, "id": id}
-    row = session.run("event_content", bound).fetchone()
-    if row:
-        return event_from_json(json.loads(row[0]), workspace)
-    row = session.run("memory_content", bound).fetchone()
-    return _memory(row[2], workspace) if row else None
-
-
-def _changed(session: Session, number: int, memory: Memory) -> bool:
-    bound = {"workspace": number, "id": memory.id}
-    row = session.run("memory_content", bound).fetchone()
-    return row is None or row[2] != canonical_json(memory_json(memory))
-
-
-def _write(session: Session, number: int, place: int, memory: Memory) -> None:
-    label = label_number(session, number, memory.label, learned=memory.learned)
-    words = terms(keyword_text(memory))
-    thread = _thread_number(session, number, label, thread_name(memory))
-    row = {
-        "workspace": number,
-        "memory": place,
-        "id": memory.id,
-        "label": label,
-        "thread": thread,
-        "speaker": memory.speaker,
-        "role": memory.role,
-        "length": len(words),
-        "asks": asks(memory.text),
-        "directs": directs(memory),
-        "kind": memory.kind.value,
-        "at": time_text(memory.at),
-        "subject": memory.body.get("subject"),
-        "predicate": memory.body.get("predicate"),
-        "content": canonical_json(memory_json(memory)),
+    shelves = dict.fromkeys((memory.label, memory.learned) for memory in memories)
+    labels = {
+        (label, learned): label_number(session, number, label, learned=learned)
+        for label, learned in shelves
     }
-    session.run("add_memory", row)
-    links = [(number, memory.id, "derived_from", source) for source in memory.sources]
+    placed = [labels[memory.label, memory.learned] for memory in memories]
+    named = list(zip(placed, map(thread_name, memories), strict=True))
+    threads = {
+        (label, name): _thread_number(session, number, label, name)
+        for label, name in dict.fromkeys(named)
+    }
+    rows = [
+        _Row(number, place, label, threads[label, name], memory, terms(keyword_text(memory)))
+        for place, memory, (label, name) in zip(numbers, memories, named, strict=True)
+    ]
+    _write(session, number, rows)
+
+
+class _Row(NamedTuple):
+    """A memory about to be written, with its places."""
+
+    workspace: int
+    place: int
+    label: int
+    thread: int
+    memory: Memory
+    words: list[str]
+
+    @property
+    def itself(self) -> Row:
+        memory = self.memory
+        return (
+            self.workspace,
+            self.place,
+            memory.id,
+            self.label,
+            memory.kind.value,
+            time_text(memory.at),
+            memory.body.get("subject"),
+            memory.body.get("predicate"),
+            self.thread,
+            memory.speaker,
+            memory.role,
+            len(self.words),
+            asks(memory.text),
+            directs(memory),
+            canonical_json(memory_json(memory)),
+        )
+
+    @property
+    def postings(self) -> list[Row]:
+        length = len(self.words)
+        start, end = (self.workspace, self.label), (length, self.thread)
+        return [(*start, term, self.place, n, *end) for term, n in Counter(self.words).items()]
+
+
+def _write(session: Session, number: int, rows: Sequence[_Row]) -> None:
+    session.run_many("add_memory", [row.itself for row in rows])
+    links = [(number, row.memory.id, "derived_from", s) for row in rows for s in row.memory.sources]
     session.run_many("add_link", links)
-    _add_names(session, number, label, memory)
-    _write_postings(session, (number, label, place, thread), words)
+    names = [name for row in rows for name in _name_rows(number, row.label, row.memory)]
+    if names:
+        session.run_many("add_name", names)
+        _count_names(session, names, +1)
+    session.run_many("add_posting", [posting for row in rows for posting in row.postings])
+    grown: dict[int, list[_Row]] = defaultdict(list)
+    talks: Counter[tuple[int, int]] = Counter()
+    for row in rows:
+        grown[row.label].append(row)
+        talks[row.label, row.thread] += len(row.words)
+    session.run_many("label_grew", [_growth(number, label, some) for label, some in grown.items()])
+    session.run_many("thread_changed", [(number, *place, n) for place, n in talks.items()])
 
 
-def _add_names(session: Session, number: int, label: int, memory: Memory) -> None:
-    if rows := _name_rows(number, label, memory):
-        session.run_many("add_name", rows)
-        counted = {"workspace": number, "label": label, "more": len(rows)}
-        session.run("names_counted", counted)
+def _growth(number: int, label: int, rows: Sequence[_Row]) -> Row:
+    return number, label, rows[-1].place, len(rows), sum(len(row.words) for row in rows)
 
 
-def _drop_names(session: Session, number: int, label: int, memory: Memory) -> None:
-    if rows := _name_rows(number, label, memory):
-        session.run_many("drop_name", rows)
-        counted = {"workspace": number, "label": label, "more": -len(rows)}
-        session.run("names_counted", counted)
+def _count_names(session: Session, names: Sequence[Row], sign: int) -> None:
+    counted = Counter((workspace, label) for workspace, label, *_ in names)
+    rows = [(*place, sign * count) for place, count in counted.items()]
+    session.run_many("names_counted", rows)
 
 
-def _name_rows(
-    number: int, label: int, memory: Memory
-) -> list[tuple[int, int, str, str, str, str]]:
+def _name_rows(number: int, label: int, memory: Memory) -> list[Row]:
     traits = (memory.kind.value, time_text(memory.at), memory.id)
     return [(number, label, name, *traits) for name in looked_up_by(memory)]
 
@@ -295,51 +331,50 @@ def _thread_number(session: Session, number: int, label: int, name: str) -> int:
     return int(thread)
 
 
-def _write_postings(
-    session: Session, where: tuple[int, int, int, int], words: Sequence[str]
-) -> None:
-    number, label, memory, thread = where
-    length = len(words)
-    session.run_many(
-        "add_posting",
-        [(number, label, term, memory, n, length, thread) for term, n in Counter(words).items()],
-    )
-    grown = {"workspace": number, "label": label, "latest": memory, "thread": thread}
-    session.run("label_grew", {**grown, "documents": 1, "terms": length})
-    session.run("thread_changed", {**grown, "terms": length})
-
-
 def delete_memories(session: Session, workspace: WorkspaceId, ids: Iterable[str]) -> Erased:
     """Take these out of every table, and count what went."""
     number = locked_workspace(session, workspace)
-    memories = vectors = keywords = links = 0
-    for id in ids:
-        bound = {"workspace": number, "id": id}
-        row = session.run("memory_content", bound).fetchone()
-        if not row:
-            continue
-        place, label, content, thread = row
-        memories += 1
-        keywords += _delete_postings(session, (number, label, place, thread), content)
-        _drop_names(session, number, label, _memory(content, workspace))
-        gone = {"workspace": number, "memory": place, "origin": id}
-        links += session.run("drop_links", gone).rowcount
-        vectors += session.run("drop_vectors", gone).rowcount
-        session.run("drop_memory", gone)
+    known = _known(session, number, list(dict.fromkeys(ids)))
+    return _delete(session, number, workspace, list(known.values()))
+
+
+def _delete(
+    session: Session, number: int, workspace: WorkspaceId, gone: Sequence[_Known]
+) -> Erased:
+    if not gone:
+        return Erased()
+    keywords = _delete_postings(session, number, gone)
+    names = [
+        name
+        for known in gone
+        for name in _name_rows(number, known.label, _memory(known.content, workspace))
+    ]
+    if names:
+        session.run_many("drop_name", names)
+        _count_names(session, names, -1)
+    links = session.run_many("drop_links", [(number, known.id) for known in gone])
+    places = [(number, known.memory) for known in gone]
+    vectors = session.run_many("drop_vectors", places)
+    session.run_many("drop_memory", places)
+    for label, thread in dict.fromkeys((known.label, known.thread) for known in gone):
         _drop_empty_thread(session, {"workspace": number, "label": label, "thread": thread})
-    return Erased(memories=memories, vectors=vectors, keywords=keywords, links=links)
+    return Erased(memories=len(gone), vectors=vectors, keywords=keywords, links=links)
 
 
-def _delete_postings(session: Session, where: tuple[int, int, int, int], content: str) -> int:
-    number, label, memory, thread = where
-    told = json.loads(content)
-    words = terms(told["text"] if told["indexed_text"] is None else told["indexed_text"])
-    rows = [(number, label, term, memory) for term in set(words)]
-    gone = session.run_many("drop_posting", rows)
-    shrunk = {"workspace": number, "label": label, "thread": thread}
-    session.run("label_shrank", {**shrunk, "terms": len(words)})
-    session.run("thread_changed", {**shrunk, "terms": -len(words)})
-    return gone
+def _delete_postings(session: Session, number: int, gone: Sequence[_Known]) -> int:
+    postings: list[Row] = []
+    shrunk: list[Row] = []
+    talks: list[Row] = []
+    for known in gone:
+        told = json.loads(known.content)
+        words = terms(told["text"] if told["indexed_text"] is None else told["indexed_text"])
+        postings += [(number, known.label, term, known.memory) for term in set(words)]
+        shrunk.append((number, known.label, len(words)))
+        talks.append((number, known.label, known.thread, -len(words)))
+    dropped = session.run_many("drop_posting", postings)
+    session.run_many("label_shrank", shrunk)
+    session.run_many("thread_changed", talks)
+    return dropped
 
 
 def _drop_empty_thread(session: Session, where: dict[str, int]) -> None:

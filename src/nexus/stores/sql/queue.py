@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
 from ...core.access import Grant
@@ -12,8 +13,8 @@ from ...core.codec import event_from_json
 from ...core.ids import WorkspaceId
 from ...core.records import Stage, Task, Waiting
 from ...core.scope import parse_scope
-from .labels import locked_workspace, readable
-from .session import Connections, Session
+from .labels import known_workspace, locked_workspace, readable
+from .session import Connections, Row, Session
 
 LEASE = timedelta(seconds=30)
 
@@ -38,7 +39,8 @@ class SqlQueue:
         failed: bool = False,
         step: Stage | None = None,
     ) -> list[Task]:
-        due = {
+        until = time_text(now + LEASE)
+        due: dict[str, object] = {
             "now": time_text(now),
             "limit": limit,
             "leased": leased,
@@ -46,55 +48,42 @@ class SqlQueue:
             "step": None if step is None else step.value,
         }
         with self._connections.reading() as session:
-            rows = self._due(session, grant, due)
-        if rows and not leased:  # looked up again where nobody else writes: each goes to one worker
-            rows = self._connections.write(
-                lambda writer: _lease(writer, self._due(writer, grant, due), now)
-            )
-        return [_task(row) for row in rows]
-
-    @staticmethod
-    def _due(
-        session: Session, grant: Grant | None, due: dict[str, object]
-    ) -> list[tuple[int, int, str, int, str, str]]:
-        if grant is None:
-            return session.run("due_work", due).fetchall()
-        bound = {**due, **readable(session, grant).parameters}
-        return session.run("due_work_of", bound).fetchall()
+            found = _due(session, grant, due)
+            if leased or not found:
+                return _tasks(session, found)
+        # Looked up again where it is leased: each goes to one worker.
+        taken = self._connections.write(lambda writer: _leased(writer, grant, due, until))
+        with self._connections.reading() as session:
+            return _tasks(session, taken)
 
     def finish(self, tasks: Sequence[Task], *, reached: Stage, now: datetime) -> None:
         def finish(session: Session) -> None:
-            for task in tasks:
-                bound = {**_place(session, task), "step": task.step.value}
+            for some in _by_workspace(session, tasks):
                 if reached is Stage.INDEXED:
-                    onward = {"next": Stage.DERIVED.value, "now": time_text(now)}
-                    session.run("next_step", {**bound, **onward})
+                    onward = (Stage.DERIVED.value, time_text(now))
+                    session.run_many("next_step", [(*row, *onward) for row in some])
                 else:
-                    session.run("drop_work", bound)
+                    session.run_many("drop_work", some)
 
         if tasks:
             self._connections.write(finish)
 
     def fail(self, tasks: Sequence[Task], *, error: str, retry_at: datetime) -> None:
         def fail(session: Session) -> None:
-            why = {"error": error, "retry_at": time_text(retry_at)}
-            for task in tasks:
-                bound = {**_place(session, task), "step": task.step.value, **why}
-                session.run("fail_work", bound)
+            why = (error, time_text(retry_at))
+            for some in _by_workspace(session, tasks):
+                session.run_many("fail_work", [(*row, *why) for row in some])
 
         if tasks:
             self._connections.write(fail)
 
     def requeue(self, workspace: WorkspaceId, event_ids: Sequence[str], *, now: datetime) -> int:
+        first = (Stage.INDEXED.value, time_text(now))
+
         def requeue(session: Session) -> int:
             number = locked_workspace(session, workspace)
-            found = [
-                session.run("seq_of", {"workspace": number, "id": id}).fetchone()
-                for id in event_ids
-            ]
-            rows = [(number, *row, Stage.INDEXED.value, time_text(now)) for row in found if row]
-            session.run_many("requeue", rows)
-            return len(rows)
+            rows = [(number, id, *first) for id in dict.fromkeys(event_ids)]
+            return session.run_many("requeue", rows)
 
         return self._connections.write(requeue)
 
@@ -117,19 +106,53 @@ class SqlQueue:
         return self._connections.write(retry)
 
 
-def _lease(
-    session: Session, rows: list[tuple[int, int, str, int, str, str]], now: datetime
-) -> list[tuple[int, int, str, int, str, str]]:
-    until = time_text(now + LEASE)
-    leases = [(until, *row[:2]) for row in rows]
-    session.run_many("lease", leases)
-    return rows
+Due = tuple[str, int, int, str, int, str]  # workspace's name and number, seq, step, attempts, due
 
 
-def _task(row: tuple[int, int, str, int, str, str]) -> Task:
-    _, _, step, attempts, content, name = row
-    event = event_from_json(json.loads(content), WorkspaceId(name))
-    return Task(event=event, step=Stage(step), attempts=attempts)
+def _due(session: Session, grant: Grant | None, due: dict[str, object]) -> list[Due]:
+    if grant is None:
+        return session.run("due_work", due).fetchall()
+    bound = {**due, **readable(session, grant).parameters}
+    return session.run("due_work_of", bound).fetchall()
+
+
+def _leased(session: Session, grant: Grant | None, due: dict[str, object], until: str) -> list[Due]:
+    if grant is None:
+        taken = session.run("lease_work", {**due, "until": until}).fetchall()
+        return sorted(taken, key=lambda row: (row[5], row[1], row[2]))
+    bound = {**due, **readable(session, grant).parameters, "until": until}
+    taken = session.run("lease_work_of", bound).fetchall()
+    return sorted(taken, key=lambda row: row[2])
+
+
+def _tasks(session: Session, rows: Sequence[Due]) -> list[Task]:
+    """Each with its event, which is read behind the wall of its workspace."""
+    contents: dict[tuple[int, int], str] = {}
+    for name, number in dict.fromkeys(row[:2] for row in rows):
+        known_workspace(session, WorkspaceId(name))
+        seqs = json.dumps([row[2] for row in rows if row[1] == number])
+        bound = {"workspace": number, "seqs": seqs}
+        for seq, content in session.run("contents_at", bound):
+            contents[number, seq] = content
+    return [
+        Task(
+            event=event_from_json(json.loads(contents[number, seq]), WorkspaceId(name)),
+            step=Stage(step),
+            attempts=attempts,
+        )
+        for name, number, seq, step, attempts, _ in rows
+        if (number, seq) in contents
+    ]
+
+
+def _by_workspace(session: Session, tasks: Sequence[Task]) -> Iterator[list[Row]]:
+    """Which work this is, one workspace after the other, always in the same order."""
+    spaces: dict[WorkspaceId, list[Task]] = defaultdict(list)
+    for task in tasks:
+        spaces[task.event.workspace].append(task)
+    for workspace in sorted(spaces, key=lambda workspace: workspace.value):
+        number = locked_workspace(session, workspace)
+        yield [(number, task.event.id, task.step.value) for task in spaces[workspace]]
 
 
 def _waiting(row: tuple[str, str, str, int, str | None, str]) -> Waiting:
@@ -142,10 +165,3 @@ def _waiting(row: tuple[str, str, str, int, str | None, str]) -> Waiting:
         error=error,
         due_at=text_time(due_at),
     )
-
-
-def _place(session: Session, task: Task) -> dict[str, object]:
-    number = locked_workspace(session, task.event.workspace)
-    bound = {"workspace": number, "id": task.event.id}
-    row = session.run("seq_of", bound).fetchone()
-    return {"workspace": number, "seq": row[0] if row else -1}

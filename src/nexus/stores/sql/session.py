@@ -44,6 +44,10 @@ class Session(Protocol):
         """Run this query for each of these rows of values; how many rows that changed."""
         ...
 
+    def read_each(self, name: str, rows: Sequence[Row], /) -> list[list[Any]]:
+        """What this query finds for each of these rows of values."""
+        ...
+
     def view(self, key: Hashable, make: Callable[[], Readable], /) -> Readable:
         """What a grant lets through, compiled anew whenever it may have changed.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -90,11 +91,9 @@ class SqlVectors:
         return search.past_filter(blocks, where) if where else search.among_all(blocks)
 
     def _blocks(self, session: Session, view: Readable, profile: int) -> Iterator[Codes]:
-        for state in view.labels:
-            if state.latest:
-                rows = {"workspace": view.workspace, "label": state.label, "profile": profile}
-                key = (view.workspace, state.label, profile)
-                yield from self._cache.fresh(key, state, partial(_read, session, rows)).parts
+        wanted = {(view.workspace, s.label, profile): s for s in view.labels if s.latest}
+        for codes in self._cache.fresh(wanted, partial(_read, session)):
+            yield from codes.parts
 
     def scores(
         self, grant: Grant, profile: EmbeddingProfile, vector: Floats, ids: Sequence[str]
@@ -228,19 +227,23 @@ def _highest(
 
 
 def _read(
-    session: Session, rows: dict[str, int], known: LabelCodes | None, after: int
+    session: Session, stale: Mapping[tuple[int, int, int], tuple[LabelCodes | None, int]]
+) -> list[LabelCodes]:
+    return [_grown(session, key, *each) for key, each in stale.items()]
+
+
+def _grown(
+    session: Session, key: tuple[int, int, int], known: LabelCodes | None, after: int
 ) -> LabelCodes:
-    cursor = session.run("new_vectors", {**rows, "after": after})
-    new = [
-        _table(session, rows["label"], some)
-        for some in iter(partial(cursor.fetchmany, AT_ONCE), [])
-    ]
+    place = dict(zip(("workspace", "label", "profile"), key, strict=True))
+    cursor = session.run("new_vectors", {**place, "after": after})
+    new = [_table(session, key[1], some) for some in iter(partial(cursor.fetchmany, AT_ONCE), [])]
     known = known or LabelCodes()
     if not new:
         return known
     way = Way.of(len(known) + sum(len(numbers) for numbers, _ in new))
     if not known.kept_like(way):
-        return _read(session, rows, None, 0)  # it outgrew the way it was kept
+        return _grown(session, key, None, 0)  # it outgrew the way it was kept
     return known.grown([encoded(numbers, table, way) for numbers, table in new])
 
 
@@ -280,21 +283,21 @@ def put_vectors(
     """Keep these, which were checked; how many of their memories are there."""
     number = locked_workspace(session, workspace)
     kind = add_profile(session, profile)
-    kept = 0
-    changed: list[tuple[dict[str, int], bytes]] = []  # learning again what is there is no write
-    for id, vector in vectors.items():
-        bound = {"workspace": number, "id": id}
-        row = session.run("memory_content", bound).fetchone()
-        if row:
-            where = {"workspace": number, "label": row[1], "profile": kind, "memory": row[0]}
-            data = vector.astype("<f4").tobytes()
-            kept += 1
-            if session.run("vector_of", where).fetchone() != (data,):
-                changed.append((where, data))
+    spelt = {id: vector.astype("<f4").tobytes() for id, vector in vectors.items()}
+    bound = {"workspace": number, "profile": kind, "ids": json.dumps(list(vectors))}
+    found = session.run("vectors_placed", bound).fetchall()
+    # Learning again what is there is no write.
+    changed = [row for row in found if row[3] != spelt[row[0]]]
     numbers = take_numbers(session, number, len(changed))
-    for vector_number, (where, data) in zip(numbers, changed, strict=True):
-        replaced = session.run("drop_vector", where).rowcount
-        session.run("add_vector", {**where, "number": vector_number, "data": data})
-        grown = {**where, "latest": vector_number, "replaced": replaced}
-        session.run("label_vectors_grew", grown)
-    return kept
+    old = [(number, kind, memory) for _, memory, _, data in changed if data is not None]
+    session.run_many("drop_vector", old)
+    rows = [
+        (number, label, kind, place, memory, spelt[id])
+        for place, (id, memory, label, _) in zip(numbers, changed, strict=True)
+    ]
+    session.run_many("add_vector", rows)
+    latest = {label: place for _, label, _, place, *_ in rows}
+    replaced = Counter(label for _, _, label, data in changed if data is not None)
+    growth = [(number, label, place, replaced[label]) for label, place in latest.items()]
+    session.run_many("label_vectors_grew", growth)
+    return len(found)

@@ -58,6 +58,10 @@ class Named:
         changed: int = self.executemany(SQL[name], rows).rowcount
         return max(changed, 0)  # of no rows it is -1
 
+    def read_each(self: Any, name: str, rows: Sequence[Row]) -> list[list[Any]]:
+        sql, execute = SQL[name], self.execute
+        return [execute(sql, row).fetchall() for row in rows]
+
     def view(self: Any, key: Hashable, make: Callable[[], Readable]) -> Readable:
         """One question compiles the same grant several times; while nobody has written anything
         in between (SQLite's data version tells), the first answer stands. It does not tell of a

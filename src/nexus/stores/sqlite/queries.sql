@@ -110,26 +110,52 @@ SELECT count(*) FROM outbox
 
 -- due_work --
 -- The oldest are chosen before anything is joined to them.
-SELECT chosen.workspace, chosen.seq, step, attempts, content, name
+SELECT name, chosen.workspace, seq, step, attempts, due_at
   FROM (SELECT * FROM outbox
          WHERE (due_at <= :now OR :failed) AND (:step IS NULL OR step = :step)
            AND (leased_until IS NULL OR leased_until <= :now OR :leased)
          ORDER BY due_at, workspace, seq LIMIT :limit) AS chosen
-  JOIN events ON events.workspace = chosen.workspace AND events.seq = chosen.seq
   JOIN workspaces ON workspaces.workspace = chosen.workspace
- ORDER BY due_at, chosen.workspace, chosen.seq;
+ ORDER BY due_at, chosen.workspace, seq;
 
 -- due_work_of --
 -- What has not failed is due at once, whatever the clock of whoever wrote it said.
-SELECT outbox.workspace, outbox.seq, step, attempts, content, name
-  FROM outbox
-  JOIN events ON events.workspace = outbox.workspace AND events.seq = outbox.seq
-  JOIN workspaces ON workspaces.workspace = outbox.workspace
+SELECT name, outbox.workspace, seq, step, attempts, due_at
+  FROM outbox JOIN workspaces ON workspaces.workspace = outbox.workspace
  WHERE outbox.workspace = :workspace
    AND outbox.label IN (SELECT value FROM json_each(:labels))
    AND (attempts = 0 OR due_at <= :now OR :failed) AND (:step IS NULL OR step = :step)
    AND (leased_until IS NULL OR leased_until <= :now OR :leased)
- ORDER BY outbox.seq LIMIT :limit;
+ ORDER BY seq LIMIT :limit;
+
+-- lease_work --
+UPDATE outbox SET leased_until = :until
+ WHERE (workspace, seq) IN
+       (SELECT workspace, seq FROM outbox
+         WHERE (due_at <= :now OR :failed) AND (:step IS NULL OR step = :step)
+           AND (leased_until IS NULL OR leased_until <= :now OR :leased)
+         ORDER BY due_at, workspace, seq LIMIT :limit)
+RETURNING (SELECT name FROM workspaces WHERE workspaces.workspace = outbox.workspace),
+          workspace, seq, step, attempts, due_at;
+
+-- lease_work_of --
+UPDATE outbox SET leased_until = :until
+ WHERE workspace = :workspace
+   AND seq IN (SELECT seq FROM outbox
+                WHERE workspace = :workspace
+                  AND label IN (SELECT value FROM json_each(:labels))
+                  AND (attempts = 0 OR due_at <= :now OR :failed)
+                  AND (:step IS NULL OR step = :step)
+                  AND (leased_until IS NULL OR leased_until <= :now OR :leased)
+                ORDER BY seq LIMIT :limit)
+RETURNING (SELECT name FROM workspaces WHERE workspaces.workspace = outbox.workspace),
+          workspace, seq, step, attempts, due_at;
+
+-- contents_at --
+SELECT seq, content
+  FROM json_each(:seqs) AS wanted
+  CROSS JOIN events ON events.workspace = :workspace AND events.seq = wanted.value
+ WHERE content IS NOT NULL;
 
 -- waiting --
 SELECT events.id, content ->> 'scope', step, attempts, error, due_at
@@ -145,38 +171,35 @@ UPDATE outbox SET due_at = :now, leased_until = NULL
    AND (:ids IS NULL OR seq IN (SELECT seq FROM events WHERE events.workspace = :workspace
                                    AND id IN (SELECT value FROM json_each(:ids))));
 
--- lease --
-UPDATE outbox SET leased_until = ? WHERE workspace = ? AND seq = ?;
-
--- seq_of --
-SELECT seq, label FROM events
- WHERE workspace = :workspace AND id = :id AND content IS NOT NULL;
-
 -- next_step --
-UPDATE outbox SET step = :next, attempts = 0, error = NULL, leased_until = NULL, due_at = :now
- WHERE workspace = :workspace AND seq = :seq AND step = :step;
+UPDATE outbox SET step = ?4, attempts = 0, error = NULL, leased_until = NULL, due_at = ?5
+ WHERE workspace = ?1 AND step = ?3
+   AND seq = (SELECT seq FROM events WHERE workspace = ?1 AND id = ?2 AND content IS NOT NULL);
 
 -- drop_work --
-DELETE FROM outbox WHERE workspace = :workspace AND seq = :seq AND step = :step;
+DELETE FROM outbox
+ WHERE workspace = ?1 AND step = ?3
+   AND seq = (SELECT seq FROM events WHERE workspace = ?1 AND id = ?2 AND content IS NOT NULL);
 
 -- fail_work --
-UPDATE outbox SET attempts = attempts + 1, error = :error, due_at = :retry_at, leased_until = NULL
- WHERE workspace = :workspace AND seq = :seq AND step = :step;
+UPDATE outbox SET attempts = attempts + 1, error = ?4, due_at = ?5, leased_until = NULL
+ WHERE workspace = ?1 AND step = ?3
+   AND seq = (SELECT seq FROM events WHERE workspace = ?1 AND id = ?2 AND content IS NOT NULL);
 
 -- requeue --
-INSERT OR REPLACE INTO outbox (workspace, seq, label, step, due_at) VALUES (?, ?, ?, ?, ?);
+INSERT OR REPLACE INTO outbox (workspace, seq, label, step, due_at)
+SELECT workspace, seq, label, ?3, ?4 FROM events
+ WHERE workspace = ?1 AND id = ?2 AND content IS NOT NULL;
 
--- event_content --
-SELECT content FROM events WHERE workspace = :workspace AND id = :id AND content IS NOT NULL;
-
--- memory_content --
-SELECT memory, label, content, thread FROM memories WHERE workspace = :workspace AND id = :id;
+-- memories_placed --
+SELECT memories.id, memory, label, content, thread
+  FROM json_each(:ids) AS wanted
+  CROSS JOIN memories ON memories.workspace = :workspace AND memories.id = wanted.value;
 
 -- add_memory --
 INSERT INTO memories (workspace, memory, id, label, kind, at, subject, predicate, thread, speaker,
                       role, length, asks, directs, content)
-VALUES (:workspace, :memory, :id, :label, :kind, :at, :subject, :predicate, :thread, :speaker,
-        :role, :length, :asks, :directs, :content);
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- thread --
 SELECT thread FROM threads WHERE workspace = :workspace AND label = :label AND name = :name;
@@ -188,8 +211,7 @@ SELECT :workspace, :label, coalesce(max(thread), 0) + 1, :name
 RETURNING thread;
 
 -- thread_changed --
-UPDATE threads SET terms = terms + :terms
- WHERE workspace = :workspace AND label = :label AND thread = :thread;
+UPDATE threads SET terms = terms + ?4 WHERE workspace = ?1 AND label = ?2 AND thread = ?3;
 
 -- drop_empty_thread --
 DELETE FROM threads
@@ -201,11 +223,11 @@ DELETE FROM threads
 UPDATE labels SET threads = threads + :more WHERE workspace = :workspace AND label = :label;
 
 -- thread_lengths --
-SELECT thread, terms FROM threads WHERE workspace = :workspace AND label = :label;
+SELECT thread, terms FROM threads WHERE workspace = ? AND label = ?;
 
 -- new_cards --
 SELECT id, memory, thread, at, speaker, role, length, asks, directs, kind FROM memories
- WHERE workspace = :workspace AND label = :label AND memory > :after
+ WHERE workspace = ? AND label = ? AND memory > ?
  ORDER BY thread, at, id;
 
 -- texts --
@@ -222,13 +244,13 @@ DELETE FROM names
  WHERE workspace = ? AND label = ? AND name = ? AND kind = ? AND at = ? AND id = ?;
 
 -- names_counted --
-UPDATE labels SET names = names + :more WHERE workspace = :workspace AND label = :label;
+UPDATE labels SET names = names + ?3 WHERE workspace = ?1 AND label = ?2;
 
 -- between --
 -- Of one label, so that the index gives them in order and reading ends with the limit.
 SELECT at, id FROM memories INDEXED BY memories_by_time
- WHERE workspace = :workspace AND label = :label AND at >= :since AND at < :until
- ORDER BY at DESC, id LIMIT :limit;
+ WHERE workspace = ? AND label = ? AND at >= ? AND at < ?
+ ORDER BY at DESC, id LIMIT ?;
 
 -- named --
 -- The newest are chosen before any content is read: of each name, and then of all.
@@ -257,29 +279,29 @@ INSERT INTO postings (workspace, label, term, memory, frequency, length, thread)
 VALUES (?, ?, ?, ?, ?, ?, ?);
 
 -- label_grew --
-UPDATE labels SET latest = :latest, documents = documents + :documents, terms = terms + :terms
- WHERE workspace = :workspace AND label = :label;
+UPDATE labels SET latest = ?3, documents = documents + ?4, terms = terms + ?5
+ WHERE workspace = ?1 AND label = ?2;
 
 -- events_came --
 UPDATE labels SET epoch = epoch + 1
  WHERE workspace = :workspace AND label IN (SELECT value FROM json_each(:labels));
 
 -- label_shrank --
-UPDATE labels SET generation = generation + 1, documents = documents - 1, terms = terms - :terms
- WHERE workspace = :workspace AND label = :label;
+UPDATE labels SET generation = generation + 1, documents = documents - 1, terms = terms - ?3
+ WHERE workspace = ?1 AND label = ?2;
 
 -- drop_memory --
-DELETE FROM memories WHERE workspace = :workspace AND memory = :memory;
+DELETE FROM memories WHERE workspace = ? AND memory = ?;
 
 -- drop_posting --
 DELETE FROM postings
  WHERE workspace = ? AND label = ? AND term = ? AND memory = ?;
 
 -- drop_links --
-DELETE FROM links WHERE workspace = :workspace AND origin = :origin;
+DELETE FROM links WHERE workspace = ? AND origin = ?;
 
 -- drop_vectors --
-DELETE FROM vectors WHERE workspace = :workspace AND memory = :memory
+DELETE FROM vectors WHERE workspace = ? AND memory = ?
    AND profile IN (SELECT profile FROM profiles);
 
 -- memories_by_id --
@@ -303,8 +325,8 @@ SELECT content FROM memories
 -- newest_of_kind --
 -- Of one label, so that the index gives them in order and reading ends with the limit.
 SELECT at, id, content FROM memories INDEXED BY memories_by_kind
- WHERE workspace = :workspace AND label = :label AND kind = :kind
- ORDER BY at DESC, id LIMIT :limit;
+ WHERE workspace = ? AND label = ? AND kind = ?
+ ORDER BY at DESC, id LIMIT ?;
 
 -- memories_by_fact --
 SELECT content FROM memories
@@ -326,7 +348,7 @@ SELECT memory, content
 
 -- new_postings --
 SELECT memory, frequency, length, thread FROM postings
- WHERE workspace = :workspace AND label = :label AND term = :term AND memory > :after
+ WHERE workspace = ? AND label = ? AND term = ? AND memory > ?
  ORDER BY memory;
 
 -- profile --
@@ -349,18 +371,22 @@ SELECT profile, dimension FROM profiles ORDER BY profile;
 UPDATE profiles SET used = 1 + (SELECT max(used) FROM profiles) WHERE profile = :profile;
 
 -- add_vector --
-INSERT INTO vectors (workspace, label, profile, number, memory, data)
-VALUES (:workspace, :label, :profile, :number, :memory, :data);
+INSERT INTO vectors (workspace, label, profile, number, memory, data) VALUES (?, ?, ?, ?, ?, ?);
 
--- vector_of --
-SELECT data FROM vectors WHERE workspace = :workspace AND profile = :profile AND memory = :memory;
+-- vectors_placed --
+-- Memories that are there, with their vectors if they have one.
+SELECT memories.id, memories.memory, memories.label, data
+  FROM json_each(:ids) AS wanted
+  CROSS JOIN memories ON memories.workspace = :workspace AND memories.id = wanted.value
+  LEFT JOIN vectors ON vectors.workspace = :workspace AND vectors.profile = :profile
+                   AND vectors.memory = memories.memory
+ ORDER BY wanted.key;
 
 -- drop_vector --
-DELETE FROM vectors WHERE workspace = :workspace AND profile = :profile AND memory = :memory;
+DELETE FROM vectors WHERE workspace = ? AND profile = ? AND memory = ?;
 
 -- label_vectors_grew --
-UPDATE labels SET latest = :latest, generation = generation + :replaced
- WHERE workspace = :workspace AND label = :label;
+UPDATE labels SET latest = ?3, generation = generation + ?4 WHERE workspace = ?1 AND label = ?2;
 
 -- new_vectors --
 SELECT number, memory, data FROM vectors
@@ -378,10 +404,27 @@ SELECT number FROM vectors
  WHERE workspace = :workspace AND label = :label AND profile = :profile AND number <= :upto
  ORDER BY number;
 
--- next_memories --
-SELECT memory, content FROM memories
- WHERE workspace = :workspace AND label = :label AND memory > :after
+-- made_at --
+SELECT min(applied_at) FROM schema_version;
+
+-- workspace_counters --
+SELECT name, counter FROM workspaces;
+
+-- next_named --
+SELECT memory, label, content FROM memories
+ WHERE workspace = :workspace AND memory > :after
+   AND +kind IN (SELECT value FROM json_each(:kinds))
  ORDER BY memory LIMIT :limit;
+
+-- named_since --
+-- By number: few are new, and a label may hold many.
+SELECT content FROM memories
+ WHERE workspace = :workspace AND memory > :after
+   AND +label IN (SELECT value FROM json_each(:labels))
+   AND +kind IN (SELECT value FROM json_each(:kinds));
+
+-- named_in_label --
+SELECT DISTINCT id FROM names WHERE workspace = :workspace AND label = :label;
 
 -- vectors_at --
 -- Each place is [label, number]; labels come from the grant.
@@ -450,8 +493,11 @@ INSERT OR IGNORE INTO tombstones (workspace, kind, digest, at) VALUES (?, ?, ?, 
 -- tombstones --
 SELECT kind, digest, at FROM tombstones WHERE workspace = :workspace ORDER BY kind, digest;
 
--- has_tombstone --
-SELECT 1 FROM tombstones WHERE workspace = :workspace AND kind = :kind AND digest = :digest;
+-- among_tombstones --
+SELECT digest
+  FROM json_each(:digests) AS wanted
+  CROSS JOIN tombstones ON tombstones.workspace = :workspace AND kind = :kind
+                       AND digest = wanted.value;
 
 -- still_kept --
 SELECT EXISTS (SELECT 1 FROM events WHERE instr(content, :text))
@@ -538,10 +584,10 @@ DELETE FROM window_items
 -- newest_events --
 -- Of one label, so that the index gives them in order and reading ends with the limit.
 SELECT at, id, content FROM events INDEXED BY events_by_time
- WHERE workspace = :workspace AND label = :label
-   AND (:since IS NULL OR at >= :since) AND (:until IS NULL OR at < :until)
+ WHERE workspace = ?1 AND label = ?2
+   AND (?3 IS NULL OR at >= ?3) AND (?4 IS NULL OR at < ?4)
    AND content IS NOT NULL
- ORDER BY at DESC, id LIMIT :limit;
+ ORDER BY at DESC, id LIMIT ?5;
 
 -- add_spending --
 INSERT INTO spending (workspace, day, purpose, model, calls, input_tokens, output_tokens, cost)
