@@ -26,7 +26,7 @@ MOST_FACTS = 5_000
 MOST_LANDMARKS = 1_000
 MOST_MESSAGES = 200  # the newest, to count in
 MOST_ENTRIES = 20  # of a kind, the newest
-FEWEST_MESSAGES = 5  # fewer say nothing about how somebody writes
+FEWEST_MESSAGES = 5  # to say how somebody writes
 SHORT, LONG = 12, 40  # words of a message
 OFTEN = 0.3  # a share of messages
 
@@ -128,10 +128,12 @@ def profiles(
     *,
     now: datetime,
     messages: Sequence[Event] | None = None,
+    fewest: int = FEWEST_MESSAGES,
 ) -> list[Profile]:
     """The same of several people, read together.
 
     How they write is counted in `messages`, where somebody has read some; or else in the newest.
+    Of `fewest` messages or more, that is: fewer say nothing.
     """
     if not people:
         return []
@@ -146,7 +148,7 @@ def profiles(
             for person, (view, _) in zip(people, known, strict=True)
         ]
     return [
-        _profile(view, names | {known_as(person)}, told, theirs, now)
+        _profile(view, names | {known_as(person)}, told, _Written(theirs, fewest), now)
         for person, (view, names), theirs in zip(people, known, written, strict=True)
     ]
 
@@ -154,7 +156,13 @@ def profiles(
 @dataclass(frozen=True, slots=True)
 class _Told:
     facts: Sequence[tuple[str, Memory]]  # with the subject's name
-    landmarks: Sequence[Memory]
+    landmarks: Sequence[tuple[frozenset[str], Memory]]  # with their owners' names
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    messages: Sequence[Event]
+    fewest: int  # fewer say nothing about how somebody writes
 
 
 def _told(store: Store, grant: Grant, names: Sequence[str]) -> _Told:
@@ -163,19 +171,24 @@ def _told(store: Store, grant: Grant, names: Sequence[str]) -> _Told:
     facts = memories.named(grant, names, limit=MOST_FACTS, kinds=[MemoryKind.FACT])
     landmarks = memories.named(grant, names, limit=MOST_LANDMARKS, kinds=[MemoryKind.LANDMARK])
     wishes = [each for each in landmarks if each.body.get("kind") == "preference_stated"]
-    return _Told([(known_as(each.body["subject"]), each) for each in facts], wishes)
+    told = {_relation(each) for each in facts if _part(each)}
+    needed = {relation for each in told for relation in bearing_on(each)}
+    return _Told(
+        facts=[(known_as(e.body["subject"]), e) for e in facts if _relation(e) in needed],
+        landmarks=[(names_in(each), each) for each in wishes],
+    )
 
 
 def _profile(
     view: EntityView,
     names: frozenset[str],
     told: _Told,
-    messages: Sequence[Event],
+    written: _Written,
     now: datetime,
 ) -> Profile:
     facts = [each for name, each in told.facts if name in names]
     parts = _sorted_out(_holding(facts, now))
-    wishes = [each for each in told.landmarks if names & names_in(each)]
+    wishes = [each for owners, each in told.landmarks if names & owners]
     stated = [*parts["preferences"], *_wishes(wishes, facts)]
     return Profile(
         person=view.name,
@@ -184,7 +197,7 @@ def _profile(
         preferences=_newest(stated),
         expertise=_newest(parts["expertise"]),
         patterns=_newest(parts["patterns"]),
-        style=_style(messages, _newest(filter(_says_how_to_write, stated))),
+        style=_style(written, _newest(filter(_says_how_to_write, stated))),
     )
 
 
@@ -196,15 +209,15 @@ def _holding(facts: Sequence[Memory], now: datetime) -> list[Entry]:
     telling = [fact for fact in facts if _part(fact)]
     rows: defaultdict[str, list[Memory]] = defaultdict(list)
     for fact in facts:
-        rows[fact.fact.predicate.upper()].append(fact)
+        rows[_relation(fact)].append(fact)
     found: dict[tuple[str, str, str, bool], Entry] = {}
-    for predicate in dict.fromkeys(fact.fact.predicate.upper() for fact in telling):
+    for predicate in dict.fromkeys(map(_relation, telling)):
         row = [fact for relation in bearing_on(predicate) for fact in rows.get(relation, ())]
         reading = interpret(row, now, predicate)
         for memory in reading.holding:
             since = reading.since if memory is reading.now else None
             found.setdefault(_said(memory), _entry(memory, since))
-    denied = [fact for fact in telling if fact.fact.negated]
+    denied = [fact for fact in telling if fact.body.get("negated")]
     held = tenses(facts, now) if denied else {}
     for fact in denied:
         if held[fact.id] is Tense.CURRENT:
@@ -233,15 +246,19 @@ def _sorted_out(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
 
 def _part(memory: Memory) -> str | None:
     """Where a fact belongs. What was told always does; of what was learned, some relations."""
-    fact = memory.fact
-    predicate = fact.predicate.upper()
-    if fact.category == "behavioural" or predicate in PATTERNS:
+    told = memory.body
+    predicate = _relation(memory)
+    if told.get("category") == "behavioural" or predicate in PATTERNS:
         return "patterns"
-    if predicate in PREFERENCES or (fact.exact and PREFERRED_KEY.search(fact.predicate)):
+    if predicate in PREFERENCES or (told.get("exact") and PREFERRED_KEY.search(predicate)):
         return "preferences"
     if predicate in EXPERTISE:
         return "expertise"
     return "about" if predicate in ABOUT or not memory.learned else None
+
+
+def _relation(memory: Memory) -> str:
+    return str(memory.body["predicate"]).upper()
 
 
 def _newest(entries: Iterable[Entry]) -> tuple[Entry, ...]:
@@ -287,10 +304,10 @@ def _messages(store: Store, grant: Grant, spelt: Sequence[str]) -> list[Event]:
     return store.ledger.find(grant, where=where, limit=MOST_MESSAGES)
 
 
-def _style(messages: Sequence[Event], stated: tuple[Entry, ...]) -> Style:
-    if len(messages) < FEWEST_MESSAGES:
-        return Style(messages=len(messages), stated=stated)
-    texts = [message.text for message in messages]
+def _style(written: _Written, stated: tuple[Entry, ...]) -> Style:
+    texts = [message.text for message in written.messages]
+    if len(texts) < written.fewest:
+        return Style(messages=len(texts), stated=stated)
     measured = {
         "questions": _share("?" in text for text in texts),
         "emoji": _share(bool(EMOJI.search(text)) for text in texts),
