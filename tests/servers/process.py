@@ -42,6 +42,7 @@ class Server:
 
     name = "server"
     polite = signal.SIGTERM
+    patience = PATIENCE
 
     def __init__(self, folder: Path | None = None) -> None:
         parent = folder or (IN_MEMORY if IN_MEMORY.is_dir() else None)
@@ -87,7 +88,7 @@ class Server:
 
     def start(self) -> Self:
         """Start, again after a stop or a kill, on the same port; return when it answers."""
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + self.patience
         while not self.running and not self._started(until):
             if time.monotonic() > until:
                 raise RuntimeError(f"{self.name} does not start: {self.log.read_text()[-2000:]}")
