@@ -9,12 +9,11 @@ from datetime import datetime
 
 from ...core.access import Label
 from ...core.canonical import canonical_json, clean_json, text_time, time_text
-from ...core.errors import StoreUnavailable
 from ...core.ids import WorkspaceId, digest
-from ...core.scope import Scope
+from ...core.scope import Scope, parse_scope
 from ...core.window import MOST_KEPT, Slot, WindowItem, item_from_json, item_to_json
 from .keys import Keys, field_of
-from .server import Client
+from .server import Client, Unreadable
 
 UNREADABLE = (LookupError, TypeError, ValueError, AttributeError)
 TIME = slice(0, 27)  # of a mark
@@ -76,10 +75,26 @@ def _lying(workspace: WorkspaceId, scope: Scope, slot: Slot, spelt: bytes) -> Ly
         item = item_from_json(told)
         said = (told["workspace"], item.scope, item.slot)
     except UNREADABLE as error:
-        raise StoreUnavailable(f"Redis holds what Nexus did not put there: {error!r}") from None
+        raise Unreadable(repr(error)) from None
     if said != (workspace.value, scope, slot):
-        raise StoreUnavailable("Redis holds what Nexus put somewhere else")
+        raise Unreadable("it belongs somewhere else")
     return Lying(item, spelt)
+
+
+def read_places(client: Client, keys: Keys) -> list[Scope]:
+    """Where something lies, and maybe some where nothing does any more."""
+    try:
+        return sorted(parse_scope(each.decode()) for each in client.smembers(keys.places))
+    except ValueError as error:
+        raise Unreadable(repr(error)) from None
+
+
+def read_epoch(client: Client, names: Sequence[str]) -> int:
+    """The sum of these epochs."""
+    try:
+        return sum(int(each) for each in client.mget(names) if each)
+    except ValueError as error:
+        raise Unreadable(repr(error)) from None
 
 
 def put_into(client: Client, keys: Keys, scope: Scope) -> list[tuple[str, datetime]]:
@@ -98,4 +113,4 @@ def _marks(answer: Iterable[bytes]) -> Iterator[tuple[str, datetime]]:
         try:
             yield mark[LABEL].decode(), text_time(mark[TIME].decode())
         except ValueError as error:
-            raise StoreUnavailable(f"Redis holds what Nexus did not put there: {error}") from None
+            raise Unreadable(repr(error)) from None

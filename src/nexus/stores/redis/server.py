@@ -38,6 +38,10 @@ except ImportError:
 AWAY = (ClusterError, ReadOnlyError)  # an answer, but only that somebody else is to be asked
 
 
+class Unreadable(Exception):
+    """Redis answered, but what lies there is not what Nexus put there."""
+
+
 class RedisServer:
     """One Redis, for all threads of a process."""
 
@@ -51,7 +55,7 @@ class RedisServer:
         """What `work` makes of a client, or StoreUnavailable within this time.
 
         An error that Redis itself answers with, such as a full memory, is no reason not to ask
-        it again.
+        it again; neither is something else under one of our keys.
         """
         try:
             return self._breaker.call(
@@ -59,6 +63,8 @@ class RedisServer:
             )
         except ResponseError as refused:
             raise StoreUnavailable(f"Redis refuses: {refused}") from refused
+        except Unreadable as strange:
+            raise StoreUnavailable(f"Redis holds what Nexus did not put there: {strange}") from None
 
     def _answer(self, work: Callable[[Client], T], seconds: float) -> T:
         try:

@@ -14,14 +14,22 @@ from pathlib import Path
 from typing import Any
 
 from ...core.access import Grant, Label, administrator_grant, check_grant
-from ...core.errors import StoreUnavailable
 from ...core.ids import WorkspaceId
 from ...core.protocols import Store
-from ...core.scope import Scope, parse_scope
+from ...core.scope import Scope
 from ...core.window import IDLE, MOST_KEPT, NEWS, Slot, WindowItem
 from .address import parse_address
 from .keys import PUT, TAKE, TIDY, Keys, field_of
-from .lying import Lying, label_digest, mark_of, put_into, read, spell
+from .lying import (
+    Lying,
+    label_digest,
+    mark_of,
+    put_into,
+    read,
+    read_epoch,
+    read_places,
+    spell,
+)
 from .server import RedisServer
 
 WAIT_SECONDS = 0.05  # for somebody who waits for an answer
@@ -119,11 +127,9 @@ class RedisWindow:
         keys = self._keys(check_grant(grant).workspace)
         places = [keys.epoch_of(scope) for scope in sorted(grant.scopes)]
         asked = [keys.epoch] if grant.everything else places
-        found = self._server.ask(lambda client: client.mget(asked), self._wait) if asked else []
-        try:
-            return sum(int(each) for each in found if each)
-        except ValueError:
-            raise StoreUnavailable("Redis holds an epoch that is no number") from None
+        if not asked:
+            return 0
+        return self._server.ask(lambda client: read_epoch(client, asked), self._wait)
 
     def residue(self, workspace: WorkspaceId, pieces: Sequence[bytes]) -> dict[str, int]:
         del workspace, pieces  # it lives in the memory of a server
@@ -166,11 +172,7 @@ class RedisWindow:
         ]
 
     def _places(self, keys: Keys) -> list[Scope]:
-        found = self._server.ask(lambda client: client.smembers(keys.places), self._patience)
-        try:
-            return sorted(parse_scope(each.decode()) for each in found)
-        except ValueError as error:
-            raise StoreUnavailable(f"Redis holds a place that is none: {error}") from None
+        return self._server.ask(lambda client: read_places(client, keys), self._patience)
 
     def _tied(self, keys: Keys, ids: Sequence[str]) -> list[Lying]:
         """Also the thoughts of a place where one of these was said: they may say it again."""
