@@ -80,7 +80,7 @@ REQUIREMENTS: dict[str, Requirement] = {
     "B15": partial("Provenance: which message taught us this"),
     "B16": works("Derived events: decision, action item, commitment, preference"),
     "B17": partial("Episodes found by words and by meaning"),
-    "B18": later("Procedures as readable documents in a workspace folder", PROCEDURES),
+    "B18": works("Procedures as readable documents in a workspace folder"),
     "B19": later("Dossiers woven from facts and episodes, known to be stale", MAINTENANCE),
     "B20": partial("Reading and writing by themselves on every turn", "writing; reading: compose"),
     "B21": works("One combined extraction pass"),

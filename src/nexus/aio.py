@@ -18,6 +18,7 @@ from .core.ids import WorkspaceId
 from .core.scope import Scope
 from .goals import Goals
 from .nexus import Nexus
+from .notebook import Notebook
 from .place import Place
 from .procedures import Procedures
 from .reviews import Reviews
@@ -112,6 +113,18 @@ class AsyncProcedures(_Face):
     find = _Awaited(Procedures.find)
 
 
+class AsyncNotebook(_Face):
+    """A notebook, awaited."""
+
+    scope = _Known[Scope](lambda notebook: notebook.scope)
+    write = _Awaited(Notebook.write)
+    delete = _Awaited(Notebook.delete)
+    read = _Awaited(Notebook.read)
+    history = _Awaited(Notebook.history)
+    list = _Awaited(Notebook.list)
+    sync = _Awaited(Notebook.sync)
+
+
 class AsyncPlace(_Face):
     """A place, awaited."""
 
@@ -138,6 +151,7 @@ class AsyncPlace(_Face):
     entities = _Awaited(Place.entities)
     reviews = _Entered(Place.reviews, AsyncReviews)
     goals = _Entered(Place.goals, AsyncGoals)
+    notebook = _Entered(Place.notebook, AsyncNotebook)
     procedures = _Entered(Place.procedures, AsyncProcedures)
     profile = _Awaited(Place.profile)
     sessions_knowing = _Awaited(Place.sessions_knowing)

@@ -13,6 +13,7 @@ from .core.canonical import clean_json, clean_list, clean_text, clean_time, time
 from .core.errors import InvalidInput
 from .core.goals import GOAL, Deed, check_deed
 from .core.ids import check_name
+from .core.notebook import DOCUMENT, check_version
 from .core.records import Attachment, EventKind, Fact, NewEvent, Trust
 from .core.scope import Scope
 from .learn.explicit import RESERVED, check_fact, fact_sentence
@@ -78,6 +79,17 @@ def document(scope: Scope, speaker: str, text: str, *, now: datetime, told: Told
         metadata=_metadata(told),
         **_common(speaker, text, now, told),
     )
+
+
+def version(
+    viewer: Viewer, scope: Scope, text: str, body: Mapping[str, Any], *, now: datetime, key: str
+) -> NewEvent:
+    """A version of a document with a path; an event has a text in any case."""
+    check_version(body)
+    said = text if text.strip() else f"{body['path']} is empty"
+    kind, metadata = EventKind.DOCUMENT, {DOCUMENT: dict(body)}
+    told: Told = {"key": key}
+    return _statement(viewer, scope, said, kind=kind, now=now, metadata=metadata, told=told)
 
 
 def note(viewer: Viewer, scope: Scope, text: str, *, now: datetime, told: Told) -> NewEvent:

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from . import observe as tell
+from .books import Books
 from .contexts import Contexts
 from .core.access import Grant
 from .core.canonical import clean_list, clean_time
@@ -35,11 +36,8 @@ from .observe import Told
 from .recall.answer import answer
 from .recall.interpret import Interpretation, about, interpret
 from .recall.query import check_limit, make_query
-from .reviews import Reviews
 
 if TYPE_CHECKING:
-    from .goals import Goals
-    from .procedures import Procedures
     from .recall.entities import EntityView
     from .recall.profile import Profile
     from .recall.sessions import Session, SessionScore, Stale
@@ -49,7 +47,7 @@ MOST_LISTED = 100_000
 RAISE = object()
 
 
-class Place(Contexts, Desk):
+class Place(Contexts, Desk, Books):
     """What can be told, found and looked up from here."""
 
     # Telling
@@ -294,24 +292,6 @@ class Place(Contexts, Desk):
         most = check_limit(limit, MOST_LISTED)
         self._parts.learner.catch_up(self.grant)
         return entities(self._parts.store, self.grant, type=type, limit=most)
-
-    def reviews(self) -> Reviews:
-        """Changes proposed to whoever is here: merges and contradictions."""
-        user = self.viewer.user
-        by, role = (user.value, "user") if user else (self.viewer.agent.value, "system")
-        return Reviews(self._parts, self.grant, by, role=role)
-
-    def goals(self) -> Goals:
-        """What is to be achieved: goals, their parts, and what is in their way."""
-        from .goals import Goals  # noqa: PLC0415
-
-        return Goals(self._parts, self.viewer, self.grant)
-
-    def procedures(self) -> Procedures:
-        """How things are done: tools as they are used, tasks as they end, what works."""
-        from .procedures import Procedures  # noqa: PLC0415
-
-        return Procedures(self._parts, self.viewer, self.grant)
 
     def profile(self, person: str) -> Profile:
         """Who somebody is, as far as one may know here: a view over facts, and nothing stored."""

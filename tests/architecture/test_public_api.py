@@ -8,8 +8,9 @@ import pytest
 
 import nexus
 from nexus import AsyncNexus, AsyncPlace, AsyncWorkspace, Nexus, Place, Workspace
-from nexus.aio import AsyncGoals, AsyncProcedures, AsyncReviews
+from nexus.aio import AsyncGoals, AsyncNotebook, AsyncProcedures, AsyncReviews
 from nexus.goals import Goals
+from nexus.notebook import Notebook
 from nexus.procedures import Procedures
 from nexus.reviews import Reviews
 
@@ -28,11 +29,12 @@ METHODS = {
     ),
     Place: (
         "add_fact after before compact compose drop_note entities entity episodes explain fact"
-        " facts flush get goal goals index interpret note notes observe observe_many"
-        " procedures profile progress recall recent remember reviews scope sessions_knowing"
-        " set_fact set_goal sources stale think thoughts window"
+        " facts flush get goal goals index interpret note notebook notes observe"
+        " observe_many procedures profile progress recall recent remember reviews scope"
+        " sessions_knowing set_fact set_goal sources stale think thoughts window"
     ),
     Goals: "abandon add block change complete get list reopen tree unblock",
+    Notebook: "delete history list read sync write",
     Procedures: "find finish record statistics",
     Reviews: "accept evidence get list reject undo",
 }
@@ -94,12 +96,18 @@ def test_every_method_says_what_it_does(face: type) -> None:
         (AsyncReviews, Reviews),
         (AsyncGoals, Goals),
         (AsyncProcedures, Procedures),
+        (AsyncNotebook, Notebook),
     ],
-    ids=["nexus", "workspace", "place", "reviews", "goals", "procedures"],
+    ids=["nexus", "workspace", "place", "reviews", "goals", "procedures", "notebook"],
 )
 def test_the_awaited_face_has_every_method_of_the_plain_one(awaited: type, plain: type) -> None:
     def public(face: type) -> set[str]:
         return {name for name in dir(face) if not name.startswith("_")}
 
     assert public(plain) <= public(awaited)
-    assert public(awaited) - public(plain) <= {"grant", "id", "viewer"}  # set by the plain one
+    assert public(awaited) - public(plain) <= {
+        "grant",
+        "id",
+        "scope",
+        "viewer",
+    }  # set by the plain one

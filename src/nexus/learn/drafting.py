@@ -28,6 +28,7 @@ from .reconcile import Policy, reconcile
 from .resolve import Similar
 from .rules import Extracted, Message, extract
 from .rules.lexicon import KIN
+from .versions import is_newest
 
 READ = (EventKind.MESSAGE, EventKind.NOTE, EventKind.DOCUMENT)  # a tool's output is only kept
 WHO_IS_WHO = (MemoryKind.ENTITY, MemoryKind.REVIEW)
@@ -70,6 +71,8 @@ class Drafter:
             return decided(self._store, around.event)
         if around.event.kind is EventKind.OUTCOME:
             return practised(self._store, around.event)
+        if not is_newest(self._store, around.event):
+            return ()
         return reader.drafts(around)
 
     def reader(self, stretch: Stretch) -> PlaceReader:

@@ -17,6 +17,7 @@ from ..core.access import Viewer
 from ..core.errors import MissingExtra, NexusError
 from ..core.ids import AgentId, UserId, WorkspaceId
 from ..core.protocols import Store
+from .describe import described
 from .observations import LOOKS, Look, canonical
 from .operations import (
     Derive,
@@ -27,7 +28,6 @@ from .operations import (
     Take,
     World,
     archive_of,
-    described,
 )
 from .shorten import shortened
 

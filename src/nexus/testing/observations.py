@@ -188,6 +188,10 @@ LOOKS: Mapping[str, Ask] = {
         place.procedures().find(),
         place.procedures().find(QUESTIONS[0]),
     ),
+    "notebook": lambda _world, place, _: [
+        (place.notebook(str(scope)).list(), place.notebook(str(scope)).history("notes.md"))
+        for scope in sorted(place.grant.scopes)
+    ],
     "goals": lambda _world, place, _: (place.goals().list("any"), place.goals().tree("any")),
     "named and between": lambda world, place, known: (
         world.store.memories.named(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any, Protocol
@@ -153,8 +153,8 @@ class Tell:
     def do(self, world: World) -> Any:
         where = {} if self.verb == "observe" else {"scope": self.scope}
         place = world.place(self.viewer)
-        tell = getattr(*((place.goals(), "add") if self.verb == "goal" else (place, self.verb)))
-        return tell(*self.arguments, key=self.key, **where)
+        told = getattr(place.goals() if self.verb == "add" else place, self.verb)
+        return told(*self.arguments, key=self.key, **where)
 
 
 def reached(viewer: Viewer, name: str | None) -> Scope | None:
@@ -188,7 +188,7 @@ class SetFact:
 
 @dataclass(frozen=True)
 class Jot:
-    """Somebody puts something on the table: a note, a thought or the goal."""
+    """Somebody puts something on the table: a note, a thought, the goal, a document."""
 
     viewer: Viewer
     what: str
@@ -206,6 +206,8 @@ class Jot:
 
     def do(self, world: World) -> Any:
         place = world.place(self.viewer)
+        if self.what == "document":
+            return place.notebook().write("notes.md", self.text)
         if self.what == "note":
             return place.note(self.text.split()[0], self.text, ttl=self.ttl)
         return place.think(self.text) if self.what == "thought" else place.set_goal(self.text)
@@ -376,24 +378,3 @@ def archive_of(world: World, workspace: WorkspaceId, viewer: Viewer | None = Non
     grant = viewer.grant() if viewer else administrator_grant(workspace)
     world.nexus.workspace(workspace.value).export(out, grant=grant, vectors=True)
     return out.getvalue()
-
-
-def described(operation: Operation) -> str:
-    """One line for people."""
-    viewer: Viewer | None = getattr(operation, "viewer", None)
-    where = f"from {viewer.home} of {viewer.workspace.value!r}: " if viewer else ""
-    told = {f.name: getattr(operation, f.name) for f in fields(operation)}  # type: ignore[arg-type]
-    shown = [
-        f"{name}={_shown(value)}"
-        for name, value in told.items()
-        if name not in ("viewer", "label", "tells", "workspace") and value is not None
-    ]
-    return f"{where}{type(operation).__name__.lower()} {', '.join(shown)}"
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, tuple):
-        return f"({', '.join(map(_shown, value))})"
-    text = str(value)
-    lines = text.count("\n")
-    return f"<{lines} lines>" if lines > 1 else text if len(text) <= 80 else f"{text[:80]}…"

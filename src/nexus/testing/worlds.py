@@ -106,7 +106,7 @@ def tellings(
     viewer = draw(some.sampled_from(viewers))
     text, key = draw(texts), draw(keys)
     if draw(some.integers(0, 5)) == 0:
-        what = draw(some.sampled_from(["note", "thought", "goal"]))
+        what = draw(some.sampled_from(["note", "thought", "goal", "document"]))
         return Jot(viewer, what, text, draw(some.none() | some.just(5.0)))
     people = [*viewer.participants, viewer.agent, *([viewer.user] if viewer.user else [])]
     speaker = draw(some.sampled_from(people)).value
@@ -117,7 +117,7 @@ def tellings(
         "remember": (text,),
         "index": (f"# {text}\n\n{text}.",),
         "add_fact": (speaker, "LIKES", text),
-        "goal": (text,),
+        "add": (text,),  # a goal
         "set_fact": ("color", draw(values)),
     }
     verb = draw(some.sampled_from(sorted(arguments)))

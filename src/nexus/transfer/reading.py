@@ -16,6 +16,7 @@ from ..core.codec import event_from_json, memory_from_json
 from ..core.errors import InvalidInput
 from ..core.goals import check_deed
 from ..core.ids import WorkspaceId, check_name, digest, str_only
+from ..core.notebook import DOCUMENT, check_version, is_version
 from ..core.procedures import OUTCOME, TOOL, check_outcome, check_use
 from ..core.protocols import Floats
 from ..core.records import EmbeddingProfile, Event, EventKind, Fact, Memory, MemoryKind, Tombstone
@@ -129,6 +130,8 @@ def _whole_event(event: Event) -> Event:
     if not whole.text.strip() or not whole.key:
         raise InvalidInput("an event has a text and a key")
     clean_json([asdict(attachment) for attachment in whole.attachments], "attachments")
+    if is_version(whole):
+        check_version(whole.metadata[DOCUMENT])
     if whole.kind is EventKind.OUTCOME:
         check_outcome(_mapping(whole.metadata.get(OUTCOME, {}), OUTCOME))
     if whole.kind is EventKind.TOOL and TOOL in whole.metadata:

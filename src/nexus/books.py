@@ -1,0 +1,53 @@
+"""What a place keeps in a form of its own: reviews, goals, procedures, and the notebook."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .core.access import Grant, Viewer
+
+if TYPE_CHECKING:
+    from .core.scope import Scope
+    from .goals import Goals
+    from .notebook import Notebook
+    from .procedures import Procedures
+    from .reviews import Reviews
+    from .wiring import Parts
+
+
+class Books:
+    """The part of a place where such things are opened; each loads when somebody asks for it."""
+
+    _parts: Parts
+    viewer: Viewer
+    grant: Grant
+
+    if TYPE_CHECKING:
+
+        def scope(self, name: str | None) -> Scope: ...
+
+    def reviews(self) -> Reviews:
+        """Changes proposed to whoever is here: merges and contradictions."""
+        from .reviews import Reviews  # noqa: PLC0415
+
+        user = self.viewer.user
+        by, role = (user.value, "user") if user else (self.viewer.agent.value, "system")
+        return Reviews(self._parts, self.grant, by, role=role)
+
+    def goals(self) -> Goals:
+        """What is to be achieved: goals, their parts, and what is in their way."""
+        from .goals import Goals  # noqa: PLC0415
+
+        return Goals(self._parts, self.viewer, self.grant)
+
+    def notebook(self, scope: str | None = None) -> Notebook:
+        """Documents with a path: of this place, or of a wider `scope` ("workspace", "agent" …)."""
+        from .notebook import Notebook  # noqa: PLC0415
+
+        return Notebook(self._parts, self.viewer, self.grant, self.scope(scope))
+
+    def procedures(self) -> Procedures:
+        """How things are done: tools as they are used, tasks as they end, what works."""
+        from .procedures import Procedures  # noqa: PLC0415
+
+        return Procedures(self._parts, self.viewer, self.grant)

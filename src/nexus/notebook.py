@@ -1,0 +1,126 @@
+"""A place's notebook: documents with a path, every version kept, people may edit them as files."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import observe as tell
+from .core.access import Grant, Viewer
+from .core.canonical import clean_text
+from .core.errors import Conflict, Forgotten, NotFound
+from .core.filters import Condition, Every, Op
+from .core.notebook import DOCUMENT, Document, check_path, content_hash, version_key, versions_of
+from .core.records import EventKind
+from .core.scope import Scope
+from .wiring import Parts
+
+if TYPE_CHECKING:
+    from .transfer.folder import Synced
+
+Listed = list[Document]  # inside the class, `list` is its method
+ANY: Any = object()
+
+
+class Notebook:
+    """The documents of one scope. Whoever reads the scope reads them."""
+
+    def __init__(self, parts: Parts, viewer: Viewer, grant: Grant, scope: Scope) -> None:
+        self._parts = parts
+        self._viewer = viewer
+        self._grant = grant.within([scope])
+        self.scope = scope
+
+    def write(self, path: str, text: str, *, expected: str | None = ANY) -> Document:
+        """A new version of a document.
+
+        With `expected`, only if the newest one has this hash; None: only if there is none. The
+        same text again is no new version.
+        """
+        check_path(path)
+        cleaned = clean_text(text, "the document")
+        return self._write(path, cleaned, expected, deleted=False)
+
+    def delete(self, path: str, *, expected: str | None = ANY) -> Document:
+        """From now on it is not there; its versions stay in the history."""
+        self.read(path)
+        return self._write(path, "", expected, deleted=True)
+
+    def read(self, path: str, *, version: int | None = None) -> Document:
+        """The newest version, or an earlier one by its number."""
+        history = self.history(path)
+        if version is None:
+            found = history[-1:] if history and not history[-1].deleted else []
+        else:
+            found = [each for each in history if each.version == version and not each.deleted]
+        if not found:
+            which = path if version is None else f"{path} version {version}"
+            raise NotFound(f"no document {which!r} here")
+        return found[0]
+
+    def history(self, path: str) -> Listed:
+        """Every version, oldest first."""
+        check_path(path)
+        here = Condition(f"metadata.{DOCUMENT}.path", Op.EQ, path)
+        kind = Condition("kind", Op.EQ, EventKind.DOCUMENT)
+        events = self._parts.store.ledger.find(self._grant, where=Every((kind, here)))
+        return versions_of(events)
+
+    def list(self) -> Listed:
+        """The newest version of every document that is there, by path."""
+        return [each for each in self._newest().values() if not each.deleted]
+
+    def sync(self, folder: Path | str) -> Synced:
+        """Make the notebook and a folder of files the same, in both directions; nothing is lost."""
+        from .transfer.folder import sync  # noqa: PLC0415
+
+        return sync(self, Path(folder))
+
+    def _newest(self) -> dict[str, Document]:
+        kind = Condition("kind", Op.EQ, EventKind.DOCUMENT)
+        events = self._parts.store.ledger.find(self._grant, where=kind)
+        by_path: dict[str, Listed] = defaultdict(list)
+        for each in versions_of(events):
+            by_path[each.path].append(each)
+        return {path: by_path[path][-1] for path in sorted(by_path)}
+
+    def _write(self, path: str, text: str, expected: str | None, *, deleted: bool) -> Document:
+        history = self.history(path)
+        newest = history[-1] if history else None
+        known = newest.hash if newest and not newest.deleted else None
+        if expected is not ANY and expected != known:
+            now = f"its hash is {known}" if known else "it is not there"
+            raise Conflict(f"{path!r} was changed meanwhile: {now}")
+        if newest and not deleted and known == content_hash(text):
+            return newest
+        if newest is None or newest.deleted:
+            self._check_case(path)
+        self._append(path, text, 1 + (newest.version if newest else 0), deleted=deleted)
+        return self.history(path)[-1]
+
+    def _check_case(self, path: str) -> None:
+        """Two paths that differ in capitals alone are one file in many folders."""
+        for other in self.list():
+            if other.path != path and other.path.casefold() == path.casefold():
+                raise Conflict(f"{path!r} would be the same file as {other.path!r} in many folders")
+
+    def _append(self, path: str, text: str, version: int, *, deleted: bool) -> None:
+        """The ledger takes one event of a key: of two who write this version, one is refused."""
+        now = self._parts.now()
+        while True:
+            told = {"path": path, "version": version, "hash": content_hash(text)}
+            flags = {"deleted": deleted, "empty": not text.strip()}
+            body = {**told, **{name: True for name, on in flags.items() if on}}
+            key = version_key(path, version)
+            event = tell.version(self._viewer, self.scope, text, body, now=now, key=key)
+            try:
+                self._parts.store.ledger.append(self._viewer.workspace, [event], recorded_at=now)
+            except Forgotten:  # a version that was: its number is not used again
+                version += 1
+            except Conflict:
+                raise Conflict(f"{path!r} was changed meanwhile: read it again") from None
+            else:
+                break
+        if self._parts.background:
+            self._parts.worker.nudge()
