@@ -7,7 +7,7 @@ through it, and it takes nobody's place where only so many are looked at.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from .access import Grant, check_grant
@@ -57,18 +57,32 @@ class RecordsGraph:
         kinds: Sequence[MemoryKind] | None = None,
         learned: bool = True,
     ) -> list[list[Memory]]:
-        check_grant(grant)
-        steps: list[list[Memory]] = []
-        wanted = as_looked_up(names)
-        known: set[str] = set()
-        while wanted and len(steps) < depth:
-            found = self._memories.named(grant, wanted, limit=limit, kinds=kinds, learned=learned)
-            if not found:
-                break
-            steps.append(found)
-            known.update(wanted)
-            wanted = next_names((name for each in found for name in names_in(each)), known)
-        return steps
+        def named(wanted: Sequence[str]) -> list[Memory]:
+            return self._memories.named(grant, wanted, limit=limit, kinds=kinds, learned=learned)
+
+        return walk(grant, names, named, depth=depth)
+
+
+def walk(
+    grant: Grant,
+    names: Iterable[str],
+    named: Callable[[Sequence[str]], list[Memory]],
+    *,
+    depth: int,
+) -> list[list[Memory]]:
+    """A walk as `Graph.around` tells it, by something that says what is about some names."""
+    check_grant(grant)
+    steps: list[list[Memory]] = []
+    wanted = as_looked_up(names)
+    known: set[str] = set()
+    while wanted and len(steps) < depth:
+        found = named(wanted)
+        if not found:
+            break
+        steps.append(found)
+        known.update(wanted)
+        wanted = next_names((name for each in found for name in names_in(each)), known)
+    return steps
 
 
 def as_looked_up(names: Iterable[str]) -> list[str]:

@@ -15,14 +15,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...core.access import administrator_grant
+from ...core.access import Grant, administrator_grant
 from ...core.codec import memory_from_json
+from ...core.derive import NAMES
 from ...core.ids import WorkspaceId
 from ...core.protocols import Floats
 from ...core.records import Memory
 from .codes import Ints
 from .labels import Readable, readable
 from .session import Connections, Session
+
+NAMED_KINDS = json.dumps(sorted(NAMES))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +78,50 @@ class Feed:
             rows = session.run("vector_numbers", {**place, "upto": upto}).fetchall()
         return np.array([number for (number,) in rows], dtype=np.int64)
 
-    def memories(
-        self, workspace: WorkspaceId, label: int, *, after: int, limit: int
-    ) -> list[tuple[int, Memory]]:
-        """The next memories of a label after this number, each with its own."""
+    def made_at(self) -> str:
+        """When these records were made: others have other numbers for the same things."""
+        with self.connections.reading() as session:
+            return str(session.run("made_at").fetchone()[0])
+
+    def counters(self) -> dict[WorkspaceId, int]:
+        """The last number that each workspace has given to anything."""
+        with self.connections.reading() as session:
+            rows = session.run("workspace_counters").fetchall()
+        return {WorkspaceId(name): counter for name, counter in rows}
+
+    def counter(self, workspace: WorkspaceId) -> int:
+        """The last number that this workspace has given."""
+        with self.connections.reading() as session:
+            row = session.run("workspace", {"name": workspace.value}).fetchone()
+        return int(row[3]) if row else 0
+
+    def named(
+        self, workspace: WorkspaceId, *, after: int, limit: int
+    ) -> list[tuple[int, int, Memory]]:
+        """The next memories of kinds that have names: the number, the label and the memory."""
         with self.connections.reading() as session:
             number = readable(session, administrator_grant(workspace)).workspace
-            place = {"workspace": number, "label": label, "after": after, "limit": limit}
-            rows = session.run("next_memories", place).fetchall()
-        return [(each, memory_from_json(json.loads(text), workspace)) for each, text in rows]
+            place = {"workspace": number, "kinds": NAMED_KINDS, "after": after, "limit": limit}
+            rows = session.run("next_named", place).fetchall()
+        return [(each, label, _memory(text, workspace)) for each, label, text in rows]
+
+    def named_in(self, workspace: WorkspaceId, label: int) -> set[str]:
+        """The ids of all memories of a label that have names."""
+        with self.connections.reading() as session:
+            number = readable(session, administrator_grant(workspace)).workspace
+            rows = session.run("named_in_label", {"workspace": number, "label": label})
+            return {id for (id,) in rows}
+
+
+def named_since(session: Session, view: Readable, grant: Grant, after: int) -> list[Memory]:
+    """What this view shows of kinds that have names, with larger numbers than this one."""
+    bound = {**view.parameters, "kinds": NAMED_KINDS, "after": after}
+    rows = session.run("named_since", bound).fetchall()
+    return [_memory(text, grant.workspace) for (text,) in rows]
+
+
+def _memory(text: str, workspace: WorkspaceId) -> Memory:
+    return memory_from_json(json.loads(text), workspace)
 
 
 def next_vectors(
