@@ -353,6 +353,7 @@ class Erased:
     links: int = 0
     queued: int = 0
     window: int = 0  # what lay in windows: summaries, notes, contexts
+    graph: int = 0  # memories in a graph beside the records
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

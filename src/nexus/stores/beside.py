@@ -15,6 +15,7 @@ from typing import Protocol
 
 from ..core.access import Grant
 from ..core.erasing import Eraser
+from ..core.graph import Graph
 from ..core.ids import WorkspaceId
 from ..core.protocols import Store, Vectors
 from ..core.records import Erased, Memory, Tombstone
@@ -61,6 +62,10 @@ class VectorsElsewhere(Vectors, Following, Protocol):
     """Vectors that are searched in another place than the records."""
 
 
+class GraphElsewhere(Graph, Following, Protocol):
+    """A graph that is walked in another place than the records."""
+
+
 class CombinedStore:
     """A store whose parts are the records', but for those that are given."""
 
@@ -70,18 +75,19 @@ class CombinedStore:
         *,
         window: WindowElsewhere | None = None,
         vectors: VectorsElsewhere | None = None,
+        graph: GraphElsewhere | None = None,
     ) -> None:
         self._records = records
-        self._elsewhere: list[Elsewhere] = [part for part in (window, vectors) if part]
-        self._following: list[Following] = [vectors] if vectors else []
+        self._elsewhere: list[Elsewhere] = [part for part in (window, vectors, graph) if part]
+        self._following: list[Following] = [part for part in (vectors, graph) if part]
         self.ledger = records.ledger
         self.queue = records.queue
         self.memories = records.memories
         self.accounts = records.accounts
-        self.graph = records.graph
+        self.graph: Graph = graph or records.graph
         self.vectors: Vectors = vectors or records.vectors
         self.window: Window = window or records.window
-        self.eraser: Eraser = CombinedEraser(records.eraser, self._elsewhere, window)
+        self.eraser: Eraser = CombinedEraser(records.eraser, self._elsewhere, window, graph)
 
     def moment(self) -> AbstractContextManager[None]:
         return self._records.moment()
@@ -121,11 +127,16 @@ class CombinedEraser:
     """
 
     def __init__(
-        self, records: Eraser, elsewhere: Sequence[Elsewhere], window: Elsewhere | None
+        self,
+        records: Eraser,
+        elsewhere: Sequence[Elsewhere],
+        window: Elsewhere | None,
+        graph: Elsewhere | None,
     ) -> None:
         self._records = records
         self._elsewhere = elsewhere
         self._window = window
+        self._graph = graph
 
     def derived(self, workspace: WorkspaceId, ids: Iterable[str]) -> list[Memory]:
         return self._records.derived(workspace, ids)
@@ -146,12 +157,16 @@ class CombinedEraser:
             workspace, events=events, memories=memories, tombstones=tombstones
         )
         after = self._erase_elsewhere(workspace, ids)
-        return replace(erased, window=erased.window + before + after)
+        gone = {
+            name: getattr(erased, name) + before[name] + after[name] for name in ("window", "graph")
+        }
+        return replace(erased, **gone)
 
-    def _erase_elsewhere(self, workspace: WorkspaceId, ids: Sequence[str]) -> int:
-        """How much that was of the window."""
+    def _erase_elsewhere(self, workspace: WorkspaceId, ids: Sequence[str]) -> dict[str, int]:
+        """How much that was of the window and of the graph."""
         gone = [(part, part.erase(workspace, ids)) for part in self._elsewhere]
-        return sum(number for part, number in gone if part is self._window)
+        counted = (("window", self._window), ("graph", self._graph))
+        return {name: sum(n for part, n in gone if part is one) for name, one in counted}
 
     def tombstones(self, workspace: WorkspaceId) -> list[Tombstone]:
         return self._records.tombstones(workspace)
