@@ -17,6 +17,7 @@ from ..core.ids import digest
 from ..core.part import Part
 from ..core.protocols import Store
 from ..core.records import Found
+from ..core.text import words_alone
 from ..core.window import WindowView
 from ..recall.answer import Ranking, answer
 from ..recall.iterate import leads_in
@@ -25,7 +26,6 @@ from .asking import Asking, Source
 from .fit import Fitted, fit
 from .found import find_for
 from .messages import events_of
-from .once import plain
 from .plan import Plan, plan
 from .render import render
 from .sections import SECTIONS
@@ -131,8 +131,8 @@ def _shown_by(wish: Wish, asking: Asking) -> frozenset[str]:
     """The ids of the events that the caller's messages show, told by their keys or their words."""
     if not wish.said:
         return frozenset()
-    words = {plain(each.text) for each in wish.said}
-    same = (event.id for event in asking.view.events if plain(event.text) in words)
+    words = {words_alone(each.text) for each in wish.said}
+    same = (event.id for event in asking.view.events if words_alone(event.text) in words)
     return events_of(wish.said, asking.viewer, wish.thread).union(same)
 
 

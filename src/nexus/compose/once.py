@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..core.context import Cut, Item
 from ..core.part import Part
+from ..core.text import words_alone
 
-WORD = re.compile(r"[^\W_]+")
-MARKS_AS_SPACES = bytes(code if chr(code).isalnum() else ord(" ") for code in range(256))
 SHORTEST = 16  # letters: shorter ones ("Yes, sure.") are nobody's in particular
 
 IN_THE_WINDOW = "in the window"
 SAID_ABOVE = "said above"
-
-
-def plain(text: str) -> str:
-    """A text by its words alone."""
-    folded = text.casefold()
-    if folded.isascii():  # nearly always, and four times as fast
-        return " ".join(folded.encode().translate(MARKS_AS_SPACES).decode().split())
-    return " ".join(WORD.findall(folded))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +24,7 @@ class Before:
     said: str = field(default="", init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "said", "\n".join(map(plain, self.texts)))
+        object.__setattr__(self, "said", "\n".join(map(words_alone, self.texts)))
 
     def shows(self, item: Item, words: str) -> bool:
         """Whether it shows what an item rests on, or says its words."""
@@ -53,7 +43,7 @@ def once(
     for part in Part:
         fresh: list[Item] = []
         for item in sections.get(part, ()):
-            words = plain(item.text)
+            words = words_alone(item.text)
             why = _why_not(item, words, part, before, above)
             why = why or (SAID_ABOVE if item.id in ids else None)
             if why:

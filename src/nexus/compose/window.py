@@ -258,7 +258,7 @@ def context_item(
         scope=scope,
         slot=Slot.CONTEXT,
         key=id,
-        value=clean_json(receipt, "the receipt of a context"),
+        value=dict(receipt),
         at=now,
         expires_at=now + CONTEXTS_KEPT_FOR,
         rests_on=tuple(dict.fromkeys(rests_on)),

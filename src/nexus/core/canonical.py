@@ -11,7 +11,7 @@ from typing import Any
 from .errors import InvalidInput
 
 DEEPEST = 64
-SIMPLE = frozenset({bool, int, float, type(None)})
+SIMPLE = frozenset({str, bool, int, float, type(None)})
 LONGEST_TEXT = 10_000_000
 EARLIEST = datetime(1, 1, 2, tzinfo=UTC)
 LATEST = datetime(9999, 12, 30, tzinfo=UTC)
@@ -59,38 +59,39 @@ def clean_text(text: str, what: str = "text") -> str:
 
 def clean_json(value: Any, what: str = "metadata") -> Any:
     """A copy of `value` that any store gives back unchanged, or InvalidInput."""
-    texts: list[str] = []
-    _check_json(value, what, 0, texts)
+    return json.loads(spelt_json(value, what))
+
+
+def spelt_json(value: Any, what: str = "metadata") -> str:
+    """The one spelling of what `clean_json` would copy, or InvalidInput."""
+    _check_json(value, what, 0)
     try:
         spelt = canonical_json(value)
-        copied = json.loads(spelt)
     except (ValueError, RecursionError) as error:
         raise InvalidInput(f"{what} is not JSON: {error}") from None
     if not _surely_storable(spelt):
-        for text in texts:
-            _refuse_unstorable(text, what)
-    return copied
+        _refuse_unstorable(value, what)
+    return spelt
 
 
-def _check_json(value: Any, what: str, depth: int, texts: list[str]) -> None:
-    """Refuse what is not JSON, and collect the texts: they are looked at all at once."""
-    if depth > DEEPEST:
-        raise InvalidInput(f"{what} is nested more than {DEEPEST} deep")
-    if isinstance(value, str):
-        texts.append(value)
-    elif type(value) in SIMPLE:
-        return
-    elif isinstance(value, dict | Mapping):
-        for key, inner in value.items():
+def _check_json(value: Any, what: str, depth: int) -> None:
+    """Refuse what is not JSON, with one call for each list and each mapping."""
+    if isinstance(value, dict | Mapping):
+        for key in value:
             if not isinstance(key, str):
                 raise InvalidInput(f"{what} has a key that is not text: {key!r}")
-            texts.append(key)
-            _check_json(inner, what, depth + 1, texts)
+        inside: Iterable[Any] = value.values()
     elif isinstance(value, list | tuple):
-        for inner in value:
-            _check_json(inner, what, depth + 1, texts)
-    elif not isinstance(value, bool | int | float | None):
+        inside = value
+    elif isinstance(value, str | bool | int | float | None):
+        return
+    else:
         raise InvalidInput(f"{what} holds a {type(value).__name__}, which is not JSON")
+    if value and depth == DEEPEST:
+        raise InvalidInput(f"{what} is nested more than {DEEPEST} deep")
+    for each in inside:
+        if type(each) not in SIMPLE:
+            _check_json(each, what, depth + 1)
 
 
 def _surely_storable(spelt: str) -> bool:
@@ -104,10 +105,19 @@ def _surely_storable(spelt: str) -> bool:
     return True
 
 
-def _refuse_unstorable(text: str, what: str) -> None:
-    if "\0" in text:
-        raise InvalidInput(f"{what} holds a NUL character")
-    clean_text(text, what)
+def _refuse_unstorable(value: Any, what: str) -> None:
+    """Look at every text in what `_check_json` let through."""
+    if isinstance(value, str):
+        if "\0" in value:
+            raise InvalidInput(f"{what} holds a NUL character")
+        clean_text(value, what)
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            _refuse_unstorable(key, what)
+            _refuse_unstorable(inner, what)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            _refuse_unstorable(inner, what)
 
 
 def clean_list(values: Any, what: str) -> list[Any]:

@@ -10,6 +10,8 @@ from typing import Any
 
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u0e00-\u0e7f]")
+ALONE = re.compile(r"[^\W_]+")
+MARKS_AS_SPACES = bytes(code if chr(code).isalnum() else ord(" ") for code in range(256))
 LONGEST_TERM = 64
 
 STOP_WORDS = frozenset(
@@ -61,6 +63,14 @@ def terms(text: str) -> list[str]:
 
 def _pairs(run: str) -> list[str]:
     return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
+
+
+def words_alone(text: str) -> str:
+    """The words of a text with a space between them, case-folded; marks tell nothing here."""
+    folded = text.casefold()
+    if folded.isascii():  # nearly always, and four times as fast
+        return " ".join(folded.encode().translate(MARKS_AS_SPACES).decode().split())
+    return " ".join(ALONE.findall(folded))
 
 
 def query_terms(text: str) -> list[str]:

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from ..core.fence import unfenced
 from ..core.ids import digest
 from ..core.records import Event, EventKind
+from ..core.text import words_alone
 
 FEWEST_WORDS = 4  # "Yes, of course." is nobody's in particular,
 FEWEST_LETTERS = 16  # also where words have no spaces between them
@@ -31,7 +32,6 @@ MOST_CONTEXTS = 64
 MOST_DIGESTS = 20_000
 PARAGRAPH = re.compile(r"\n[ \t>]*\n")
 SENTENCE = re.compile(r"(?<=[.!?…])[\"'”’)\]]{0,3}\s+|(?<=[。！？])")
-WORD = re.compile(r"[^\W_]+")
 LABEL = re.compile(r"^[^\n:]{1,60}:\s+")  # "Alice: …", "Memory: …"
 BRACKETS = re.compile(r"^\s*[\[(][^\])\n]{1,80}[\])]\s*|\s*[\[(][^\])\n]{1,80}[\])]\s*$")
 ELEMENT = re.compile(r"</?[a-zA-Z][^<>]{0,80}>")
@@ -137,12 +137,23 @@ def _spellings(piece: str) -> Iterator[str]:
     """Digests of a piece as it is, without its label, and without what stands in brackets."""
     if len(piece) < SHORTEST:
         return
-    bare = QUOTING.sub("", html.unescape(ELEMENT.sub(" ", piece)))
-    inner = BRACKETS.sub("", bare)
-    for text in dict.fromkeys((bare, LABEL.sub("", bare), inner, LABEL.sub("", inner))):
-        words = WORD.findall(unicodedata.normalize("NFKC", text).casefold())
-        if len(words) >= FEWEST_WORDS or sum(map(len, words)) >= FEWEST_LETTERS:
-            yield digest("injected", " ".join(words))
+    drawn = html.unescape(ELEMENT.sub(" ", piece) if "<" in piece else piece)
+    bare = _unquoted(drawn)
+    edges = bare.strip()
+    inner = BRACKETS.sub("", bare) if edges[:1] in "[(" or edges[-1:] in "])" else bare
+    labelled = (bare, inner) if ":" in bare else ()
+    for text in dict.fromkeys((bare, inner, *(LABEL.sub("", each) for each in labelled))):
+        words = words_alone(unicodedata.normalize("NFKC", text))
+        spaces = words.count(" ")
+        if spaces + 1 >= FEWEST_WORDS or len(words) - spaces >= FEWEST_LETTERS:
+            yield digest("injected", words)
+
+
+def _unquoted(text: str) -> str:
+    if "\n" in text:
+        return QUOTING.sub("", text)
+    margin = QUOTING.match(text)  # of one line, which is what it nearly always is
+    return text[margin.end() :] if margin else text
 
 
 def _plain(text: str) -> str:

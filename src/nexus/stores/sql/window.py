@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from ...core.access import Grant
-from ...core.canonical import canonical_json, clean_json, time_text
+from ...core.canonical import spelt_json, time_text
 from ...core.ids import WorkspaceId
 from ...core.scope import Scope
 from ...core.window import IDLE, MOST_KEPT, Slot, WindowItem, item_from_json, item_to_json
@@ -26,7 +26,7 @@ class SqlWindow:
         self._connections = connections
 
     def put(self, workspace: WorkspaceId, items: Sequence[WindowItem]) -> None:
-        spelt = [(item, canonical_json(_checked(item))) for item in items]
+        spelt = [(item, spelt_json(item_to_json(item), "a window")) for item in items]
         self._connections.write(lambda session: _put(session, workspace, spelt))
 
     def find(
@@ -71,10 +71,6 @@ def erase_from_window(session: Session, number: int, ids: Iterable[str]) -> int:
     """Take out whatever is tied to these; to be called while the events are still there."""
     bound = {"workspace": number, "ids": json.dumps(list(ids))}
     return session.run("erase_from_window", bound).rowcount
-
-
-def _checked(item: WindowItem) -> object:
-    return clean_json(item_to_json(item), "a window")
 
 
 def _put(session: Session, workspace: WorkspaceId, items: Sequence[tuple[WindowItem, str]]) -> None:
