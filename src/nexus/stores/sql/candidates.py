@@ -44,7 +44,8 @@ def candidates(blocks: Sequence[Codes], asked: Floats, limit: int) -> list[Codes
 def ceilings(blocks: Sequence[Codes], asked: Floats) -> tuple[Ints, Floats]:
     """All rows, and the most each can score."""
     most = [block.coarse.scores(asked) + block.coarse.errors for block in blocks]
-    return np.concatenate([block.rows for block in blocks]), np.concatenate(most)
+    rows = np.concatenate([block.rows for block in blocks])
+    return rows, np.maximum(np.concatenate(most), 0)
 
 
 def _worth_a_look(blocks: Sequence[Codes], asked: Floats, limit: int) -> list[Places | None]:
@@ -81,10 +82,14 @@ def _taken(values: Floats, places: Places | None) -> Floats:
 
 
 def _floor(scores: Sequence[Floats], errors: Sequence[Floats], limit: int) -> float:
-    """A score that `limit` of them certainly reach."""
+    """A score that `limit` of them certainly reach; none, where that is nothing.
+
+    Whatever points away scores 0 like everything else that does, and their ids decide.
+    """
     sure = [about - error for about, error in zip(scores, errors, strict=True)]
     if sum(map(len, sure)) < limit:
         return -np.inf
     every = np.concatenate(sure)
     place = len(every) - limit
-    return float(np.partition(every, place)[place])
+    reached = float(np.partition(every, place)[place])
+    return reached if reached > 0 else -np.inf

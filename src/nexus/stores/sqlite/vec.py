@@ -189,7 +189,10 @@ def _neighbours(
 def _nearest_in(
     connection: Connection, partition: int, number: int, asked: Floats, limit: int
 ) -> list[int] | None:
-    """At least `limit` rows, and all that are as close as the last of them."""
+    """At least `limit` rows, and all that are as close as the last of them.
+
+    Everything at right angles or beyond is equally far: it scores 0.
+    """
     query = (
         f"SELECT rowid, distance FROM vec_{number:d}"  # noqa: S608
         " WHERE embedding MATCH ? AND k = ? AND place = ?"
@@ -199,7 +202,7 @@ def _nearest_in(
         found: list[tuple[int, Any]] = connection.execute(
             query, (asked.tobytes(), wanted, partition)
         ).fetchall()
-        if len(found) < wanted or found[-1][1] > found[limit - 1][1] + CLOSE:
+        if len(found) < wanted or min(found[-1][1], 1.0) > found[limit - 1][1] + CLOSE:
             return [rowid for rowid, _ in found]
         wanted *= 4
     return None

@@ -74,6 +74,21 @@ class VectorsSuite:
         assert [hit.id for hit in self.nearest(store, 1, limit=30)] == sorted(ids)
         assert [hit.id for hit in self.nearest(store, 1, limit=7)] == sorted(ids)[:7]
 
+    @pytest.mark.parametrize("where", [None, {"kind": "passage"}])
+    @pytest.mark.parametrize("count", [60, 1_500])
+    def test_whatever_points_away_scores_nothing_and_is_ordered_by_id(
+        self, store: Store, count: int, where: dict[str, str] | None
+    ) -> None:
+        ids = crowd(store, count)
+        near, *others = ids
+        away = {id: towards(-1 - n % 11, n % 7) for n, id in enumerate(others)}
+        point(store, {near: towards(1), **away})
+
+        hits = store.vectors.nearest(ADMIN, SPACE, towards(1), where=parse_filter(where), limit=5)
+
+        assert [hit.id for hit in hits] == [near, *sorted(others)[:4]]
+        assert [hit.score for hit in hits] == [1, 0, 0, 0, 0]
+
     def test_a_filter_finds_the_farthest_of_many(self, store: Store) -> None:
         ids = crowd(store, 500)
         point(store, {id: towards(500 - n, n) for n, id in enumerate(ids)})
