@@ -92,7 +92,7 @@ REQUIREMENTS: dict[str, Requirement] = {
     "B27": works("One SQLite file holds all of it"),
     # C: vector memory
     "C1": works("sqlite-vec as a backend one can choose"),
-    "C2": later("LanceDB as a backend", SERVER),
+    "C2": works("LanceDB as a backend"),
     "C3": later("pgvector as a backend", SERVER),
     "C4": works("A small store interface that third parties can implement and register"),
     "C5": works("Scopes session, channel, agent, global"),

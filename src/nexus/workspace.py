@@ -164,7 +164,10 @@ class Workspace:
 
     def flush(self) -> int:
         """Index and learn everything; returns how much is still stuck."""
-        return self._parts.learner.flush(self.administrator)
+        stuck = self._parts.learner.flush(self.administrator)
+        while self._parts.store.follow():  # what lies beside the records, too
+            pass
+        return stuck
 
     def export(
         self, to: Path | str | TextIO, *, grant: Grant | None = None, vectors: bool = False
