@@ -9,12 +9,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .config import StoreSettings, in_use
 from .core.errors import ConfigError
 from .core.protocols import Store
 from .core.urls import nearest_scheme, scheme_of
+from .providers.extras import require
 from .providers.keys import read_key
+
+if TYPE_CHECKING:
+    from .stores.beside import VectorsElsewhere, WindowElsewhere
 
 SQLITE = ("sqlite",)
 WINDOWS = tuple(f"redis{tls}{kind}" for kind in ("", "+sentinel", "+cluster") for tls in ("", "s"))
@@ -41,22 +46,47 @@ def check_settings(settings: StoreSettings) -> None:
     if settings.vectors not in VECTORS:
         kinds = ", ".join(VECTORS)
         raise ConfigError(f"unknown memory.store.vectors {settings.vectors!r}; known are {kinds}")
-    if settings.vectors == "lancedb":
-        raise ConfigError(
-            "LanceDB comes with a later release; until then set memory.store.vectors to plain"
-            " or sqlite-vec (memory.backend: sqlite-vec)"
-        )
     if settings.graph:
         raise ConfigError("Neo4j comes with a later release; leave memory.store.graph out")
 
 
 def _combined(settings: StoreSettings, records: Store) -> Store:
-    if not settings.window:
+    lance = settings.vectors == "lancedb"
+    if not (settings.window or lance):
         return records
     from .stores.beside import CombinedStore  # noqa: PLC0415
+
+    return CombinedStore(
+        records,
+        vectors=_lance(settings, records) if lance else None,
+        window=_window(settings, records) if settings.window else None,
+    )
+
+
+def _window(settings: StoreSettings, records: Store) -> WindowElsewhere:
     from .stores.redis.window import RedisWindow  # noqa: PLC0415
 
-    return CombinedStore(records, window=RedisWindow(settings.window, records))
+    return RedisWindow(in_use(settings.window or "", "memory.store.window"), records)
+
+
+def _lance(settings: StoreSettings, records: Store) -> VectorsElsewhere:
+    require("lancedb", "LanceDB", "lancedb")
+    from .stores.lancedb.vectors import LanceVectors  # noqa: PLC0415
+    from .stores.sql.store import SqlStore  # noqa: PLC0415
+
+    if not isinstance(records, SqlStore):
+        raise ConfigError("LanceDB stands beside the records of a SQLite file or of Postgres")
+    return LanceVectors(lance_folder(settings), records)
+
+
+def lance_folder(settings: StoreSettings) -> Path:
+    """Where the index lies: as configured, or else beside the file."""
+    if settings.vectors_path:
+        return Path(in_use(settings.vectors_path, "memory.store.vectors_path")).expanduser()
+    file = file_of(settings)
+    if file is None:
+        raise ConfigError("memory.store.vectors_path must name the folder of LanceDB's index")
+    return file.with_suffix(".lance")
 
 
 def make_records(settings: StoreSettings) -> Store:
@@ -84,7 +114,8 @@ def _sqlite(settings: StoreSettings, file: Path) -> Store:
     from .stores.sqlite.store import SqliteStore  # noqa: PLC0415
 
     _refuse_key(settings, "a SQLite file")
-    return SqliteStore(file, vectors=settings.vectors, cache_megabytes=settings.cache_megabytes)
+    vectors = "plain" if settings.vectors == "lancedb" else settings.vectors
+    return SqliteStore(file, vectors=vectors, cache_megabytes=settings.cache_megabytes)
 
 
 def _plugin(settings: StoreSettings, scheme: str) -> Store:

@@ -116,13 +116,19 @@ def test_pgvector_takes_its_address_from_the_environment(tmp_path: Path) -> None
         Nexus.open(settings=unset)
 
 
-@pytest.mark.requirement("C14")
-def test_lancedb_loads_and_says_that_it_comes_later(tmp_path: Path) -> None:
+@pytest.mark.requirement("C14", "C2")
+def test_lancedb_is_an_index_beside_the_file(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
     file = tmp_path / "nexus.yaml"
-    file.write_text(SEED_002.replace("backend: sqlite-vec", "backend: lancedb"))
-    settings = load_settings(file, {"OPENAI_API_KEY": "k"})
+    text = SEED_002.replace("backend: sqlite-vec", "backend: lancedb")
+    file.write_text(text.replace("provider: openai", "provider: hashing"))
+    settings = load_settings(file, {})
 
-    assert settings.store.vectors == "lancedb"
+    with Nexus.open(settings=settings, background=False) as nexus:
+        room = nexus.workspace("acme").room("design")
+        room.observe("alice", "The launch is on Tuesday.", key="launch")
+        (hit,) = room.recall("When is the launch?", limit=1)
+
     assert settings.store.vectors_path == "~/.nexus/memory.lance"
-    with pytest.raises(ConfigError, match="later release"):
-        Nexus.open(tmp_path / "memory.db", settings=settings)
+    assert hit.event_keys == ("launch",)
+    assert (tmp_path / ".nexus" / "memory.db").exists()

@@ -11,9 +11,10 @@ from nexus.config import Settings, StoreSettings, load_settings
 from nexus.core.errors import ConfigError, MissingExtra
 from nexus.stores.beside import CombinedStore
 from nexus.stores.inprocess import InProcessStore
+from nexus.stores.lancedb.vectors import LanceVectors
 from nexus.stores.redis.window import RedisWindow
 from nexus.stores.sqlite.store import SqliteStore
-from nexus.storing import key_of, make_store
+from nexus.storing import key_of, lance_folder, make_store
 
 KEY = "correct horse battery staple"
 
@@ -97,3 +98,27 @@ def test_a_product_whose_package_is_missing_names_the_pip_line(
 
     with pytest.raises(MissingExtra, match=r"pip install 'nexus-memory\[redis\]'"):
         make_store(StoreSettings(url=":memory:", window="redis://localhost"))
+
+
+@pytest.mark.requirement("C2")
+@pytest.mark.parametrize("folder", [None, "elsewhere"])
+def test_an_index_of_vectors_in_lancedb_stands_beside_the_records(
+    folder: str | None, tmp_path: Path
+) -> None:
+    path = str(tmp_path / folder) if folder else None
+    url = str(tmp_path / "memory.db")
+
+    store = make_store(StoreSettings(url=url, vectors="lancedb", vectors_path=path))
+
+    assert isinstance(store.vectors, LanceVectors)
+    assert lance_folder(StoreSettings(url=url, vectors_path=path)) == tmp_path / (
+        folder or "memory.lance"
+    )
+    store.close()
+
+
+def test_lancedb_needs_records_it_can_follow_and_a_folder() -> None:
+    with pytest.raises(ConfigError, match="SQLite file or of Postgres"):
+        make_store(StoreSettings(url=":memory:", vectors="lancedb"))
+    with pytest.raises(ConfigError, match=r"vectors_path must name the folder"):
+        lance_folder(StoreSettings(url="postgresql://localhost/nexus"))
