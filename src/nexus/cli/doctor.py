@@ -18,7 +18,7 @@ from ..core.urls import masked
 from ..products import make_embedder
 from ..providers.extras import require
 from ..stores.checkups.sqlite import examine_file, examine_library
-from ..storing import check_settings, file_of, make_records
+from ..storing import check_settings, file_of, lance_folder, make_records
 from .lazy import FOUND_NOTHING
 from .options import Door, json_option, store_options
 from .output import message, print_json, print_table
@@ -96,6 +96,18 @@ def _window(settings: Settings) -> Iterator[Check]:
         yield from examine(in_use(url, "memory.store.window"))
 
 
+def _index(settings: Settings) -> Iterator[Check]:
+    if settings.store.vectors != "lancedb" or not _is_there(settings.store):
+        return
+    require("lancedb", "LanceDB", "lancedb")
+    from ..stores.checkups.lancedb import examine  # noqa: PLC0415
+    from ..stores.sql.store import SqlStore  # noqa: PLC0415
+
+    with closing(make_records(settings.store)) as records:
+        if isinstance(records, SqlStore):
+            yield from examine(lance_folder(settings.store), records)
+
+
 def _embedder(settings: Settings) -> Iterator[Check]:
     ours = make_embedder(settings.embeddings).profile
     yield Check("embedder", OK, ours.name)
@@ -118,5 +130,6 @@ def _is_there(settings: StoreSettings) -> bool:
 LOOKS: dict[str, Callable[[Settings], Iterator[Check]]] = {
     "store": _store,
     "window": _window,
+    "index": _index,
     "embedder": _embedder,
 }
