@@ -88,7 +88,7 @@ REQUIREMENTS: dict[str, Requirement] = {
     "B23": later("Import of other assistants' history", EXTRACTION),
     "B24": works("Turn labels: label, summary, topics, entities"),
     "B25": works("Routing to the session that knows the entities mentioned"),
-    "B26": later("Skills for agents as files and commands", SERVER),
+    "B26": works("Skills for agents as files and commands"),
     "B27": works("One SQLite file holds all of it"),
     # C: vector memory
     "C1": works("sqlite-vec as a backend one can choose"),

@@ -1,0 +1,78 @@
+"""nexus skills export: what the files say works."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nexus.core.filters import FIELDS
+from nexus.core.records import MemoryKind
+from nexus.transfer.skills import KINDS, READING, WRITING
+
+pytestmark = pytest.mark.requirement("B26")
+
+PLACE = ("--room", "design", "--agent", "scribe", "--user", "alice")
+
+
+def commands(folder: Path) -> list[list[str]]:
+    lines = (folder / "QUERIES.md").read_text().splitlines()
+    return [shlex.split(line)[1:] for line in lines if line.startswith("nexus ")]
+
+
+def test_every_command_in_the_files_works(run, tmp_path: Path) -> None:
+    run("skills", "export", str(tmp_path), *PLACE)
+    found = commands(tmp_path)
+    assert len(found) == len(READING) + len(WRITING)
+    writing, reading = found[len(READING) :], found[: len(READING)]
+    for words in writing:
+        run(*words)
+    run("notebook", "write", "a.md", *PLACE, said="Hello.")
+    nothing = [words[:2] for words in reading if ran(run, words) == 1]
+    assert nothing in ([], [["episodes", "list"]])  # the conversation is not over yet
+
+
+def ran(run, words: list[str]) -> int:
+    try:
+        run(*words)
+    except AssertionError:
+        run(*words, code=1)
+        return 1
+    return 0
+
+
+def test_every_kind_and_field_is_explained(run, tmp_path: Path) -> None:
+    run("skills", "export", str(tmp_path), *PLACE)
+    schema = (tmp_path / "SCHEMA.md").read_text()
+    assert set(KINDS) == set(MemoryKind)
+    assert all(f"`{name}`" in schema for name in FIELDS)
+    assert "room=design" in (tmp_path / "SKILL.md").read_text()
+
+
+@pytest.mark.requirement("A12")
+def test_the_scripts_see_what_their_place_may_see(run, tmp_path: Path) -> None:
+    run("observe", "bob", "The wharf gate is blue.", "--room", "design")
+    run("remember", "The surprise for Bob is a heron lamp.", "--dm", "--user", "alice")
+    run("skills", "export", str(tmp_path), "--room", "design", "--agent", "scribe")
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+
+    def search(question: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [tmp_path / "search.sh", question],
+            env={**os.environ, "PATH": path},
+            capture_output=True,
+            text=True,
+        )
+
+    assert "The wharf gate is blue." in search("what colour is the wharf gate?").stdout
+    assert "lamp" not in search("what is the surprise for Bob?").stdout
+
+
+def test_a_file_of_somebody_else_is_not_overwritten(run, tmp_path: Path) -> None:
+    (tmp_path / "SKILL.md").write_text("mine")
+    run("skills", "export", str(tmp_path), code=2)
+    assert (tmp_path / "SKILL.md").read_text() == "mine"
