@@ -197,7 +197,11 @@ Status: {_names(GoalStatus)}.
 
 `kind:id`, where kind is one of: {_names(Kind)}.
 
-# Filters
+{_filters()}"""
+
+
+def _filters() -> str:
+    return f"""# Filters
 
 `--filter JSON`: a field and a value, or a field and `{{"operator": value}}`; `AND` and `OR` take a
 list, `NOT` takes one filter.
