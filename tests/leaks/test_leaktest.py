@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from tests.servers.windows import beside_redis
 
 from nexus.core.protocols import Store
 from nexus.stores.inprocess import InProcessStore
@@ -24,9 +25,10 @@ def folder() -> Iterator[Path]:
         yield Path(name)
 
 
-def over_sqlite(seconds: float, folder: Path, seed: int, vectors: str = "plain") -> LeakReport:
+def over_sqlite(
+    seconds: float, folder: Path, seed: int, open_file: Callable[[Path], Store] = SqliteStore
+) -> LeakReport:
     numbers = itertools.count()
-    open_file = partial(SqliteStore, vectors=vectors)
 
     def reopen(store: Store) -> Store:
         store.close()
@@ -61,10 +63,21 @@ def test_nobody_notices_a_secret_in_sqlite(folder: Path) -> None:
     check(over_sqlite(5, folder, seed=2))
 
 
+@pytest.mark.requirement("X2", "A12")
+@pytest.mark.parametrize("seconds", [3, pytest.param(60, marks=pytest.mark.slow)])
+def test_nobody_notices_a_secret_with_the_window_in_redis(
+    folder: Path, redis_url: str, seconds: float
+) -> None:
+    def open_file(path: Path) -> Store:
+        return beside_redis(SqliteStore(path), redis_url, f"{folder.name} {path.stem}")
+
+    check(over_sqlite(seconds, folder, 4, open_file))
+
+
 @pytest.mark.slow
 @pytest.mark.requirement("X2", "A12")
 @pytest.mark.parametrize("vectors", ["plain", "sqlite-vec"])
 def test_nobody_notices_a_secret_in_sqlite_for_a_minute(folder: Path, vectors: str) -> None:
     if vectors == "sqlite-vec":
         pytest.importorskip("sqlite_vec", reason="the extra sqlite-vec is not installed")
-    check(over_sqlite(60, folder, seed=3, vectors=vectors))
+    check(over_sqlite(60, folder, 3, partial(SqliteStore, vectors=vectors)))

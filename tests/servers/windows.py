@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 from nexus.core.protocols import Store
 from nexus.stores.beside import CombinedStore
 
@@ -15,6 +17,6 @@ def beside_redis(records: Store, url: str, namespace: str) -> CombinedStore:
     """
     from nexus.stores.redis import RedisWindow  # an extra
 
-    address = f"{url}?namespace={namespace}"
+    address = f"{url}?namespace={quote(namespace)}"
     window = RedisWindow(address, records, wait_seconds=PATIENT, clock=lambda: 0)
     return CombinedStore(records, window=window)
