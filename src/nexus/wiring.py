@@ -111,7 +111,7 @@ def assemble(
         embedder=cached,
         unchecked_embedder=chosen,
         learner=learner,
-        worker=Worker(learner, chore_of(kept, learner, episodes, now)),
+        worker=Worker(learner, chore_of(learner, episodes, now), kept.follow),
         ranking=make_ranking(settings.search, kept, cached, asked, guards),
         spending=spending,
         episodes=episodes,
@@ -186,19 +186,14 @@ def make_one_pass(
     return make
 
 
-def chore_of(
-    store: Store, learner: Learner, episodes: Callable[[], Episodes], now: Clock
-) -> Callable[[], bool]:
-    """Let what lies beside the records follow them, and tell the episodes of one workspace of
-    those this process has learned something in.
-    """
+def chore_of(learner: Learner, episodes: Callable[[], Episodes], now: Clock) -> Callable[[], bool]:
+    """Tell the episodes of one workspace of those this process has learned something in."""
 
     def chore() -> bool:
-        more = store.follow()
         due = [each for each in sorted(learner.learned_in) if episodes().due(each, now())]
         if due:
             episodes().learn(due[0], now(), limit=EPISODES_AT_ONCE)
-        return more or bool(due)
+        return bool(due)
 
     return chore
 

@@ -90,7 +90,7 @@ class Neo4j(Server):
         try:
             with socket.create_connection(("127.0.0.1", self.port), timeout=2) as connection:
                 connection.settimeout(2)
-                connection.sendall(bytes.fromhex("6060b017" "00000405" + "00000000" * 3))
+                connection.sendall(bytes.fromhex("6060b01700000405" + "00000000" * 3))
                 return len(connection.recv(4)) == 4
         except OSError:
             time.sleep(0.1)

@@ -14,6 +14,7 @@ from ..learn.learner import Learner
 IDLE_SECONDS = 1.0  # look for work of other processes, and for retries that are due
 BREATH_SECONDS = 0.005  # between batches, for those who are waiting
 CHORE_SECONDS = 60.0  # between looks for what can be done while nothing else is
+FOLLOW_SECONDS = 5.0  # between looks for what others have written, or a part that was away
 
 log = logging.getLogger(__name__)
 
@@ -21,13 +22,22 @@ log = logging.getLogger(__name__)
 class Worker:
     """Runs the learner whenever there is something to learn, and a chore now and then.
 
-    A chore does a little of what can wait, and says whether there is more of it.
+    A chore does a little of what can wait, and says whether there is more of it. So does
+    `follow`, for what lies beside the records: whenever something was learned, and every few
+    seconds.
     """
 
-    def __init__(self, learner: Learner, chore: Callable[[], bool] = lambda: False) -> None:
+    def __init__(
+        self,
+        learner: Learner,
+        chore: Callable[[], bool] = lambda: False,
+        follow: Callable[[], bool] = lambda: False,
+    ) -> None:
         self._learner = learner
         self._chore = chore
+        self._follow = follow
         self._next_chore = time.monotonic() + CHORE_SECONDS
+        self._next_follow = time.monotonic()
         self._wake = threading.Event()
         self._stop = threading.Event()
         self._lock = threading.Lock()
@@ -61,7 +71,11 @@ class Worker:
         self.finish_calls()
         try:
             while not self._stop.wait(BREATH_SECONDS) and self._learner.run_once():
+                self._next_follow = time.monotonic()
                 self.finish_calls()
+            if time.monotonic() >= self._next_follow and not self._stop.is_set():
+                more = self._follow()
+                self._next_follow = time.monotonic() + (0.0 if more else FOLLOW_SECONDS)
             if time.monotonic() >= self._next_chore and not self._stop.is_set():
                 more = self._chore()
                 self._next_chore = time.monotonic() + (IDLE_SECONDS if more else CHORE_SECONDS)

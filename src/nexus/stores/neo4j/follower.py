@@ -32,6 +32,7 @@ class Follower:
         self._mirror = mirror
         self._counters: dict[WorkspaceId, int] = {}  # up to which a workspace was followed here
         self._wanted: set[WorkspaceId] = set()
+        self._made_anew: set[WorkspaceId] = set()  # by this process, which does so once
         self._following = Lock()
         self._made_at: str | None = None
 
@@ -132,8 +133,9 @@ class Follower:
             expected = sum(len(self._feed.named_in(workspace, each.label)) for each in states)
             moved = self._feed.counter(workspace) != followed.reached
             moved = moved or any(_left(state, followed) for state in states)
-        if moved or size == expected:
+        if moved or size == expected or workspace in self._made_anew:
             return True
+        self._made_anew.add(workspace)
         self._mirror.drop([home])
         return False
 

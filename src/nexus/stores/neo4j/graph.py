@@ -45,7 +45,8 @@ class Neo4jGraph:
         self._feed = records.feed
         self._mirror = Mirror(url)
         self._follower = Follower(records.feed, self._mirror)
-        self._owed: dict[WorkspaceId, int] = {}
+        self._owed: dict[WorkspaceId, int] = {}  # what could not be erased yet
+        self._away = False
 
     def around(
         self,
@@ -127,8 +128,11 @@ class Neo4jGraph:
         try:
             more = self._follower.step()
         except StoreUnavailable as error:
-            log.warning("the graph beside the records will be tried again: %s", error)
-            return True
+            if not self._away:
+                log.warning("the graph beside the records is tried again and again: %s", error)
+            self._away = True
+            return False
+        self._away = False
         if not more:
             self._owed.clear()
         return more
