@@ -16,6 +16,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
 from .core.access import Grant, Viewer
 from .core.ids import WorkspaceId
 from .core.scope import Scope
+from .dossiers import Dossiers
 from .goals import Goals
 from .nexus import Nexus
 from .notebook import Notebook
@@ -113,6 +114,14 @@ class AsyncProcedures(_Face):
     find = _Awaited(Procedures.find)
 
 
+class AsyncDossiers(_Face):
+    """Dossiers, awaited."""
+
+    get = _Awaited(Dossiers.get)
+    list = _Awaited(Dossiers.list)
+    refresh = _Awaited(Dossiers.refresh)
+
+
 class AsyncNotebook(_Face):
     """A notebook, awaited."""
 
@@ -151,6 +160,7 @@ class AsyncPlace(_Face):
     entities = _Awaited(Place.entities)
     reviews = _Entered(Place.reviews, AsyncReviews)
     goals = _Entered(Place.goals, AsyncGoals)
+    dossiers = _Entered(Place.dossiers, AsyncDossiers)
     notebook = _Entered(Place.notebook, AsyncNotebook)
     procedures = _Entered(Place.procedures, AsyncProcedures)
     profile = _Awaited(Place.profile)

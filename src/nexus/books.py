@@ -1,13 +1,17 @@
-"""What a place keeps in a form of its own: reviews, goals, procedures, and the notebook."""
+"""What a place keeps in a form of its own: reviews, goals, procedures, dossiers, the notebook."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from .core.access import Grant, Viewer
+from .core.errors import ModelUnavailable
+from .core.records import Memory, MemoryKind
 
 if TYPE_CHECKING:
     from .core.scope import Scope
+    from .dossiers import Dossiers
     from .goals import Goals
     from .notebook import Notebook
     from .procedures import Procedures
@@ -25,6 +29,9 @@ class Books:
     if TYPE_CHECKING:
 
         def scope(self, name: str | None) -> Scope: ...
+        def _narrate(
+            self, said: Sequence[tuple[str, str]], keep: Sequence[str]
+        ) -> Sequence[str]: ...
 
     def reviews(self) -> Reviews:
         """Changes proposed to whoever is here: merges and contradictions."""
@@ -39,6 +46,24 @@ class Books:
         from .goals import Goals  # noqa: PLC0415
 
         return Goals(self._parts, self.viewer, self.grant)
+
+    def dossiers(self) -> Dossiers:
+        """Documents about somebody or something, made again when what is known has changed."""
+        from .dossiers import Dossiers  # noqa: PLC0415
+
+        by_model = self._parts.settings.learning.episodes == "model"
+        return Dossiers(
+            self._parts, self.viewer, self.grant, self._told_by_model if by_model else None
+        )
+
+    def _told_by_model(self, _name: str, memories: Sequence[Memory]) -> tuple[str, ...] | None:
+        """A beginning in a few sentences, if the model answers and invents nothing."""
+        said = [(memory.speaker or "memory", memory.text) for memory in memories]
+        keep = [memory.text for memory in memories if memory.kind is MemoryKind.LANDMARK]
+        try:
+            return tuple(self._narrate(said, keep))
+        except ModelUnavailable:
+            return None
 
     def notebook(self, scope: str | None = None) -> Notebook:
         """Documents with a path: of this place, or of a wider `scope` ("workspace", "agent" …)."""

@@ -8,7 +8,8 @@ import pytest
 
 import nexus
 from nexus import AsyncNexus, AsyncPlace, AsyncWorkspace, Nexus, Place, Workspace
-from nexus.aio import AsyncGoals, AsyncNotebook, AsyncProcedures, AsyncReviews
+from nexus.aio import AsyncDossiers, AsyncGoals, AsyncNotebook, AsyncProcedures, AsyncReviews
+from nexus.dossiers import Dossiers
 from nexus.goals import Goals
 from nexus.notebook import Notebook
 from nexus.procedures import Procedures
@@ -28,11 +29,12 @@ METHODS = {
         " place retry_jobs reviews room session sessions_knowing stats usage verify"
     ),
     Place: (
-        "add_fact after before compact compose drop_note entities entity episodes explain fact"
-        " facts flush get goal goals index interpret note notebook notes observe"
+        "add_fact after before compact compose dossiers drop_note entities entity episodes explain"
+        " fact facts flush get goal goals index interpret note notebook notes observe"
         " observe_many procedures profile progress recall recent remember reviews scope"
         " sessions_knowing set_fact set_goal sources stale think thoughts window"
     ),
+    Dossiers: "get list refresh",
     Goals: "abandon add block change complete get list reopen tree unblock",
     Notebook: "delete history list read sync write",
     Procedures: "find finish record statistics",
@@ -97,8 +99,9 @@ def test_every_method_says_what_it_does(face: type) -> None:
         (AsyncGoals, Goals),
         (AsyncProcedures, Procedures),
         (AsyncNotebook, Notebook),
+        (AsyncDossiers, Dossiers),
     ],
-    ids=["nexus", "workspace", "place", "reviews", "goals", "procedures", "notebook"],
+    ids=[*"nexus workspace place reviews goals procedures notebook dossiers".split()],
 )
 def test_the_awaited_face_has_every_method_of_the_plain_one(awaited: type, plain: type) -> None:
     def public(face: type) -> set[str]:

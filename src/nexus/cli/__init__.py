@@ -36,6 +36,7 @@ COMMANDS = {
     "procedure": ("procedures", "Tools as they are used, tasks as they end, and what works."),
     "notebook": ("notebook", "Documents with a path, and the folder they are edited in."),
     "skills": ("skills", "Files that teach an agent with a shell to use the memory."),
+    "dossier": ("dossiers", "A document about somebody or something, with its sources."),
     "jobs": ("jobs", "Work that is still to be done, and why it is not."),
     "usage": ("usage", "What language models cost, and what is left of today's budget."),
     "entity": ("entities", "Who and what is known."),

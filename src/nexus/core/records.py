@@ -49,6 +49,7 @@ class MemoryKind(StrEnum):
     PROCEDURE = "procedure"
     GOAL = "goal"
     REVIEW = "review"  # a change proposed to a person: a merge, a contradiction
+    DOSSIER = "dossier"  # a document about somebody or something, woven from the others
 
 
 class Tier(StrEnum):

@@ -192,6 +192,10 @@ LOOKS: Mapping[str, Ask] = {
         (place.notebook(str(scope)).list(), place.notebook(str(scope)).history("notes.md"))
         for scope in sorted(place.grant.scopes)
     ],
+    "dossiers": lambda _world, place, _: (
+        [attempt(lambda: place.dossiers().get(name)) for name in WORDS],  # noqa: B023
+        place.dossiers().list(),
+    ),
     "goals": lambda _world, place, _: (place.goals().list("any"), place.goals().tree("any")),
     "named and between": lambda world, place, known: (
         world.store.memories.named(

@@ -35,6 +35,7 @@ KINDS = {
     MemoryKind.PROCEDURE: "what was done for a task, and whether it worked",
     MemoryKind.GOAL: "something done about a goal",
     MemoryKind.REVIEW: "a change proposed to a person: a merge or a contradiction",
+    MemoryKind.DOSSIER: "a document about somebody or something, with its sources",
 }
 
 Pattern = tuple[str, Sequence[str]]
@@ -61,6 +62,7 @@ READING: Sequence[Pattern] = (
     ("Everything a next answer needs, in one text", ["compose", "which database do we use?"]),
     ("Who and what is known", ["entity", "list"]),
     ("What is known of a person", ["profile", "alice"]),
+    ("A document about somebody or something", ["dossier", "alice"]),
     ("What happened, in a few sentences", ["episodes", "list"]),
     ("What is on the table here", ["window", "show"]),
     ("What is to be achieved", ["goal", "list"]),

@@ -1,0 +1,70 @@
+"""`nexus dossier`: a document about somebody or something."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .lazy import FOUND_NOTHING
+from .options import Door, json_option, viewer_options
+from .output import message, one_line, print_json, print_table, visible
+
+if TYPE_CHECKING:
+    from ..maintain.dossiers import Dossier
+
+
+@click.command()
+@click.argument("name", required=False)
+@click.option("--refresh", is_flag=True, help="Make the stale ones anew.")
+@json_option
+@viewer_options
+def dossier(door: Door, name: str | None, *, refresh: bool, as_json: bool) -> None:
+    """What is known of somebody or something in one document, with its sources.
+
+    Without a name: the dossiers that were made here, and which are stale.
+
+    \b
+        nexus dossier mom
+        nexus dossier --refresh
+    """
+    with door.enter() as place:
+        if refresh:
+            message(f"{place.dossiers().refresh()} made anew")
+        found = [place.dossiers().get(name)] if name else place.dossiers().list()
+    if as_json:
+        for each in found:
+            print_json(_shown(each))
+    elif name:
+        _print(found[0])
+    elif found:
+        rows = [
+            (each.name, "stale" if each.stale else "", f"{each.made_at:%Y-%m-%d}") for each in found
+        ]
+        print_table(["name", "", "made"], rows)
+    if not found:
+        message("no dossier was made here yet: nexus dossier NAME")
+        sys.exit(FOUND_NOTHING)
+
+
+def _print(found: Dossier) -> None:
+    click.echo(visible(found.text))
+    click.echo("\n## Sources\n")
+    for each in found.citations:
+        who = f"{each.speaker}, " if each.speaker else ""
+        keys = f" ({', '.join(each.event_keys)})" if each.event_keys else ""
+        click.echo(one_line(f"[{each.number}] {who}{each.at:%Y-%m-%d}, {each.scope}{keys}"))
+
+
+def _shown(found: Dossier) -> dict[str, Any]:
+    from ..core.canonical import time_text  # noqa: PLC0415
+
+    told = asdict(found)
+    told["made_at"] = time_text(found.made_at)
+    told["citations"] = [
+        {**asdict(each), "at": time_text(each.at), "scope": str(each.scope)}
+        for each in found.citations
+    ]
+    return told

@@ -1,0 +1,21 @@
+"""nexus dossier."""
+
+from __future__ import annotations
+
+import pytest
+
+pytestmark = pytest.mark.requirement("B19")
+
+ROOM = ("--room", "design")
+
+
+def test_a_dossier_on_the_command_line(run, lines) -> None:
+    run("observe", "alice", "Sarah Chen works at Globex.", "--key", "work", *ROOM)
+    assert "no dossier" in run("dossier", *ROOM, code=1).output
+    shown = run("dossier", "Sarah Chen", *ROOM).output
+    assert "# Sarah Chen" in shown
+    assert "[1] alice" in shown
+    run("observe", "bob", "Sarah Chen lives in Lisbon.", *ROOM)
+    assert [each["stale"] for each in lines("dossier", *ROOM)] == [True]
+    assert [each["stale"] for each in lines("dossier", "--refresh", *ROOM)] == [False]
+    run("dossier", "Nobody", *ROOM, code=2)

@@ -1,0 +1,78 @@
+"""Dossiers: what is known of somebody in one document, with its sources, stale when it changed."""
+
+from __future__ import annotations
+
+import pytest
+
+from nexus import NotFound
+
+pytestmark = pytest.mark.requirement("B19")
+
+
+@pytest.fixture
+def told(team):
+    team.room.observe("alice", "Sarah Chen works at Globex.", key="work")
+    team.room.observe("bob", "Sarah Chen lives in Lisbon.", key="home")
+    team.room.observe("alice", "We decided to hire Sarah Chen as a designer.", key="hire")
+    return team
+
+
+def test_a_dossier_tells_what_is_known_and_how_we_know(told) -> None:
+    found = told.room.dossiers().get("Sarah Chen")
+    assert found.text.startswith("# Sarah Chen")
+    assert "Globex" in found.text
+    assert "Lisbon" in found.text
+    assert "## Decisions and promises" in found.text
+    assert not found.stale
+    keys = {key for each in found.citations for key in each.event_keys}
+    assert keys == {"work", "home", "hire"}
+    assert all(f"[{each.number}]" in found.text for each in found.citations)
+    assert told.room.dossiers().get("sarah chen").id == found.id
+
+
+def test_it_is_stale_when_something_new_is_known_and_is_made_again(told) -> None:
+    dossiers = told.room.dossiers()
+    first = dossiers.get("Sarah Chen")
+    assert dossiers.get("Sarah Chen") == first
+    told.room.observe("bob", "Sarah Chen lives in Porto.", key="moved")
+    (listed,) = dossiers.list()
+    assert (listed.id, listed.stale) == (first.id, True)
+    assert dossiers.refresh() == 1
+    (fresh,) = dossiers.list()
+    assert (fresh.stale, "Porto" in fresh.text) == (False, True)
+    assert dossiers.refresh() == 0
+
+
+@pytest.mark.requirement("X1", "X2")
+def test_what_was_said_in_private_is_in_nobody_elses_dossier(told) -> None:
+    told.alices.observe("alice", "Sarah Chen has a surgery in Lisbon on Friday.")
+    mine = told.alices.dossiers().get("Sarah Chen")
+    assert "surgery" in mine.text
+    for other in (told.room, told.bobs):
+        assert "surgery" not in "".join(each.text for each in other.dossiers().list())
+        try:
+            assert "surgery" not in other.dossiers().get("Sarah Chen").text
+        except NotFound:
+            continue
+
+
+@pytest.mark.requirement("X6")
+def test_what_is_forgotten_leaves_the_dossier(told) -> None:
+    dossiers = told.room.dossiers()
+    dossiers.get("Sarah Chen")
+    told.workspace.forget(user="bob")
+    assert "Lisbon" not in "".join(each.text for each in dossiers.list())
+    assert "Lisbon" not in dossiers.get("Sarah Chen").text
+
+
+def test_nothing_known_is_said(team) -> None:
+    with pytest.raises(NotFound, match="nothing is known"):
+        team.room.dossiers().get("Nobody")
+    assert team.room.dossiers().list() == []
+
+
+def test_a_topic_is_told_by_what_was_said(team) -> None:
+    team.room.observe("alice", "The wharf needs new planks before winter.", key="planks")
+    found = team.room.dossiers().get("wharf")
+    assert "The wharf needs new planks before winter. [1]" in found.text
+    assert found.citations[0].event_keys == ("planks",)
