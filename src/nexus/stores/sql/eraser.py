@@ -10,6 +10,7 @@ from ...core.canonical import text_time, time_text
 from ...core.codec import memory_from_json
 from ...core.ids import WorkspaceId
 from ...core.records import Erased, Memory, Tombstone
+from .decoded import forget_decoded
 from .labels import known_workspace, workspace_number
 from .memories import delete_memories
 from .session import Connections, Row, Session
@@ -51,7 +52,9 @@ class SqlEraser:
             session.run_many("add_tombstone", [_stone_row(number, stone) for stone in tombstones])
             return replace(report, events=gone, queued=queued, window=seen)
 
-        return self._connections.write(erase)
+        erased = self._connections.write(erase)
+        forget_decoded()
+        return erased
 
     def tombstones(self, workspace: WorkspaceId) -> list[Tombstone]:
         with self._connections.reading() as session:

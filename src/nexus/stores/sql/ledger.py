@@ -18,6 +18,7 @@ from ...core.filters import Filter, matches
 from ...core.ids import WorkspaceId
 from ...core.records import Event, LedgerReport, NewEvent, Progress, Receipt, Stage
 from ...core.scope import Scope
+from .decoded import read_event
 from .labels import chain_end, label_number, newest_first, readable
 from .session import Connections, Row, Session
 
@@ -47,7 +48,7 @@ class SqlLedger:
         with self._connections.reading() as session:
             bound = {**readable(session, grant).parameters, "ids": json.dumps(ids)}
             rows = session.run("events_by_id", bound).fetchall()
-        return [event_from_json(json.loads(content), grant.workspace) for _, content in rows]
+        return [read_event(content, grant.workspace) for _, content in rows]
 
     def find(
         self,
@@ -67,7 +68,7 @@ class SqlLedger:
             if where is None and limit is not None and len(view.labels) <= FEW_LABELS:
                 found = session.read_each("newest_events", view.places(*stretch.values(), limit))
                 newest = newest_first(found)[:limit]
-                return list(_events((content for _, _, content in newest), grant.workspace))
+                return [read_event(content, grant.workspace) for _, _, content in newest]
             bound = {**view.parameters, **stretch}
             contents = (content for (content,) in session.run("events_by_time", bound))
             events = _events(contents, grant.workspace)

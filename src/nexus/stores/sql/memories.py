@@ -29,6 +29,7 @@ from ...core.ids import WorkspaceId
 from ...core.protocols import Scored
 from ...core.records import Draft, Erased, Memory, MemoryKind
 from ...core.text import terms
+from .decoded import read_memory
 from .keywords import Keywords
 from .labels import (
     label_number,
@@ -55,7 +56,7 @@ class SqlMemories:
         with self._connections.reading() as session:
             bound = {**readable(session, grant).parameters, "ids": json.dumps(ids)}
             rows = session.run("memories_by_id", bound).fetchall()
-        return [_memory(content, grant.workspace) for (content,) in rows]
+        return [read_memory(content, grant.workspace) for (content,) in rows]
 
     def find(
         self, grant: Grant, *, where: Filter | None = None, limit: int | None = None
@@ -65,7 +66,7 @@ class SqlMemories:
             if limit is not None and _only_a_kind(where) and len(view.labels) <= FEW_LABELS:
                 places = view.places(where.value, limit)
                 found = newest_first(session.read_each("newest_of_kind", places))[:limit]
-                return [_memory(content, grant.workspace) for _, _, content in found]
+                return [read_memory(content, grant.workspace) for _, _, content in found]
             bound = view.parameters
             query, about = _about(where)
             rows = session.run(query, {**bound, **about})
@@ -128,7 +129,7 @@ class SqlMemories:
             view = readable(session, grant).searched(learned=learned)
             bound = {**view.with_names, **wanted}
             rows = session.run("named", bound).fetchall()
-        return [_memory(content, grant.workspace) for (content,) in rows]
+        return [read_memory(content, grant.workspace) for (content,) in rows]
 
     def neighbours(
         self, grant: Grant, ids: Sequence[str], *, reach: int
