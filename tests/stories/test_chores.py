@@ -51,3 +51,28 @@ def test_chores_wait_for_a_quiet_minute_and_go_on_while_there_is_more(
     busy.stop()
 
     assert times[0] - began >= 0.05
+
+
+@pytest.mark.requirement("E29")
+def test_what_lies_beside_follows_what_was_learned_and_looks_again_now_and_then(
+    team: Team, monkeypatch
+) -> None:
+    monkeypatch.setattr(worker, "FOLLOW_SECONDS", 0.05)
+    monkeypatch.setattr(worker, "IDLE_SECONDS", 0.01)
+    learner = team.workspace._parts.learner
+    waiting: list[int] = []
+    done = Event()
+
+    def follow() -> bool:
+        waiting.append(learner.run_once())
+        if len(waiting) == 3:
+            done.set()
+        return False
+
+    team.room.observe("alice", "The heron is blue.")
+    busy = Worker(learner, follow=follow)
+    busy.nudge()
+    assert done.wait(20)
+    busy.stop()
+
+    assert not any(waiting), "it follows when there is nothing left to learn"
