@@ -113,9 +113,9 @@ def file_of(settings: StoreSettings) -> Path | None:
 def _sqlite(settings: StoreSettings, file: Path) -> Store:
     from .stores.sqlite.store import SqliteStore  # noqa: PLC0415
 
-    _refuse_key(settings, "a SQLite file")
     vectors = "plain" if settings.vectors == "lancedb" else settings.vectors
-    return SqliteStore(file, vectors=vectors, cache_megabytes=settings.cache_megabytes)
+    cache_megabytes, key = settings.cache_megabytes, key_of(settings)
+    return SqliteStore(file, vectors=vectors, cache_megabytes=cache_megabytes, key=key)
 
 
 def _plugin(settings: StoreSettings, scheme: str) -> Store:

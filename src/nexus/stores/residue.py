@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import IO
 
 import numpy as np
+
+Reader = Callable[[Path], IO[bytes]]  # opens a file, to be read as what it says
 
 CHUNK = 4_000_000
 PREFIX = 3  # bytes; a table of their 16 million values tells where a look is worth while
 
 
 def found_in_file(path: Path, pieces: Iterable[bytes]) -> Counter[bytes]:
-    """How often each of these pieces (of three bytes or more) occurs in the file."""
+    """How often each of these pieces (of three bytes or more) occurs in a file as it lies there."""
+    with path.open("rb") as file:
+        return found_in(file, pieces)
+
+
+def found_in(file: IO[bytes], pieces: Iterable[bytes]) -> Counter[bytes]:
+    """How often each of these pieces (of three bytes or more) occurs in what is left to read."""
     by_prefix: dict[bytes, set[bytes]] = defaultdict(set)
     for piece in pieces:
         by_prefix[piece[:PREFIX]].add(piece)
@@ -23,7 +32,7 @@ def found_in_file(path: Path, pieces: Iterable[bytes]) -> Counter[bytes]:
     longest = max((len(piece) for group in by_prefix.values() for piece in group), default=PREFIX)
     return Counter(
         piece
-        for chunk, fresh in _chunks(path, longest)
+        for chunk, fresh in _chunks(file, longest)
         for place in _promising(chunk, table)
         if place < fresh
         for piece in by_prefix[chunk[place : place + PREFIX]]
@@ -31,14 +40,13 @@ def found_in_file(path: Path, pieces: Iterable[bytes]) -> Counter[bytes]:
     )
 
 
-def _chunks(path: Path, overlap: int) -> Iterator[tuple[bytes, int]]:
+def _chunks(file: IO[bytes], overlap: int) -> Iterator[tuple[bytes, int]]:
     """Parts of the file, each with a look into the next, and where its own part ends."""
-    with path.open("rb") as file:
-        known = file.read(CHUNK)
-        while known:
-            more = file.read(CHUNK)
-            yield known + more[:overlap], len(known)
-            known = more
+    known = file.read(CHUNK)
+    while known:
+        more = file.read(CHUNK)
+        yield known + more[:overlap], len(known)
+        known = more
 
 
 def _promising(chunk: bytes, table: np.ndarray[tuple[int], np.dtype[np.bool]]) -> list[int]:

@@ -41,6 +41,8 @@ class LanceVectors:
     ) -> None:
         if not isinstance(records.vectors, SqlVectors):
             raise ConfigError("LanceDB stands beside the plain vectors of SQLite or Postgres")
+        if records.encrypted:
+            raise ConfigError("LanceDB does not encrypt: leave the key or memory.store.vectors out")
         self._plain = records.vectors
         self._feed = records.feed
         self._large = large

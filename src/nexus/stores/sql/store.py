@@ -25,6 +25,8 @@ from .window import SqlWindow
 class SqlStore:
     """The parts whose rows are the same in every SQL product; a product adds its own."""
 
+    encrypted = False  # whether nothing of it may lie about in plain text
+
     def __init__(self, connections: Connections, keywords: Keywords) -> None:
         self._sessions = connections
         self.feed = Feed(connections)

@@ -140,7 +140,7 @@ class Connections:
         if others:
             raise ConfigError(
                 f"{self.path} is open in this process through {others.pop()}; a second SQLite"
-                f" library ({self._driver.__name__}) would break its locks: use the same `vectors`"
+                f" library ({self._driver.__name__}) would break its locks: use the same settings"
             )
 
     def _connect(self) -> Connection:
@@ -153,11 +153,11 @@ class Connections:
                 factory=self._kind,
             )
             connection.views = {}
+            self._prepare(connection)
             self._refuse_strangers(connection)
             connection.execute("PRAGMA page_size = 4096")  # a commit writes few and small pages
             for pragma in PRAGMAS:
                 connection.execute(pragma)
-            self._prepare(connection)
         return connection
 
     def _refuse_strangers(self, connection: Connection) -> None:
@@ -307,6 +307,8 @@ class Connections:
 
     def _explained(self, error: sqlite3.Error) -> StoreUnavailable | Corrupt:
         text = str(error)
+        if "not a database" in text:
+            text += ", unless it is encrypted: then its key is missing"
         if "malformed" in text or "not a database" in text:
             return Corrupt(f"{self.path} is damaged ({text}); restore a backup or an export")
         if "disk I/O error" in text:

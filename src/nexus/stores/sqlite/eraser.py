@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from typing import cast
 
 from ...core.ids import WorkspaceId
-from ..residue import found_in_file
+from ..residue import Reader, found_in
 from ..sql.eraser import SqlEraser, still_kept
 from ..sql.session import Session
 from .connections import Connection, Connections
@@ -17,9 +19,10 @@ PATIENCE_SECONDS = 5.0  # for readers that keep the log from being emptied
 
 
 class SqliteEraser(SqlEraser):
-    def __init__(self, connections: Connections) -> None:
+    def __init__(self, connections: Connections, open_file: Reader) -> None:
         super().__init__(connections)
         self._file = connections
+        self._open = open_file
 
     def _also_erase(self, session: Session) -> None:
         blank_indexes(cast("Connection", session))
@@ -38,7 +41,7 @@ class SqliteEraser(SqlEraser):
         self._empty_log()
         path = self._file.path
         files = (path, path.with_name(path.name + "-wal"))
-        found = {file.name: found_in_file(file, pieces) for file in files if file.exists()}
+        found = {file.name: self._found(file, pieces) for file in files if file.exists()}
         with self._file.reading() as session:
             suspects = set().union(*found.values())
             gone = {piece for piece in suspects if not still_kept(session, piece)}
@@ -46,6 +49,10 @@ class SqliteEraser(SqlEraser):
             name: sum(times for piece, times in counted.items() if piece in gone)
             for name, counted in found.items()
         }
+
+    def _found(self, path: Path, pieces: Sequence[bytes]) -> Counter[bytes]:
+        with self._open(path) as file:
+            return found_in(file, pieces)
 
     def _empty_log(self) -> None:
         deadline = time.monotonic() + PATIENCE_SECONDS

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 from pathlib import Path
+from typing import IO
 
 from ...core.errors import ConfigError, StoreUnavailable
 from ...core.protocols import Vectors
+from ..residue import Reader
 from ..sql.cards import CardBox
 from ..sql.keywords import Keywords
 from ..sql.store import SqlStore
@@ -27,9 +29,11 @@ class SqliteStore(SqlStore):
         *,
         vectors: str = "plain",
         cache_megabytes: int = CACHE_MEGABYTES,
+        key: str | None = None,
     ) -> None:
         self.path = Path(path).expanduser()
-        self._connections = _connect(_prepared(self.path), vectors)
+        self.encrypted = key is not None
+        self._connections, reader = _connect(_prepared(self.path), vectors, key)
         try:
             bring_up_to_date(self._connections)
         except BaseException:
@@ -39,7 +43,7 @@ class SqliteStore(SqlStore):
         keywords = Keywords(cache_bytes)
         super().__init__(self._connections, keywords)
         self.vectors = _vectors(self._connections, vectors, keywords.cards, cache_bytes)
-        self.eraser = SqliteEraser(self._connections)
+        self.eraser = SqliteEraser(self._connections, reader)
 
     def files(self) -> list[Path]:
         beside = (self.path.with_name(self.path.name + end) for end in ("", "-wal", "-shm"))
@@ -53,14 +57,37 @@ class SqliteStore(SqlStore):
         self._connections.close()
 
 
-def _connect(path: Path, vectors: str) -> Connections:
+def _connect(path: Path, vectors: str, key: str | None) -> tuple[Connections, Reader]:
+    """The ways to the file, and how to read it as it lies on the disk."""
+    if key is not None:
+        return _sealed(path, vectors, key)
     if vectors == "plain":
-        return Connections(path, sqlite3)
+        return Connections(path, sqlite3), _as_it_lies
     if vectors == "sqlite-vec":
         from . import vec  # noqa: PLC0415  # an extra
 
-        return Connections(path, vec.driver(), vec.load_extension)
+        return Connections(path, vec.driver(), vec.load_extension), _as_it_lies
     raise ConfigError(f"unknown vectors {vectors!r}; a SQLite file has plain or sqlite-vec")
+
+
+def _as_it_lies(path: Path) -> IO[bytes]:
+    return path.open("rb")
+
+
+def _sealed(path: Path, vectors: str, key: str) -> tuple[Connections, Reader]:
+    from . import encrypted  # noqa: PLC0415  # an extra
+
+    if vectors != "plain":
+        raise ConfigError("an encrypted SQLite file has plain vectors: leave vectors out")
+    library = encrypted.driver()
+    seal = encrypted.Seal(path, key)
+    try:
+        return Connections(path, library, seal.open), seal.reader
+    except encrypted.WrongKey:
+        if not seal.is_new:
+            raise
+    seal = encrypted.Seal(path, key)  # another process has just begun this file, with its salt
+    return Connections(path, library, seal.open), seal.reader
 
 
 def _vectors(connections: Connections, vectors: str, cards: CardBox, cache_bytes: int) -> Vectors:

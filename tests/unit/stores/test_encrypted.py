@@ -1,0 +1,293 @@
+"""An encrypted file: nothing readable in it, no way in without its key, and everything works."""
+
+from __future__ import annotations
+
+import secrets
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nexus import Nexus
+from nexus.core.errors import ConfigError, Corrupt, MissingExtra, StoreUnavailable
+from nexus.embedders.hashing import HashingEmbedder
+from nexus.stores.lancedb.vectors import LanceVectors
+from nexus.stores.residue import found_in
+from nexus.stores.sqlite import encrypted
+from nexus.stores.sqlite.store import SqliteStore
+
+pytest.importorskip("sqlcipher3", reason="the extra encryption is not installed")
+
+PASSPHRASE = "correct horse ' OR '1'='1 battery \" staple"
+RAW = "0123456789abcdef" * 4
+SECRET = "The heron of Alice has red feathers."
+
+
+def opened(path: Path, key: str | None) -> Nexus:
+    store = SqliteStore(path, key=key)
+    return Nexus.open(store=store, embedder=HashingEmbedder(), background=False)
+
+
+def filled(path: Path, key: str | None) -> Path:
+    with opened(path, key) as nexus:
+        room = nexus.workspace("acme").room("design", participants=["alice"])
+        room.observe("alice", SECRET, key="secret")
+        nexus.workspace("acme").flush()
+    return path
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+
+@pytest.fixture(params=[PASSPHRASE, RAW], ids=["passphrase", "raw"])
+def key(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.mark.requirement("E33")
+def test_no_file_holds_anything_readable_also_while_it_is_open(tmp_path: Path, key: str) -> None:
+    with opened(tmp_path / "memory.db", key) as nexus:
+        room = nexus.workspace("acme").room("design", participants=["alice"])
+        for number in range(40):
+            room.observe("alice", f"{SECRET} {number}", key=str(number))
+        nexus.workspace("acme").flush()
+        assert room.recall("red feathers")[0].text.startswith(SECRET)
+        files = contents(tmp_path)
+        assert files.keys() >= {"memory.db", "memory.db-wal"}
+        assert len(files["memory.db-wal"]) > 10_000
+
+        for readable in (b"heron", b"alice", b"acme", b"CREATE TABLE", b"SQLite format"):
+            assert not [name for name, data in files.items() if readable in data]
+    assert b"heron" not in b"".join(contents(tmp_path).values())
+    filled(tmp_path / "plain.db", None)
+    assert b"heron" in (tmp_path / "plain.db").read_bytes()  # so it would have been found
+
+
+@pytest.mark.requirement("E33")
+def test_a_memory_opens_again_with_its_key(tmp_path: Path, key: str) -> None:
+    path = filled(tmp_path / "memory.db", key)
+
+    with opened(path, key) as nexus:
+        room = nexus.workspace("acme").room("design", participants=["alice"])
+        assert room.recall("red feathers")[0].text == SECRET
+        assert nexus.workspace("acme").verify().sound
+
+
+@pytest.mark.requirement("E33")
+@pytest.mark.parametrize("wrong", [PASSPHRASE + "!", "f" * 64, "short and quite wrong"])
+def test_a_wrong_key_opens_nothing_and_changes_nothing(
+    tmp_path: Path, key: str, wrong: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = filled(tmp_path / "memory.db", key)
+    before = contents(tmp_path)
+
+    with pytest.raises(ConfigError, match="cannot be read with this key") as refused:
+        SqliteStore(path, key=wrong)
+
+    assert contents(tmp_path) == before
+    assert wrong not in str(refused.value)
+    assert capfd.readouterr().err == ""
+    filled(path, key)  # and it still works
+
+
+@pytest.mark.requirement("E33")
+def test_a_missing_key_opens_nothing_and_changes_nothing(tmp_path: Path, key: str) -> None:
+    path = filled(tmp_path / "memory.db", key)
+    before = contents(tmp_path)
+
+    with pytest.raises(Corrupt, match="unless it is encrypted: then its key is missing"):
+        SqliteStore(path)
+
+    assert contents(tmp_path) == before
+
+
+@pytest.mark.requirement("E33")
+def test_a_plain_file_is_not_taken_for_an_encrypted_one(tmp_path: Path, key: str) -> None:
+    path = filled(tmp_path / "memory.db", None)
+    before = contents(tmp_path)
+
+    with pytest.raises(ConfigError, match="is not encrypted, but a key is configured"):
+        SqliteStore(path, key=key)
+
+    assert contents(tmp_path) == before
+
+
+@pytest.mark.requirement("E33")
+def test_a_passphrase_is_what_sqlcipher_makes_of_it(tmp_path: Path) -> None:
+    path = filled(tmp_path / "memory.db", "correct horse battery staple")
+
+    connection = encrypted.driver().connect(path)
+    connection.execute("PRAGMA key = 'correct horse battery staple'")
+    (count,) = connection.execute("SELECT count(*) FROM events").fetchone()
+    connection.close()
+
+    assert count == 1
+
+
+@pytest.mark.requirement("E33", "X6")
+def test_the_proof_of_forgetting_reads_what_is_encrypted(tmp_path: Path, key: str) -> None:
+    path = tmp_path / "memory.db"
+    with opened(path, key) as nexus:
+        acme = nexus.workspace("acme")
+        room = acme.room("design", participants=["alice", "bob"])
+        room.observe("alice", SECRET, key="secret")
+        room.observe("bob", "The teapot of Bob has blue handles.", key="other")
+        acme.flush()
+        log = path.with_name("memory.db-wal")
+        assert found(log, key, path, b"heron of Alice")  # the search below can find something
+        assert not found(log, key, path, b"dragon of Alice")
+
+        report = acme.forget(user="alice")
+
+        assert report.residue == 0
+        assert report.files_searched == ("memory.db", "memory.db-wal")
+    assert not found(path, key, path, b"heron of Alice")
+    assert found(path, key, path, b"teapot of Bob")
+
+
+def found(file: Path, key: str, memory: Path, piece: bytes) -> int:
+    if not memory.stat().st_size:  # all is in the log, the salt as well
+        memory = memory.with_name("salt")
+        memory.write_bytes(log_salt(file))
+    with encrypted.Seal(memory, key).reader(file) as plain:
+        return sum(found_in(plain, [piece]).values())
+
+
+def log_salt(log: Path) -> bytes:
+    data = log.read_bytes()
+    step = encrypted.FRAME_HEADER + encrypted.PAGE
+    for start in range(encrypted.LOG_HEADER, len(data), step):
+        if int.from_bytes(data[start : start + 4], "big") == 1:
+            return data[start + encrypted.FRAME_HEADER :][: encrypted.SALT]
+    raise AssertionError("no first page")
+
+
+@pytest.mark.requirement("E33")
+def test_the_key_can_be_changed(tmp_path: Path, key: str) -> None:
+    path = filled(tmp_path / "memory.db", key)
+
+    encrypted.change_key(path, key, "another passphrase of mine")
+
+    with pytest.raises(ConfigError, match="cannot be read with this key"):
+        SqliteStore(path, key=key)
+    with opened(path, "another passphrase of mine") as nexus:
+        room = nexus.workspace("acme").room("design", participants=["alice"])
+        assert room.recall("red feathers")[0].text == SECRET
+        assert nexus.workspace("acme").verify().sound
+
+
+def test_the_key_is_not_changed_while_somebody_uses_the_memory(tmp_path: Path) -> None:
+    path = filled(tmp_path / "memory.db", RAW)
+    with opened(path, RAW), pytest.raises(StoreUnavailable, match="close every program"):
+        encrypted.change_key(path, RAW, "f" * 64)
+
+    SqliteStore(path, key=RAW).close()
+
+
+def test_the_key_is_not_changed_by_whoever_does_not_know_it(tmp_path: Path) -> None:
+    path = filled(tmp_path / "memory.db", RAW)
+    before = contents(tmp_path)
+
+    with pytest.raises(ConfigError, match="cannot be read with this key"):
+        encrypted.change_key(path, "e" * 64, "f" * 64)
+
+    assert contents(tmp_path) == before
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("E33", "X3")
+def test_a_kill_while_the_key_changes_leaves_one_of_the_two(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    store = SqliteStore(path, key=RAW)
+    store._connections.write(lambda session: session.execute("CREATE TABLE bulk (data BLOB)"))
+    for _ in range(20):
+        rows = [(secrets.token_bytes(3_000),) for _ in range(500)]
+        store._connections.write(
+            lambda session, rows=rows: session.executemany("INSERT INTO bulk VALUES (?)", rows)
+        )
+    store.close()
+    keys = [RAW, "f" * 64]
+    code = (
+        "import sys; from pathlib import Path; from nexus.stores.sqlite import encrypted;"
+        "encrypted.driver(); print('ready', flush=True);"
+        "encrypted.change_key(Path(sys.argv[1]), sys.argv[2], sys.argv[3])"
+    )
+    interrupted = 0
+    for run in range(8):
+        command = [sys.executable, "-c", code, str(path), *keys]
+        with subprocess.Popen(command, stdout=subprocess.PIPE) as program:
+            assert program.stdout
+            program.stdout.readline()
+            try:
+                program.wait(timeout=0.01 * (run + 1))
+            except subprocess.TimeoutExpired:
+                program.kill()
+                interrupted += 1
+        try:
+            SqliteStore(path, key=keys[0]).close()
+        except ConfigError:
+            keys.reverse()
+            SqliteStore(path, key=keys[0]).close()
+        connection = encrypted.driver().connect(path)
+        connection.execute(f"PRAGMA key = \"x'{keys[0]}'\"")
+        assert connection.execute("SELECT count(*) FROM bulk").fetchone() == (10_000,)
+        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        connection.close()
+    assert interrupted
+
+
+def test_two_that_begin_a_memory_at_once_agree_on_it(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    code = (
+        "import sys; from nexus.stores.sqlite.store import SqliteStore;"
+        "print('ready', flush=True); sys.stdin.readline();"
+        "SqliteStore(sys.argv[1], key=sys.argv[2]).close()"
+    )
+    command = [sys.executable, "-c", code, str(path), PASSPHRASE]
+    programs = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(4)
+    ]
+    for program in programs:
+        assert program.stdout
+        program.stdout.readline()
+    for program in programs:
+        program.communicate(b"\n", timeout=60)
+
+    assert [program.returncode for program in programs] == [0] * 4
+    SqliteStore(path, key=PASSPHRASE).close()
+
+
+def test_what_does_not_encrypt_is_refused_beside_it(tmp_path: Path) -> None:
+    pytest.importorskip("lancedb", reason="the extra lancedb is not installed")
+    with pytest.raises(ConfigError, match="plain vectors"):
+        SqliteStore(tmp_path / "one.db", vectors="sqlite-vec", key=RAW)
+    store = SqliteStore(tmp_path / "two.db", key=RAW)
+
+    with pytest.raises(ConfigError, match="LanceDB does not encrypt"):
+        LanceVectors(tmp_path / "vectors", store)
+    store.close()
+
+
+def test_one_file_is_not_opened_by_two_libraries(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "memory.db", key=RAW)
+
+    with pytest.raises(ConfigError, match="a second SQLite library"):
+        SqliteStore(tmp_path / "memory.db")
+    store.close()
+
+
+def test_without_the_package_one_is_told_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(encrypted, "find_spec", lambda _: None)
+
+    with pytest.raises(MissingExtra, match=r"nexus-memory\[encryption\]"):
+        SqliteStore(tmp_path / "memory.db", key=RAW)
+
+
+def test_this_build_can_do_what_the_schema_needs() -> None:
+    version = tuple(map(int, encrypted.driver().sqlite_version.split(".")))
+
+    assert version >= (3, 38)  # STRICT tables and ->>
