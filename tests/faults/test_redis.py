@@ -25,8 +25,8 @@ from nexus.stores.inprocess import InProcessStore
 redis = pytest.importorskip("redis", reason="the extra redis is not installed")
 
 from nexus.stores.redis import RedisWindow  # noqa: E402
+from nexus.stores.redis.address import WAIT_SECONDS  # noqa: E402
 from nexus.stores.redis.keys import Keys  # noqa: E402
-from nexus.stores.redis.window import WAIT_SECONDS  # noqa: E402
 
 QUESTION = "Which database did we choose for the ledger?"
 WAIT = 0.25  # seconds for an answer: more than usual, because this machine does other things, too
@@ -61,7 +61,7 @@ def scene(open_nexus: Open) -> Iterator[Scene]:
 def make_scene(open_nexus: Open, server: Redis, wire: Proxy, login: str = "") -> Scene:
     records = InProcessStore()
     url = f"redis://{login}127.0.0.1:{wire.port}/0"
-    window = RedisWindow(url, records, wait_seconds=WAIT)
+    window = RedisWindow(f"{url}?wait={WAIT}", records)
     nexus = open_nexus(CombinedStore(records, window=window))
     room = nexus.workspace("acme").room("design", participants=["alice", "bob"])
     room.observe("alice", "We decided to use PostgreSQL for the ledger.", key="choice")

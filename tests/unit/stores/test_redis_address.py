@@ -28,6 +28,9 @@ from nexus.stores.redis.address import Address, Kind, parse_address
             tls=True,
             tls_options={"ssl_ca_certs": "/ca.pem"},
         ),
+        "redis://cache?wait=0.2": Address(
+            kind=Kind.SERVER, hosts=(("cache", 6379),), wait_seconds=0.2
+        ),
         "redis+sentinel://:pw@a:1,b,c:3/main/2": Address(
             kind=Kind.SENTINEL,
             hosts=(("a", 1), ("b", 26379), ("c", 3)),
@@ -54,6 +57,8 @@ def test_an_address_says_where_a_redis_is(url: str, address: Address) -> None:
         "redis://cache/0/1": "'0/1' is no number of a database",
         "redis+cluster://cache/1": "'1' is no number of a database",
         "redis+sentinel://cache": "it lacks the name of the service",
+        "redis://cache?wait=soon": "could not convert string to float",
+        "redis://cache?wait=60": "wait is a number of seconds up to 10, not 60",
         "redis://cache?socket_timeout=60": "the option 'socket_timeout' is unknown",
     }.items(),
 )

@@ -5,7 +5,8 @@
     redis+cluster://[user:password@]host[:port],host[:port]
 
 With `rediss` in the place of `redis` every connection is encrypted. After a question mark may
-stand `namespace=`, which keeps two memories on one Redis apart, and redis-py's `ssl_…` options.
+stand `namespace=`, which keeps two memories on one Redis apart, `wait=`, the seconds somebody waits
+for an answer, and redis-py's `ssl_…` options.
 """
 
 from __future__ import annotations
@@ -19,9 +20,19 @@ from ...core.errors import ConfigError
 from ...core.urls import masked
 
 PORT = 6379
+WAIT_SECONDS = 0.05
+LONGEST_WAIT = 10.0
 SENTINEL_PORT = 26379
-TLS_OPTIONS = frozenset(
-    {"ssl_ca_certs", "ssl_ca_path", "ssl_certfile", "ssl_keyfile", "ssl_cert_reqs"}
+OPTIONS = frozenset(
+    {
+        "namespace",
+        "wait",
+        "ssl_ca_certs",
+        "ssl_ca_path",
+        "ssl_certfile",
+        "ssl_keyfile",
+        "ssl_cert_reqs",
+    }
 )
 
 
@@ -45,6 +56,7 @@ class Address:
     service: str | None = None  # the name that sentinels know it by
     database: int = 0
     namespace: str = ""
+    wait_seconds: float = WAIT_SECONDS
     tls_options: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -65,7 +77,10 @@ def _parsed(url: str) -> Address:
     login, _, places = split.netloc.rpartition("@")
     username, _, password = login.partition(":")
     service, database = _path(kind, [unquote(part) for part in split.path.split("/") if part])
-    namespace, tls_options = _options(split.query)
+    options = dict(parse_qsl(split.query, keep_blank_values=True))
+    if unknown := options.keys() - OPTIONS:
+        known = ", ".join(sorted(OPTIONS))
+        raise ValueError(f"the option {min(unknown)!r} is unknown; known are {known}")
     return Address(
         kind=kind,
         hosts=_hosts(places, SENTINEL_PORT if kind is Kind.SENTINEL else PORT),
@@ -74,8 +89,9 @@ def _parsed(url: str) -> Address:
         password=unquote(password) or None,
         service=service,
         database=database,
-        namespace=namespace,
-        tls_options=tls_options,
+        namespace=options.pop("namespace", ""),
+        wait_seconds=_wait(options.pop("wait", str(WAIT_SECONDS))),
+        tls_options=options,
     )
 
 
@@ -98,10 +114,8 @@ def _path(kind: Kind, parts: list[str]) -> tuple[str | None, int]:
     return service, int(parts[0])
 
 
-def _options(query: str) -> tuple[str, dict[str, str]]:
-    given = dict(parse_qsl(query, keep_blank_values=True))
-    namespace = given.pop("namespace", "")
-    if unknown := given.keys() - TLS_OPTIONS:
-        known = ", ".join(["namespace", *sorted(TLS_OPTIONS)])
-        raise ValueError(f"the option {min(unknown)!r} is unknown; known are {known}")
-    return namespace, given
+def _wait(given: str) -> float:
+    seconds = float(given)
+    if not 0 < seconds <= LONGEST_WAIT:
+        raise ValueError(f"wait is a number of seconds up to {LONGEST_WAIT:g}, not {given}")
+    return seconds

@@ -32,7 +32,6 @@ from .lying import (
 )
 from .server import RedisServer
 
-WAIT_SECONDS = 0.05  # for somebody who waits for an answer
 PATIENCE_SECONDS = 2.0  # for whoever goes through a whole workspace
 KEPT = timedelta(days=30)  # after the last time something was put into a place
 LONGEST_KEPT = timedelta(days=400)
@@ -51,7 +50,8 @@ class RedisWindow:
     """A window beside the records of another store: `CombinedStore(records, window=…)`.
 
     An epoch is the time of the last change, or one more than before: so it does not come back
-    when Redis lost what it knew. `clock` is that time, in microseconds.
+    when Redis lost what it knew. `clock` is that time, in microseconds. `wait_seconds` is for how
+    long somebody waits, if the address is not to say it.
     """
 
     def __init__(
@@ -59,15 +59,15 @@ class RedisWindow:
         url: str,
         records: Store,
         *,
-        wait_seconds: float = WAIT_SECONDS,
+        wait_seconds: float | None = None,
         clock: Callable[[], int] = _microseconds,
     ) -> None:
         address = parse_address(url)
         self._server = RedisServer(address)
         self._namespace = address.namespace
         self._records = records
-        self._wait = wait_seconds
-        self._patience = max(wait_seconds, PATIENCE_SECONDS)
+        self._wait = address.wait_seconds if wait_seconds is None else wait_seconds
+        self._patience = max(self._wait, PATIENCE_SECONDS)
         self._clock = clock
 
     def put(self, workspace: WorkspaceId, items: Sequence[WindowItem]) -> None:
