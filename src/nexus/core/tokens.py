@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import re
 import zipfile
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
 MOST_COUNTED = 20_000
-MOST_PIECES = 50_000
-LONGEST_KEPT = 40  # letters of a piece
+MOST_KEPT = 50_000  # words of which the cost is kept,
+LONGEST_KEPT = 40  # of so many letters
 CAUTION = 1.01  # a budget is better kept than used up
 
 PIECES = {  # kind of piece: what it looks like; the first that fits is meant
@@ -36,12 +37,8 @@ PIECES = {  # kind of piece: what it looks like; the first that fits is meant
     "marks": r"[ ]?[!-/:-@\[-`{-~]+",
     "other": r".",
 }
-ASCII = ("capitals", "word", "digits", "line", "space", "marks", "other")
-NAMED_PIECE = re.compile(
-    "|".join(f"(?P<{kind}>{looks})" for kind, looks in PIECES.items()), re.DOTALL
-)
-ANY_PIECE = re.compile("|".join(PIECES.values()), re.DOTALL)
-ASCII_PIECE = re.compile("|".join(PIECES[kind] for kind in ASCII), re.DOTALL)
+LOOKS = {kind: re.compile(looks, re.DOTALL) for kind, looks in PIECES.items()}
+PIECE = re.compile("|".join(PIECES.values()), re.DOTALL)
 KNOWN_WORD = 0.92
 OTHER_WORD, EACH_LETTER, FREE_LETTERS = 0.2, 0.40, 4
 RATES = {  # kind of piece: (each piece, each letter)
@@ -108,34 +105,47 @@ def _tokens(text: str) -> float:
 
 
 def _count(text: str) -> float:
-    pieces = (ASCII_PIECE if text.isascii() else ANY_PIECE).findall(text)
-    return sum(map(_costs.__getitem__, pieces))
+    """Word by word where single spaces stand between them: no piece reaches across one."""
+    line = text.removesuffix("\n")
+    words = line.split()
+    if not words or " ".join(words) != line:
+        return _in_pieces(text)
+    end = 0.0 if line is text else RATES["line"][0]
+    return _in_pieces(words[0]) + sum(map(_after_a_space.__getitem__, words[1:])) + end
 
 
-class _Costs(dict[str, float]):
-    """What each piece costs, worked out when it is first met: people use the same words again."""
+def _in_pieces(text: str) -> float:
+    return sum(map(_pieces.__getitem__, PIECE.findall(text)))
 
-    def __missing__(self, piece: str) -> float:
-        match = NAMED_PIECE.fullmatch(piece)
-        cost = _cost(match.lastgroup if match else None, piece)
-        if len(piece) <= LONGEST_KEPT:
-            if len(self) >= MOST_PIECES:
+
+class _Known(dict[str, float]):
+    """What words cost, worked out when they are first met: people use the same ones again."""
+
+    def __init__(self, cost: Callable[[str], float]) -> None:
+        self._cost = cost
+
+    def __missing__(self, word: str) -> float:
+        cost = self._cost(word)
+        if len(word) <= LONGEST_KEPT:
+            if len(self) >= MOST_KEPT:
                 self.clear()
-            self[piece] = cost
+            self[word] = cost
         return cost
 
 
-_costs = _Costs()
-
-
-def _cost(kind: str | None, piece: str) -> float:
+def _cost(piece: str) -> float:
+    kind = next(kind for kind, looks in LOOKS.items() if looks.fullmatch(piece))
     if kind == "word":
         word = piece.strip().lower()
         spare = max(0, len(word) - FREE_LETTERS)
         common = len(word) < 3 or word in known_words()
         return KNOWN_WORD if common else OTHER_WORD + EACH_LETTER * spare
-    once, each = RATES[kind or "other"]
+    once, each = RATES[kind]
     return once + each * len(piece.strip()) if each else once
+
+
+_pieces = _Known(_cost)
+_after_a_space = _Known(lambda word: _in_pieces(f" {word}"))
 
 
 @cache
