@@ -34,6 +34,23 @@ STORES: dict[str, Make] = {
 }
 
 
+# What lies beside the records changes nothing of their other parts.
+BESIDE = {"sqlite+redis": ("TestWindow", "TestEraser", "TestWhole", "TestAccess", "TestLabels")}
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the suites that would only say again what they say of the records."""
+    again = [item for item in items if _says_nothing_new(item)]
+    items[:] = [item for item in items if item not in again]
+    config.hook.pytest_deselected(items=again)
+
+
+def _says_nothing_new(item: pytest.Item) -> bool:
+    kind = getattr(getattr(item, "callspec", None), "params", {}).get("store")
+    suite = getattr(item, "cls", None)
+    return suite is not None and suite.__name__ not in BESIDE.get(kind, (suite.__name__,))
+
+
 def made(name: str, folder: Path, server: Server) -> Store:
     """A new store of this kind, or a skip that says why there is none."""
     folder.mkdir(parents=True, exist_ok=True)
