@@ -13,6 +13,7 @@ from ..core.protocols import Store
 from ..core.records import Found, Memory, MemoryKind
 from ..core.window import Summary, WindowView
 from .plan import Plan
+from .settings import Composing
 
 DAY_SECONDS = 86_400
 NOTHING_HERE = WindowView(events=(), summary=Summary())
@@ -31,6 +32,7 @@ class Asking:
     view: WindowView = NOTHING_HERE  # the last messages, and what lies beside them
     found: Found | None = None
     shown: frozenset[str] = field(default=frozenset())  # ids of events the caller shows already
+    settings: Composing = field(default_factory=Composing)
 
     @property
     def until_then(self) -> Filter | None:

@@ -70,6 +70,7 @@ class Composer:
             plan=Plan(wanted={}, question=wish.question, steps=(wish.question,)),
             now=self.clock() if wish.as_of is None else wish.as_of,
             replayed=wish.as_of is not None,
+            settings=self.settings,
         )
         stages.stage("learn", lambda: self.catch_up(grant), None)
         view = stages.stage("window", lambda: self._view(bare, wish), bare.view)

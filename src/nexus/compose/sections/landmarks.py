@@ -11,8 +11,8 @@ from ...core.records import Memory, MemoryKind
 from ...core.text import query_terms
 from ..asking import Asking, falling
 
-MOST = 100  # the newest are looked at,
-OFFERED = 60  # and the best of them offered: more would never fit
+MOST = 100  # the newest are looked at, and the best of them offered
+SHORTEST = 15  # tokens of a line: of more lines than have room nobody needs to hear
 COMPARED = 40  # with each other, to see which take the place of earlier ones
 CORRECTION = "correction"
 CHANGES = re.compile(
@@ -36,9 +36,10 @@ def landmarks(asking: Asking) -> list[Item]:
     found = asking.of_kind(MemoryKind.LANDMARK, limit=MOST)
     over = _replaced(found) | {each.id for each in found if _is_over(each, asking)}
     ranked = sorted(found, key=lambda each: (each.id in over, -each.salience))  # newest first
+    offered = asking.settings.landmarks // SHORTEST
     items = [
         _item(asking, memory, falling(place, 0.97), over=memory.id in over)
-        for place, memory in enumerate(ranked[:OFFERED])
+        for place, memory in enumerate(ranked[:offered])
     ]
     return sorted(items, key=lambda item: (item.at, item.id))
 
