@@ -44,7 +44,7 @@ OPERATIONS = "waits for audit, metrics and operation at scale"
 REQUIREMENTS: dict[str, Requirement] = {
     # A: layers, scoping, composer
     "A1": works("A rolling window of a room's newest messages with attribution"),
-    "A2": partial("The window kept in Redis, or the same without Redis", "embedded; no Redis yet"),
+    "A2": works("The window kept in Redis, or the same without Redis"),
     "A3": works("Episodes in tiers: thread, session, day, week"),
     "A4": partial("Episodes are embedded and found beside facts"),
     "A5": works("Facts, decisions and action items extracted from messages"),
@@ -139,9 +139,9 @@ REQUIREMENTS: dict[str, Requirement] = {
     "D19": partial("Temporal signals by rules", "for questions in English"),
     "D20": partial("One service for every consumer"),
     "D21": works("Typed workspace ids everywhere: a forgotten scope is a type error"),
-    "D22": partial("One shared circuit breaker and connection pool", "no pool before a server"),
+    "D22": works("One shared circuit breaker and connection pool"),
     "D23": partial("A result cache, invalidated on write"),
-    "D24": partial("Answers, degraded, while a part is down"),
+    "D24": works("Answers, degraded, while a part is down"),
     "D25": later("Slow writes through a queue that loses nothing, with a server", SERVER),
     "D26": later("Consolidation per workspace, for ten thousand of them", MAINTENANCE),
     "D27": later("Context assembled within 30 ms at the median", WINDOW),

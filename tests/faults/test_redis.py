@@ -17,8 +17,10 @@ from tests.servers.proxy import Proxy
 from tests.servers.redis import Redis
 
 from nexus import Nexus, Place
+from nexus.core.access import administrator_grant
 from nexus.core.errors import StoreUnavailable
-from nexus.core.window import Slot, summary_bytes
+from nexus.core.ids import WorkspaceId
+from nexus.core.window import Slot, WindowItem, summary_bytes
 from nexus.stores.beside import CombinedStore
 from nexus.stores.inprocess import InProcessStore
 
@@ -207,6 +209,50 @@ def test_two_memories_of_one_process_share_what_one_of_them_found_out(
     assert scene.wire.accepted == asked
     twin.later()
     assert twin.room.notes() == []
+
+
+@pytest.mark.requirement("A12", "D22")
+def test_no_answer_goes_to_somebody_else(scene: Scene) -> None:
+    """Questions that were given up leave nothing behind in a connection that others use next."""
+    window = RedisWindow(f"redis://127.0.0.1:{scene.wire.port}?wait=0.02", InProcessStore())
+    window._server._breaker.clock = lambda: 1_000 * time.monotonic()  # a rest is soon over
+    homes = [WorkspaceId(f"workspace {number}") for number in range(4)]
+    at, room = scene.nexus._parts.now(), scene.room.viewer.home
+    for home in homes:
+        note = WindowItem(scope=room, slot=Slot.NOTE, key="k", value=home.value, at=at)
+        while not _done(lambda: window.put(home, [note])):  # noqa: B023
+            pass
+    answers: list[tuple[str, list[Any]]] = []
+    refused: list[str] = []
+
+    def ask(home: WorkspaceId) -> None:
+        grant = administrator_grant(home).within([room])
+        for _ in range(80):
+            try:
+                found = window.find(grant, slots=[Slot.NOTE], now=at)
+                answers.append((home.value, [each.value for each in found]))
+            except StoreUnavailable:
+                refused.append(home.value)
+
+    threads = [threading.Thread(target=ask, args=(home,)) for home in homes]
+    for thread in threads:
+        thread.start()
+    while any(thread.is_alive() for thread in threads):
+        scene.wire.latency = 0.03 - scene.wire.latency  # too slow, and quick again
+        time.sleep(0.03)
+    window.close()
+
+    assert answers
+    assert refused
+    assert all(told == [home] for home, told in answers)
+
+
+def _done(call: Callable[[], object]) -> bool:
+    try:
+        call()
+    except StoreUnavailable:
+        return False
+    return True
 
 
 def test_connections_that_ended_meanwhile_are_made_again(scene: Scene) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from typing import Any
@@ -264,3 +265,22 @@ def test_an_administrator_sees_all_and_an_empty_grant_nothing(open_store: Open) 
     assert store.window.find(ADMIN.within([]), slots=list(Slot), now=NOON) == []
     assert store.window.find(ADMIN, slots=[], now=NOON) == []
     assert store.epoch(ADMIN.within([])) == 0
+
+
+@pytest.mark.requirement("D22")
+def test_all_threads_of_a_process_share_a_few_connections(open_store: Open, client: Any) -> None:
+    store = open_store()
+    before = client.info("stats")["total_connections_received"]
+
+    def read() -> None:
+        for _ in range(20):
+            store.window.find(ADMIN.within([ROOM]), slots=[Slot.NOTE], now=NOON)
+
+    threads = [threading.Thread(target=read) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    made = client.info("stats")["total_connections_received"] - before
+    assert 0 < made <= len(threads)
