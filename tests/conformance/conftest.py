@@ -21,10 +21,13 @@ from nexus.stores.sqlite.store import SqliteStore
 Server = Callable[[str], Any]  # a fixture that is a server, by its name
 Make = Callable[[Path, Server], Store]
 
+KEY = "0123456789abcdef" * 4
+
 STORES: dict[str, Make] = {
     "inprocess": lambda *_: InProcessStore(),
     "sqlite": lambda folder, _: SqliteStore(folder / "memory.db"),
     "sqlite-vec": lambda folder, _: SqliteStore(folder / "memory.db", vectors="sqlite-vec"),
+    "sqlite-encrypted": lambda folder, _: SqliteStore(folder / "memory.db", key=KEY),
     "sqlite+lancedb": lambda folder, _: beside_lancedb(
         SqliteStore(folder / "memory.db"), folder / "vectors"
     ),
@@ -35,7 +38,10 @@ STORES: dict[str, Make] = {
 
 
 # What lies beside the records changes nothing of their other parts.
-BESIDE = {"sqlite+redis": ("TestWindow", "TestEraser", "TestWhole", "TestAccess", "TestLabels")}
+BESIDE = {
+    "sqlite+redis": ("TestWindow", "TestEraser", "TestWhole", "TestAccess", "TestLabels"),
+    "sqlite+lancedb": ("TestVectors", "TestEraser", "TestWhole", "TestLabels", "TestShelves"),
+}
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
