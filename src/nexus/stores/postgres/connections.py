@@ -1,0 +1,274 @@
+"""Connections to a Postgres server: a pool, one moment for readers, durable commits for writers.
+
+A connection that is lost while something is read or written is replaced, and the work is done
+again if nothing of it can have been kept. If it is lost during the commit itself, the server is
+asked what became of the transaction, and is believed.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, TypeVar
+
+import psycopg
+from psycopg import Connection, errors, sql
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.pq import TransactionStatus
+from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
+from psycopg_pool import ConnectionPool, PoolTimeout
+
+from ...core.errors import Corrupt, InvalidInput, NexusError, StoreUnavailable
+from ...core.urls import masked
+from .session import SQL, Session, VectorLoader
+
+T = TypeVar("T")
+
+ROLE = "nexus_app"
+MOST_CONNECTIONS = 20
+STATEMENT_SECONDS = 30.0
+LOCK_SECONDS = 10.0
+PATIENCE_SECONDS = 15.0  # for a server that is started again
+PREPARED = 250  # statements of one connection: all of ours
+AGAIN = (errors.SerializationFailure, errors.DeadlockDetected)
+READ = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+WRITE = b"BEGIN"
+
+
+class Again(Exception):
+    """Nothing of this transaction was kept: it may be tried again."""
+
+
+class Connections:
+    """Every way to the database."""
+
+    def __init__(
+        self,
+        url: str,
+        schema_of_vector: str,
+        vector: int,
+        *,
+        most: int = MOST_CONNECTIONS,
+        statement_seconds: float = STATEMENT_SECONDS,
+        lock_seconds: float = LOCK_SECONDS,
+    ) -> None:
+        self._url = url
+        self._where = masked(url)
+        self._vector = vector
+        self._pid = os.getpid()
+        self.closed = False
+        self._held = threading.local()  # the session a thread reads one moment with
+        settings = {
+            "statement_timeout": f"{statement_seconds * 1000:.0f}",
+            "lock_timeout": f"{lock_seconds * 1000:.0f}",
+            "idle_in_transaction_session_timeout": f"{4 * statement_seconds * 1000:.0f}",
+            "jit": "off",
+            "plan_cache_mode": "force_generic_plan",  # a plan for each set of values costs more
+        }
+        walls = {"search_path": f'nexus,"{schema_of_vector}"', "role": ROLE, "TimeZone": "UTC"}
+        self._pool: ConnectionPool[Connection[Any]] = ConnectionPool(
+            with_settings(url, settings, walls),
+            min_size=1,
+            max_size=most,
+            open=False,
+            timeout=PATIENCE_SECONDS,
+            configure=self._configure,
+            kwargs={"autocommit": True, "application_name": "nexus"},
+            name="nexus",
+        )
+        self._pool.open()
+
+    def _configure(self, connection: Connection[Any]) -> None:
+        connection.prepared_max = PREPARED
+        adapters = connection.adapters
+        adapters.register_loader(self._vector, VectorLoader)
+        # One type for every number, whatever its size: one statement is prepared, not three.
+        adapters.register_dumper(int, Int8Dumper)
+        adapters.register_dumper(int, Int8BinaryDumper)
+
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        """A transaction that sees one moment; inside another one of the same thread, that one."""
+        held: Session | None = getattr(self._held, "session", None)
+        if held is not None:
+            yield held
+            return
+        connection = self._begun(READ)
+        session = Session(connection, writes=False)
+        self._held.session = session
+        try:
+            with self.errors_mapped():
+                yield session
+        finally:
+            self._held.session = None
+            self._give_back(connection)
+
+    def write(self, work: Callable[[Session], T], /) -> T:
+        """Run `work` in a transaction that is durable when this returns.
+
+        It may be run twice, the first time undone: it must change nothing but the database.
+        """
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while True:
+            try:
+                with self.errors_mapped():
+                    return self._transact(work)
+            except Again as again:
+                if time.monotonic() > deadline:
+                    raise self._explained(again.__cause__) from again.__cause__
+
+    def _transact(self, work: Callable[[Session], T]) -> T:
+        connection = self._begun(WRITE)
+        session = Session(connection, writes=True)
+        try:
+            value = work(session)
+            self._commit(session)
+        except AGAIN as error:
+            raise Again from error
+        except psycopg.OperationalError as error:
+            if connection.closed:
+                raise Again from error
+            raise
+        finally:
+            self._give_back(connection)
+        return value
+
+    def _commit(self, session: Session) -> None:
+        try:
+            session.connection.execute("COMMIT")
+        except psycopg.OperationalError as error:
+            if not session.connection.closed or not session.transaction:
+                raise
+            if not self._was_committed(session.transaction, error):
+                raise
+
+    def _was_committed(self, transaction: str, lost: Exception) -> bool:
+        """What became of a transaction whose commit nobody answered."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while time.monotonic() < deadline:
+            with suppress(psycopg.Error, StoreUnavailable):
+                connection = self._begun(READ)
+                try:
+                    bound = {"transaction": transaction}
+                    row = connection.execute(SQL["transaction_status"], bound).fetchone()
+                finally:
+                    self._give_back(connection)
+                if row and row[0] != "in progress":
+                    return bool(row[0] == "committed")
+            time.sleep(0.05)
+        raise StoreUnavailable(
+            f"{self._where} went away during a commit and did not come back: it may have been"
+            " kept or not. Sending the same again is safe"
+        ) from lost
+
+    def _begun(self, begin: bytes) -> Connection[Any]:
+        """A connection inside a new transaction; those that a restart broke are thrown away."""
+        self._check_open()
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while True:
+            with self.errors_mapped():
+                connection = self._pool.getconn()
+            try:
+                connection.execute(begin)
+            except psycopg.OperationalError as error:
+                self._give_back(connection)
+                if time.monotonic() > deadline:
+                    raise self._explained(error) from error
+            except BaseException:
+                self._give_back(connection)
+                raise
+            else:
+                return connection
+
+    def _give_back(self, connection: Connection[Any]) -> None:
+        """Without a transaction; a connection that cannot even undo one is closed."""
+        if not connection.closed and connection.info.transaction_status != TransactionStatus.IDLE:
+            try:
+                connection.execute("ROLLBACK")
+            except BaseException:
+                connection.close()
+                self._pool.putconn(connection)
+                raise
+        self._pool.putconn(connection)
+
+    @contextmanager
+    def errors_mapped(self) -> Iterator[None]:
+        try:
+            yield
+        except (psycopg.Error, PoolTimeout) as error:
+            raise self._explained(error) from error
+
+    def _explained(self, error: BaseException | None) -> NexusError:
+        return explained(self._where, error)
+
+    def _check_open(self) -> None:
+        if self.closed:
+            raise StoreUnavailable(f"{self._where} was closed; open it again")
+        if self._pid != os.getpid():
+            raise StoreUnavailable(f"{self._where} was opened before a fork; open it in the child")
+
+    def vacuum(self, tables: Sequence[str], *, analyze: bool = False) -> None:
+        """Give back the space of what was deleted, with the rights of whoever connected.
+
+        It needs the owner's; others get a warning from the server, and nothing is done.
+        """
+        self._check_open()
+        names = sql.SQL(", ").join(sql.Identifier("nexus", table) for table in tables)
+        how = "ANALYZE" if analyze else "SKIP_LOCKED"
+        with self.errors_mapped(), psycopg.connect(self._url, autocommit=True) as connection:
+            connection.execute(sql.SQL("VACUUM ({}) {}").format(sql.SQL(how), names))
+
+    def close(self) -> None:
+        if self.closed or self._pid != os.getpid():
+            return
+        self.closed = True
+        self._pool.close()
+
+
+def with_settings(url: str, settings: dict[str, str], walls: dict[str, str]) -> str:
+    """The address with our settings; what its own `options` say of them stands, but for walls."""
+    own = str(conninfo_to_dict(url).get("options") or "")
+    options = " ".join(
+        [
+            *(f"-c {name}={value}" for name, value in settings.items()),
+            own,
+            *(f"-c {name}={value}" for name, value in walls.items()),
+        ]
+    )
+    return make_conninfo(url, options=options)
+
+
+def explained(where: str, error: BaseException | None) -> NexusError:
+    """A driver's error in our words: what happened, and what to do."""
+    text = masked(str(error).strip().partition("\n")[0]) or repr(error)
+    for kind, explain in EXPLANATIONS.items():
+        if isinstance(error, kind):
+            return explain(where, text)
+    return StoreUnavailable(f"{where}: {text}")
+
+
+EXPLANATIONS: Mapping[type[Exception], Callable[[str, str], NexusError]] = {
+    errors.DataCorrupted: lambda where, text: Corrupt(
+        f"{where} is damaged ({text}); restore a backup or an export"
+    ),
+    errors.IndexCorrupted: lambda where, text: Corrupt(
+        f"{where} has a damaged index ({text}); let its administrator run REINDEX"
+    ),
+    errors.ProgramLimitExceeded: lambda where, text: InvalidInput(f"too long for {where}: {text}"),
+    errors.QueryCanceled: lambda where, text: StoreUnavailable(
+        f"{where} gave a statement up ({text}); try again"
+    ),
+    errors.LockNotAvailable: lambda where, text: StoreUnavailable(
+        f"{where}: somebody else kept a lock too long ({text}); try again"
+    ),
+    errors.InsufficientPrivilege: lambda where, text: StoreUnavailable(
+        f"{where}: {text}; docs/stores.md says which rights are needed"
+    ),
+    PoolTimeout: lambda where, _: StoreUnavailable(
+        f"{where}: no connection for {PATIENCE_SECONDS:.0f} s; is the server up, and are there"
+        " connections left?"
+    ),
+}

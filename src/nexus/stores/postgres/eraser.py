@@ -1,0 +1,46 @@
+"""Erasure in Postgres: out of every table, and then a look into every row of the workspace.
+
+What no query can reach is not looked at: the space of deleted rows, which VACUUM gives back, and
+what the server keeps of its past, which are the write-ahead log and backups.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+
+from ...core.errors import StoreUnavailable
+from ...core.ids import WorkspaceId
+from ..sql.eraser import SqlEraser
+from ..sql.labels import known_workspace
+from .connections import Connections
+
+SMALL = ("labels", "outbox", "window_items")
+LARGE = ("events", "memories", "threads", "links", "names", "postings", "vectors")  # in parts
+
+
+class PostgresEraser(SqlEraser):
+    def __init__(self, connections: Connections) -> None:
+        super().__init__(connections)
+        self._server = connections
+
+    def residue(self, workspace: WorkspaceId, pieces: Sequence[bytes]) -> dict[str, int]:
+        texts = [text for piece in pieces if (text := _text(piece))]
+        with self._server.reading() as session:
+            number = known_workspace(session, workspace)
+            bound = {"workspace": number, "texts": json.dumps(texts, ensure_ascii=False)}
+            (part,) = session.run("part_of", bound).fetchone()
+            found = {place: int(times) for place, times in session.run("traces", bound)}
+            (orphans,) = session.run("orphaned_vectors", bound).fetchone()
+        with suppress(StoreUnavailable):  # it takes as long as it takes
+            self._server.vacuum([*SMALL, *(f"{table}_{part}" for table in LARGE)])
+        return {**found, "vectors": orphans}
+
+
+def _text(piece: bytes) -> str | None:
+    """The text it is; pieces of vectors are none."""
+    try:
+        return piece.decode()
+    except UnicodeDecodeError:
+        return None

@@ -1,0 +1,812 @@
+-- One query under each heading, of the same names as SQLite's. Their text never varies: lists
+-- travel as one JSON parameter. What runs for many rows takes them as one JSON array, `rows`, and
+-- what is read for each of many rows says first for which. No query crosses the wall of its
+-- transaction, whatever it is given: see the policies in schema.sql.
+
+-- workspace --
+SELECT workspace, length, head, counter FROM whole_workspace(%(name)s);
+
+-- lock_workspace --
+SELECT pg_current_xact_id()::text, workspace, length, head, counter
+  FROM lock_workspaces(ARRAY[%(name)s]);
+
+-- lock_workspaces --
+SELECT pg_current_xact_id()::text, name, workspace, length, head
+  FROM lock_workspaces(ARRAY(SELECT jsonb_array_elements_text(%(names)s::jsonb)));
+
+-- add_workspace --
+-- Two may come at once: one waits for the other, and then there is one.
+INSERT INTO workspaces (name, head) VALUES (%(name)s, %(head)s) ON CONFLICT DO NOTHING;
+
+-- serve_everybody --
+SELECT serve_everybody();
+
+-- workspaces --
+SELECT name FROM workspaces WHERE length > 0 ORDER BY name;
+
+-- numbered_workspaces --
+SELECT workspace, name FROM workspaces ORDER BY workspace;
+
+-- advance_chain --
+UPDATE workspaces SET length = %(length)s, head = %(head)s WHERE workspace = %(workspace)s;
+
+-- take_numbers --
+UPDATE workspaces SET counter = counter + %(count)s WHERE workspace = %(workspace)s
+RETURNING counter;
+
+-- label --
+SELECT label FROM labels
+ WHERE workspace = %(workspace)s AND md5(scopes) = md5(%(scopes)s) AND scopes = %(scopes)s
+   AND learned = %(learned)s;
+
+-- add_label --
+INSERT INTO labels (workspace, label, scopes, size, learned)
+SELECT %(workspace)s, coalesce(max(label), 0) + 1, %(scopes)s, %(size)s, %(learned)s
+  FROM labels WHERE workspace = %(workspace)s
+RETURNING label;
+
+-- add_label_scope --
+INSERT INTO label_scopes (workspace, scope, label)
+SELECT (r ->> 0)::bigint, r ->> 1, (r ->> 2)::integer FROM jsonb_array_elements(%(rows)s::jsonb) AS r;
+
+-- readable_labels --
+-- Those whose scopes are all in the grant; from here on, the transaction reads nothing else.
+SELECT * FROM read_as(%(name)s, ARRAY(SELECT jsonb_array_elements_text(%(scopes)s::jsonb)));
+
+-- all_labels --
+SELECT * FROM read_as(%(name)s, NULL);
+
+-- known_events --
+SELECT id, content FROM events
+ WHERE workspace = %(workspace)s
+   AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)));
+
+-- drop_events_after --
+DELETE FROM events WHERE workspace = %(workspace)s AND seq > %(length)s;
+
+-- add_event --
+-- Adds nothing if it is there already.
+INSERT INTO events (workspace, seq, id, label, key, at, content, salt, commitment, hash)
+SELECT (r ->> 0)::bigint, (r ->> 1)::bigint, r ->> 2, (r ->> 3)::integer, r ->> 4,
+       (r ->> 5)::timestamptz, r ->> 6, decode(r ->> 7, 'hex'), decode(r ->> 8, 'hex'),
+       decode(r ->> 9, 'hex')
+  FROM jsonb_array_elements(%(rows)s::jsonb) AS r
+    ON CONFLICT DO NOTHING;
+
+-- add_work --
+INSERT INTO outbox (workspace, seq, label, step, due_at)
+SELECT (r ->> 0)::bigint, (r ->> 1)::bigint, (r ->> 2)::integer, r ->> 3, (r ->> 4)::timestamptz
+  FROM jsonb_array_elements(%(rows)s::jsonb) AS r;
+
+-- events_by_id --
+SELECT id, content
+  FROM jsonb_array_elements_text(%(ids)s::jsonb) WITH ORDINALITY AS wanted (value, key)
+  JOIN events ON events.workspace = %(workspace)s AND events.id = wanted.value
+ WHERE label = ANY (translate(%(labels)s, '[]', '{}')::integer[]) AND content IS NOT NULL
+ ORDER BY wanted.key;
+
+-- event_keys --
+SELECT id, key FROM events
+ WHERE workspace = %(workspace)s
+   AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)))
+   AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[]) AND content IS NOT NULL;
+
+-- events_by_time --
+SELECT content FROM events
+ WHERE workspace = %(workspace)s AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[])
+   AND (%(since)s::timestamptz IS NULL OR at >= %(since)s::timestamptz)
+   AND (%(until)s::timestamptz IS NULL OR at < %(until)s::timestamptz)
+   AND content IS NOT NULL
+ ORDER BY at DESC, id;
+
+-- event_progress --
+SELECT id, step, attempts, error
+  FROM events LEFT JOIN outbox ON outbox.workspace = %(workspace)s AND outbox.seq = events.seq
+ WHERE events.workspace = %(workspace)s
+   AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)))
+   AND events.label = ANY (translate(%(labels)s, '[]', '{}')::integer[]) AND content IS NOT NULL;
+
+-- chain --
+SELECT seq, content, salt, commitment, hash FROM events
+ WHERE workspace = %(workspace)s ORDER BY seq;
+
+-- pending --
+SELECT count(*) FROM outbox
+ WHERE workspace = %(workspace)s AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[]);
+
+-- due_work --
+-- The oldest are chosen before anything is joined to them.
+SELECT name, chosen.workspace, seq, step, attempts, due_at
+  FROM (SELECT * FROM outbox
+         WHERE (due_at <= %(now)s::timestamptz OR %(failed)s)
+           AND (%(step)s::text IS NULL OR step = %(step)s::text)
+           AND (leased_until IS NULL OR leased_until <= %(now)s::timestamptz OR %(leased)s)
+         ORDER BY due_at, workspace, seq LIMIT %(limit)s) AS chosen
+  JOIN workspaces ON workspaces.workspace = chosen.workspace
+ ORDER BY due_at, chosen.workspace, seq;
+
+-- due_work_of --
+-- What has not failed is due at once, whatever the clock of whoever wrote it said.
+SELECT name, outbox.workspace, seq, step, attempts, due_at
+  FROM outbox JOIN workspaces ON workspaces.workspace = outbox.workspace
+ WHERE outbox.workspace = %(workspace)s
+   AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[])
+   AND (attempts = 0 OR due_at <= %(now)s::timestamptz OR %(failed)s)
+   AND (%(step)s::text IS NULL OR step = %(step)s::text)
+   AND (leased_until IS NULL OR leased_until <= %(now)s::timestamptz OR %(leased)s)
+ ORDER BY seq LIMIT %(limit)s;
+
+-- lease_work --
+-- What another worker is just taking is left to it.
+WITH chosen AS (
+    SELECT workspace, seq FROM outbox
+     WHERE (due_at <= %(now)s::timestamptz OR %(failed)s)
+       AND (%(step)s::text IS NULL OR step = %(step)s::text)
+       AND (leased_until IS NULL OR leased_until <= %(now)s::timestamptz OR %(leased)s)
+     ORDER BY due_at, workspace, seq LIMIT %(limit)s FOR UPDATE SKIP LOCKED
+)
+UPDATE outbox SET leased_until = %(until)s::timestamptz
+  FROM chosen JOIN workspaces ON workspaces.workspace = chosen.workspace
+ WHERE outbox.workspace = chosen.workspace AND outbox.seq = chosen.seq
+RETURNING name, outbox.workspace, outbox.seq, step, attempts, due_at;
+
+-- lease_work_of --
+WITH chosen AS (
+    SELECT workspace, seq FROM outbox
+     WHERE workspace = %(workspace)s
+       AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[])
+       AND (attempts = 0 OR due_at <= %(now)s::timestamptz OR %(failed)s)
+       AND (%(step)s::text IS NULL OR step = %(step)s::text)
+       AND (leased_until IS NULL OR leased_until <= %(now)s::timestamptz OR %(leased)s)
+     ORDER BY seq LIMIT %(limit)s FOR UPDATE SKIP LOCKED
+)
+UPDATE outbox SET leased_until = %(until)s::timestamptz
+  FROM chosen JOIN workspaces ON workspaces.workspace = chosen.workspace
+ WHERE outbox.workspace = %(workspace)s AND outbox.seq = chosen.seq
+RETURNING name, outbox.workspace, outbox.seq, step, attempts, due_at;
+
+-- contents_at --
+SELECT seq, content FROM events
+ WHERE workspace = %(workspace)s AND seq = ANY (translate(%(seqs)s, '[]', '{}')::bigint[])
+   AND content IS NOT NULL;
+
+-- waiting --
+SELECT events.id, content::json ->> 'scope', step, attempts, error, spelt(due_at)
+  FROM outbox
+  JOIN events ON events.workspace = outbox.workspace AND events.seq = outbox.seq
+ WHERE outbox.workspace = %(workspace)s
+   AND outbox.label = ANY (translate(%(labels)s, '[]', '{}')::integer[])
+ ORDER BY error IS NULL, due_at DESC, events.id LIMIT %(limit)s;
+
+-- retry --
+UPDATE outbox SET due_at = %(now)s::timestamptz, leased_until = NULL
+ WHERE workspace = %(workspace)s AND error IS NOT NULL
+   AND (%(ids)s::text IS NULL
+        OR seq IN (SELECT seq FROM events WHERE events.workspace = %(workspace)s
+                      AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)))));
+
+-- next_step --
+UPDATE outbox SET step = r ->> 3, attempts = 0, error = NULL, leased_until = NULL,
+                  due_at = (r ->> 4)::timestamptz
+  FROM jsonb_array_elements(%(rows)s::jsonb) AS r
+  JOIN events ON events.workspace = (r ->> 0)::bigint AND events.id = r ->> 1
+             AND content IS NOT NULL
+ WHERE outbox.workspace = (r ->> 0)::bigint AND outbox.seq = events.seq AND step = r ->> 2;
+
+-- drop_work --
+DELETE FROM outbox
+ USING jsonb_array_elements(%(rows)s::jsonb) AS r
+  JOIN events ON events.workspace = (r ->> 0)::bigint AND events.id = r ->> 1
+             AND content IS NOT NULL
+ WHERE outbox.workspace = (r ->> 0)::bigint AND outbox.seq = events.seq AND step = r ->> 2;
+
+-- fail_work --
+UPDATE outbox SET attempts = attempts + 1, error = r ->> 3, due_at = (r ->> 4)::timestamptz,
+                  leased_until = NULL
+  FROM jsonb_array_elements(%(rows)s::jsonb) AS r
+  JOIN events ON events.workspace = (r ->> 0)::bigint AND events.id = r ->> 1
+             AND content IS NOT NULL
+ WHERE outbox.workspace = (r ->> 0)::bigint AND outbox.seq = events.seq AND step = r ->> 2;
+
+-- requeue --
+INSERT INTO outbox (workspace, seq, label, step, due_at)
+SELECT workspace, seq, label, r ->> 2, (r ->> 3)::timestamptz
+  FROM jsonb_array_elements(%(rows)s::jsonb) AS r
+  JOIN events ON events.workspace = (r ->> 0)::bigint AND events.id = r ->> 1
+             AND content IS NOT NULL
+    ON CONFLICT (workspace, seq) DO UPDATE
+   SET label = excluded.label, step = excluded.step, due_at = excluded.due_at,
+       leased_until = NULL, attempts = 0, error = NULL;
+
+-- memories_placed --
+SELECT id, memory, label, content, thread FROM memories
+ WHERE workspace = %(workspace)s
+   AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)));
+
+-- add_memory --
+INSERT INTO memories (workspace, memory, id, label, kind, at, subject, predicate, thread, speaker,
+                      role, length, asks, directs, content)
+SELECT (r ->> 0)::bigint, (r ->> 1)::bigint, r ->> 2, (r ->> 3)::integer, r ->> 4,
+       (r ->> 5)::timestamptz, r ->> 6, r ->> 7, (r ->> 8)::integer, r ->> 9, r ->> 10,
+       (r ->> 11)::integer, (r ->> 12)::boolean, (r ->> 13)::boolean, r ->> 14
+  FROM jsonb_array_elements(%(rows)s::jsonb) AS r;
+
+-- thread --
+SELECT thread FROM threads
+ WHERE workspace = %(workspace)s AND label = %(label)s AND md5(name) = md5(%(name)s)
+   AND name = %(name)s;
+
+-- add_thread --
+INSERT INTO threads (workspace, label, thread, name)
+SELECT %(workspace)s, %(label)s, coalesce(max(thread), 0) + 1, %(name)s
+  FROM threads WHERE workspace = %(workspace)s AND label = %(label)s
+RETURNING thread;
+
+-- thread_changed --
+-- Each thread is named once: the rows are added up before.
+UPDATE threads SET terms = threads.terms + changed.terms
+  FROM (SELECT (r ->> 0)::bigint AS workspace, (r ->> 1)::integer AS label,
+               (r ->> 2)::integer AS thread, sum((r ->> 3)::bigint) AS terms
+          FROM jsonb_array_elements(%(rows)s::jsonb) AS r GROUP BY 1, 2, 3) AS changed
+ WHERE threads.workspace = changed.workspace AND threads.label = changed.label
+   AND threads.thread = changed.thread;
+
+-- drop_empty_thread --
+DELETE FROM threads
+ WHERE workspace = %(workspace)s AND label = %(label)s AND thread = %(thread)s
+   AND NOT EXISTS (SELECT 1 FROM memories WHERE memories.workspace = %(workspace)s
+                      AND memories.label = %(label)s AND memories.thread = %(thread)s);
+
+-- threads_counted --
+UPDATE labels SET threads = threads + %(more)s
+ WHERE workspace = %(workspace)s AND label = %(label)s;
+
+-- thread_lengths --
+SELECT place, thread, terms
+  FROM jsonb_array_elements(%(rows)s::jsonb) WITH ORDINALITY AS given (r, place)
+  JOIN threads ON threads.workspace = (r ->> 0)::bigint AND threads.label = (r ->> 1)::integer
+ ORDER BY place, thread;
+
+-- new_cards --
+SELECT place, id, memory, thread, spelt(at), speaker, role, length, asks, directs, kind
+  FROM jsonb_array_elements(%(rows)s::jsonb) WITH ORDINALITY AS given (r, place)
+  JOIN memories ON memories.workspace = (r ->> 0)::bigint AND memories.label = (r ->> 1)::integer
+               AND memories.memory > (r ->> 2)::bigint
+ ORDER BY place, thread, at, id;
+
+-- texts --
+SELECT id, content::json ->> 'text' FROM memories
+ WHERE workspace = %(workspace)s
+   AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)))
+   AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[]);
+
+-- add_name --
+INSERT INTO names (workspace, label, name, kind, at, id)
+SELECT (r ->> 0)::bigint, (r ->> 1)::integer, r ->> 2, r ->> 3, (r ->> 4)::timestamptz, r ->> 5
+  FROM jsonb_array_elements(%(rows)s::jsonb) AS r;
+
+-- drop_name --
+DELETE FROM names
+ USING jsonb_array_elements(%(rows)s::jsonb) AS r
+ WHERE workspace = (r ->> 0)::bigint AND label = (r ->> 1)::integer AND md5(name) = md5(r ->> 2)
+   AND name = r ->> 2 AND kind = r ->> 3 AND at = (r ->> 4)::timestamptz AND id = r ->> 5;
+
+-- names_counted --
+UPDATE labels SET names = names + (r ->> 2)::bigint
+  FROM jsonb_array_elements(%(rows)s::jsonb) AS r
+ WHERE workspace = (r ->> 0)::bigint AND label = (r ->> 1)::integer;
+
+-- between --
+SELECT place, at, id
+  FROM jsonb_array_elements(%(rows)s::jsonb) WITH ORDINALITY AS given (r, place)
+ CROSS JOIN LATERAL (SELECT at, id FROM memories
+                      WHERE workspace = (r ->> 0)::bigint AND label = (r ->> 1)::integer
+                        AND at >= (r ->> 2)::timestamptz AND at < (r ->> 3)::timestamptz
+                      ORDER BY at DESC, id LIMIT (r ->> 4)::bigint) AS found;
+
+-- named --
+-- The newest are chosen before any content is read: of each name, and then of all.
+SELECT content
+  FROM (SELECT DISTINCT found.at, found.id
+          FROM unnest(translate(%(labels)s, '[]', '{}')::integer[]) AS readable (label)
+         CROSS JOIN jsonb_array_elements_text(%(names)s::jsonb) AS wanted (name)
+         CROSS JOIN jsonb_array_elements_text(%(kinds)s::jsonb) AS asked (kind)
+         CROSS JOIN LATERAL (SELECT at, id FROM names
+                              WHERE names.workspace = %(workspace)s
+                                AND names.label = readable.label
+                                AND md5(names.name) = md5(wanted.name)
+                                AND names.name = wanted.name AND names.kind = asked.kind
+                              ORDER BY at DESC, id LIMIT %(limit)s) AS found
+         ORDER BY found.at DESC, found.id LIMIT %(limit)s) AS chosen
+  JOIN memories ON memories.workspace = %(workspace)s AND memories.id = chosen.id
+ ORDER BY chosen.at DESC, chosen.id;
+
+-- add_link --
+INSERT INTO links (workspace, origin, relation, target)
+SELECT (r ->> 0)::bigint, r ->> 1, r ->> 2, r ->> 3
+  FROM jsonb_array_elements(%(rows)s::jsonb) AS r
+    ON CONFLICT DO NOTHING;
+
+-- add_posting --
+INSERT INTO postings (workspace, label, term, memory, frequency, length, thread)
+SELECT (r ->> 0)::bigint, (r ->> 1)::integer, r ->> 2, (r ->> 3)::bigint, (r ->> 4)::integer,
+       (r ->> 5)::integer, (r ->> 6)::integer
+  FROM jsonb_array_elements(%(rows)s::jsonb) AS r;
+
+-- label_grew --
+UPDATE labels SET latest = (r ->> 2)::bigint, documents = documents + (r ->> 3)::bigint,
+                  terms = terms + (r ->> 4)::bigint
+  FROM jsonb_array_elements(%(rows)s::jsonb) AS r
+ WHERE workspace = (r ->> 0)::bigint AND label = (r ->> 1)::integer;
+
+-- events_came --
+UPDATE labels SET epoch = epoch + 1
+ WHERE workspace = %(workspace)s AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[]);
+
+-- label_shrank --
+-- One row for each memory that went: a label may be named often.
+UPDATE labels SET generation = generation + shrunk.documents,
+                  documents = labels.documents - shrunk.documents,
+                  terms = labels.terms - shrunk.terms
+  FROM (SELECT (r ->> 0)::bigint AS workspace, (r ->> 1)::integer AS label,
+               count(*) AS documents, sum((r ->> 2)::bigint) AS terms
+          FROM jsonb_array_elements(%(rows)s::jsonb) AS r GROUP BY 1, 2) AS shrunk
+ WHERE labels.workspace = shrunk.workspace AND labels.label = shrunk.label;
+
+-- drop_memory --
+DELETE FROM memories USING jsonb_array_elements(%(rows)s::jsonb) AS r
+ WHERE workspace = (r ->> 0)::bigint AND memory = (r ->> 1)::bigint;
+
+-- drop_posting --
+DELETE FROM postings USING jsonb_array_elements(%(rows)s::jsonb) AS r
+ WHERE workspace = (r ->> 0)::bigint AND label = (r ->> 1)::integer AND term = r ->> 2
+   AND memory = (r ->> 3)::bigint;
+
+-- drop_links --
+DELETE FROM links USING jsonb_array_elements(%(rows)s::jsonb) AS r
+ WHERE workspace = (r ->> 0)::bigint AND origin = r ->> 1;
+
+-- drop_vectors --
+DELETE FROM vectors USING jsonb_array_elements(%(rows)s::jsonb) AS r
+ WHERE workspace = (r ->> 0)::bigint AND memory = (r ->> 1)::bigint
+   AND profile IN (SELECT profile FROM profiles);
+
+-- memories_by_id --
+SELECT content
+  FROM jsonb_array_elements_text(%(ids)s::jsonb) WITH ORDINALITY AS wanted (value, key)
+  JOIN memories ON memories.workspace = %(workspace)s AND memories.id = wanted.value
+ WHERE label = ANY (translate(%(labels)s, '[]', '{}')::integer[])
+ ORDER BY wanted.key;
+
+-- memories_by_time --
+SELECT content FROM memories
+ WHERE workspace = %(workspace)s AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[])
+ ORDER BY at DESC, id;
+
+-- memories_by_kind --
+SELECT content FROM memories
+ WHERE workspace = %(workspace)s AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[])
+   AND kind = %(kind)s
+ ORDER BY at DESC, id;
+
+-- newest_of_kind --
+SELECT place, at, id, content
+  FROM jsonb_array_elements(%(rows)s::jsonb) WITH ORDINALITY AS given (r, place)
+ CROSS JOIN LATERAL (SELECT at, id, content FROM memories
+                      WHERE workspace = (r ->> 0)::bigint AND label = (r ->> 1)::integer
+                        AND kind = r ->> 2
+                      ORDER BY at DESC, id LIMIT (r ->> 3)::bigint) AS found;
+
+-- memories_by_fact --
+SELECT content FROM memories
+ WHERE workspace = %(workspace)s AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[])
+   AND md5(subject) = md5(%(subject)s) AND subject = %(subject)s
+   AND (%(predicate)s::text IS NULL OR predicate = %(predicate)s::text)
+ ORDER BY at DESC, id;
+
+-- ids_by_number --
+SELECT memory, id FROM memories
+ WHERE workspace = %(workspace)s AND memory = ANY (translate(%(numbers)s, '[]', '{}')::bigint[])
+   AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[]);
+
+-- memories_by_number --
+SELECT memory, content FROM memories
+ WHERE workspace = %(workspace)s AND memory = ANY (translate(%(numbers)s, '[]', '{}')::bigint[])
+   AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[]);
+
+-- new_postings --
+SELECT place, memory, frequency, length, thread
+  FROM jsonb_array_elements(%(rows)s::jsonb) WITH ORDINALITY AS given (r, place)
+  JOIN postings ON postings.workspace = (r ->> 0)::bigint AND postings.label = (r ->> 1)::integer
+               AND postings.term = r ->> 2 AND postings.memory > (r ->> 3)::bigint
+ ORDER BY place, memory;
+
+-- profile --
+SELECT profile FROM profiles
+ WHERE provider = %(provider)s AND model = %(model)s AND dimension = %(dimension)s
+   AND revision = %(revision)s;
+
+-- add_profile --
+-- Two may come at once: both get the same number.
+INSERT INTO profiles (provider, model, dimension, revision)
+VALUES (%(provider)s, %(model)s, %(dimension)s, %(revision)s)
+    ON CONFLICT (provider, model, dimension, revision) DO UPDATE SET used = profiles.used
+RETURNING profile;
+
+-- profiles --
+SELECT provider, model, dimension, revision FROM profiles ORDER BY used DESC, profile;
+
+-- numbered_profiles --
+SELECT profile, dimension FROM profiles ORDER BY profile;
+
+-- use_profile --
+UPDATE profiles SET used = 1 + (SELECT max(used) FROM profiles) WHERE profile = %(profile)s;
+
+-- add_vector --
+INSERT INTO vectors (workspace, label, profile, number, memory, data)
+SELECT (r ->> 0)::bigint, (r ->> 1)::integer, (r ->> 2)::integer, (r ->> 3)::bigint,
+       (r ->> 4)::bigint, (r ->> 5)::vector
+  FROM jsonb_array_elements(%(rows)s::jsonb) AS r;
+
+-- vectors_placed --
+-- Memories that are there, with their vectors if they have one.
+SELECT id, memories.memory, memories.label, data
+  FROM jsonb_array_elements_text(%(ids)s::jsonb) WITH ORDINALITY AS wanted (value, key)
+  JOIN memories ON memories.workspace = %(workspace)s AND memories.id = wanted.value
+  LEFT JOIN vectors ON vectors.workspace = %(workspace)s AND vectors.profile = %(profile)s
+                   AND vectors.memory = memories.memory
+ ORDER BY wanted.key;
+
+-- drop_vector --
+DELETE FROM vectors USING jsonb_array_elements(%(rows)s::jsonb) AS r
+ WHERE workspace = (r ->> 0)::bigint AND profile = (r ->> 1)::integer
+   AND memory = (r ->> 2)::bigint;
+
+-- label_vectors_grew --
+UPDATE labels SET latest = (r ->> 2)::bigint, generation = generation + (r ->> 3)::bigint
+  FROM jsonb_array_elements(%(rows)s::jsonb) AS r
+ WHERE workspace = (r ->> 0)::bigint AND label = (r ->> 1)::integer;
+
+-- new_vectors --
+SELECT number, memory, data FROM vectors
+ WHERE workspace = %(workspace)s AND label = %(label)s AND profile = %(profile)s
+   AND number > %(after)s
+ ORDER BY number;
+
+-- next_vectors --
+-- For an index beside the records, a batch at a time.
+SELECT number, memory, data FROM vectors
+ WHERE workspace = %(workspace)s AND label = %(label)s AND profile = %(profile)s
+   AND number > %(after)s
+ ORDER BY number LIMIT %(limit)s;
+
+-- vector_numbers --
+SELECT number FROM vectors
+ WHERE workspace = %(workspace)s AND label = %(label)s AND profile = %(profile)s
+   AND number <= %(upto)s
+ ORDER BY number;
+
+-- made_at --
+SELECT spelt(min(applied_at)) FROM schema_version;
+
+-- workspace_counters --
+SELECT name, counter FROM workspaces;
+
+-- next_named --
+SELECT memory, label, content FROM memories
+ WHERE workspace = %(workspace)s AND memory > %(after)s
+   AND kind = ANY (ARRAY(SELECT jsonb_array_elements_text(%(kinds)s::jsonb)))
+ ORDER BY memory LIMIT %(limit)s;
+
+-- named_since --
+-- By number: few are new, and a label may hold many.
+SELECT content FROM memories
+ WHERE workspace = %(workspace)s AND memory > %(after)s
+   AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[])
+   AND kind = ANY (ARRAY(SELECT jsonb_array_elements_text(%(kinds)s::jsonb)));
+
+-- named_in_label --
+SELECT DISTINCT id FROM names WHERE workspace = %(workspace)s AND label = %(label)s;
+
+-- vectors_at --
+-- Each place is [label, number]; labels come from the grant.
+SELECT vectors.memory, data
+  FROM jsonb_array_elements(%(places)s::jsonb) AS wanted
+  JOIN vectors ON vectors.workspace = %(workspace)s AND vectors.label = (wanted ->> 0)::integer
+              AND vectors.profile = %(profile)s AND vectors.number = (wanted ->> 1)::bigint;
+
+-- vectors_by_id --
+SELECT id, data
+  FROM memories
+  JOIN vectors ON vectors.workspace = %(workspace)s AND vectors.profile = %(profile)s
+              AND vectors.memory = memories.memory
+ WHERE memories.workspace = %(workspace)s
+   AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)))
+   AND memories.label = ANY (translate(%(labels)s, '[]', '{}')::integer[]);
+
+-- nearest_in_label --
+-- For a label that is too large for memory: all of its vectors are compared, and no index is used
+-- (`+ 0`), unless an index was made for this very label. Two more are given than were asked for,
+-- and all that are as near as the last of those.
+SELECT number, memory FROM vectors
+ WHERE workspace = %(workspace)s AND label = %(label)s AND profile = %(profile)s
+ ORDER BY (data <=> %(asked)s::vector) + 0 LIMIT %(limit)s;
+
+-- without_vector --
+SELECT content FROM memories
+ WHERE workspace = %(workspace)s AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[])
+   AND NOT EXISTS (SELECT 1 FROM vectors WHERE vectors.workspace = %(workspace)s
+                      AND vectors.profile = %(profile)s AND vectors.memory = memories.memory)
+   AND content::json ->> 'indexed_text' IS DISTINCT FROM ''
+ ORDER BY memory LIMIT %(limit)s;
+
+-- resting_on --
+-- Everything derived from these, at any depth.
+WITH RECURSIVE reached (id) AS (
+    SELECT origin FROM jsonb_array_elements_text(%(ids)s::jsonb) AS given (value)
+      JOIN links ON links.workspace = %(workspace)s AND links.target = given.value
+               AND links.relation = 'derived_from'
+     UNION
+    SELECT origin FROM reached
+      JOIN links ON links.workspace = %(workspace)s AND links.target = reached.id
+               AND links.relation = 'derived_from'
+)
+SELECT content FROM memories JOIN reached ON memories.id = reached.id
+ WHERE workspace = %(workspace)s
+ ORDER BY at DESC, memories.id;
+
+-- erase_event --
+UPDATE events SET label = NULL, key = NULL, at = NULL, content = NULL, salt = NULL
+  FROM jsonb_array_elements(%(rows)s::jsonb) AS r
+ WHERE workspace = (r ->> 0)::bigint AND id = r ->> 1 AND content IS NOT NULL;
+
+-- drop_any_work --
+DELETE FROM outbox
+ USING jsonb_array_elements(%(rows)s::jsonb) AS r
+  JOIN events ON events.workspace = (r ->> 0)::bigint AND events.id = r ->> 1
+ WHERE outbox.workspace = (r ->> 0)::bigint AND outbox.seq = events.seq;
+
+-- add_tombstone --
+INSERT INTO tombstones (workspace, kind, digest, at)
+SELECT (r ->> 0)::bigint, r ->> 1, r ->> 2, (r ->> 3)::timestamptz
+  FROM jsonb_array_elements(%(rows)s::jsonb) AS r
+    ON CONFLICT DO NOTHING;
+
+-- tombstones --
+SELECT kind, digest, spelt(at) FROM tombstones
+ WHERE workspace = %(workspace)s ORDER BY kind, digest;
+
+-- among_tombstones --
+SELECT digest FROM tombstones
+ WHERE workspace = %(workspace)s AND kind = %(kind)s
+   AND digest = ANY (ARRAY(SELECT jsonb_array_elements_text(%(digests)s::jsonb)));
+
+-- traces --
+SELECT place, times FROM traces(%(workspace)s, ARRAY(SELECT jsonb_array_elements_text(%(texts)s::jsonb)));
+
+-- orphaned_vectors --
+SELECT count(*) FROM vectors
+ WHERE workspace = %(workspace)s
+   AND NOT EXISTS (SELECT 1 FROM memories WHERE memories.workspace = %(workspace)s
+                      AND memories.memory = vectors.memory);
+
+-- part_of --
+-- Which part of every large table holds a workspace.
+SELECT part FROM generate_series(0, 7) AS part
+ WHERE satisfies_hash_partition('events'::regclass, 8, part, %(workspace)s::bigint);
+
+-- transaction_status --
+SELECT pg_xact_status(%(transaction)s::xid8);
+
+-- lock_schema --
+SELECT pg_advisory_xact_lock(hashtext('nexus.schema'));
+
+-- has_schema --
+SELECT to_regclass('nexus.schema_version') IS NOT NULL;
+
+-- extension --
+-- Where pgvector lives here, and in which version.
+SELECT nspname, extversion FROM pg_extension JOIN pg_namespace AS n ON n.oid = extnamespace
+ WHERE extname = 'vector';
+
+-- vector_type --
+SELECT typ.oid FROM pg_type AS typ JOIN pg_extension AS ext ON ext.extnamespace = typ.typnamespace
+ WHERE extname = 'vector' AND typname = 'vector';
+
+-- window_items --
+-- What says when it expires lives until then; the rest as long as something happens in its place.
+SELECT content FROM window_items AS item
+ WHERE workspace = %(workspace)s AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[])
+   AND slot = ANY (ARRAY(SELECT jsonb_array_elements_text(%(slots)s::jsonb)))
+   AND (%(key)s::text IS NULL OR key = %(key)s::text)
+   AND NOT expired(item, %(now)s::timestamptz, %(idle_since)s::timestamptz)
+ ORDER BY at DESC, slot, key;
+
+-- put_window_item --
+INSERT INTO window_items (workspace, label, slot, key, at, expires_at, tied_to, content)
+VALUES (%(workspace)s, %(label)s, %(slot)s, %(key)s, %(at)s::timestamptz,
+        %(expires_at)s::timestamptz, %(tied_to)s, %(content)s)
+    ON CONFLICT (workspace, label, slot, key) DO UPDATE
+   SET at = excluded.at, expires_at = excluded.expires_at, tied_to = excluded.tied_to,
+       content = excluded.content;
+
+-- trim_window --
+-- Only the newest of a slot stay.
+DELETE FROM window_items
+ WHERE workspace = %(workspace)s AND label = %(label)s AND slot = %(slot)s
+   AND key IN (SELECT key FROM window_items
+                WHERE workspace = %(workspace)s AND label = %(label)s AND slot = %(slot)s
+                ORDER BY at DESC, key OFFSET %(most)s);
+
+-- drop_window_item --
+DELETE FROM window_items
+ WHERE workspace = %(workspace)s AND label = %(label)s AND slot = %(slot)s
+   AND (%(key)s::text IS NULL OR key = %(key)s::text);
+
+-- prune_window --
+SELECT * FROM prune_windows(%(now)s::timestamptz, %(idle_since)s::timestamptz);
+
+-- any_erased --
+SELECT 1 FROM jsonb_array_elements_text(%(ids)s::jsonb) AS given (value)
+ WHERE EXISTS (SELECT 1 FROM events WHERE events.workspace = %(workspace)s
+                  AND events.id = given.value AND content IS NULL)
+    OR EXISTS (SELECT 1 FROM tombstones WHERE tombstones.workspace = %(workspace)s
+                  AND kind = 'memory' AND digest = given.value)
+ LIMIT 1;
+
+-- window_tied_to --
+-- Also the thoughts of a place where one of these was said: they may say it again.
+SELECT content FROM window_items
+ WHERE workspace = %(workspace)s
+   AND (EXISTS (SELECT 1 FROM json_array_elements_text(tied_to::json) AS tie (value)
+                 WHERE tie.value = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb))))
+        OR (slot = 'thought'
+            AND label IN (SELECT events.label FROM events
+                           WHERE events.workspace = %(workspace)s AND events.id = ANY
+                                 (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb))))))
+ ORDER BY at DESC, slot, key;
+
+-- erase_from_window --
+DELETE FROM window_items
+ WHERE workspace = %(workspace)s
+   AND (EXISTS (SELECT 1 FROM json_array_elements_text(tied_to::json) AS tie (value)
+                 WHERE tie.value = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb))))
+        OR (slot = 'thought'
+            AND label IN (SELECT events.label FROM events
+                           WHERE events.workspace = %(workspace)s AND events.id = ANY
+                                 (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb))))));
+
+-- newest_events --
+SELECT place, at, id, content
+  FROM jsonb_array_elements(%(rows)s::jsonb) WITH ORDINALITY AS given (r, place)
+ CROSS JOIN LATERAL (SELECT at, id, content FROM events
+                      WHERE workspace = (r ->> 0)::bigint AND label = (r ->> 1)::integer
+                        AND at >= coalesce((r ->> 2)::timestamptz, '-infinity')
+                        AND at < coalesce((r ->> 3)::timestamptz, 'infinity')
+                        AND content IS NOT NULL
+                      ORDER BY at DESC, id LIMIT (r ->> 4)::bigint) AS found;
+
+-- add_spending --
+INSERT INTO spending (workspace, day, purpose, model, calls, input_tokens, output_tokens, cost)
+VALUES (%(workspace)s, %(day)s::timestamptz, %(purpose)s, %(model)s, %(calls)s, %(input_tokens)s,
+        %(output_tokens)s, %(cost)s)
+    ON CONFLICT (workspace, day, purpose, model) DO UPDATE
+   SET calls = spending.calls + excluded.calls,
+       input_tokens = spending.input_tokens + excluded.input_tokens,
+       output_tokens = spending.output_tokens + excluded.output_tokens,
+       cost = spending.cost + excluded.cost;
+
+-- spending --
+SELECT spelt(day), purpose, model, calls, input_tokens, output_tokens, cost FROM spending
+ WHERE workspace = %(workspace)s
+   AND (%(since)s::timestamptz IS NULL OR day >= %(since)s::timestamptz)
+ ORDER BY day, purpose, model;
+
+-- count_events --
+SELECT count(*) FROM events
+ WHERE workspace = %(workspace)s AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[]);
+
+-- count_memories --
+SELECT kind, count(*) FROM memories
+ WHERE workspace = %(workspace)s AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[])
+ GROUP BY kind ORDER BY kind;
+
+-- count_vectors --
+SELECT count(*) FROM vectors
+ WHERE workspace = %(workspace)s AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[]);
+
+-- versions --
+SELECT version FROM schema_version ORDER BY version;
+
+-- add_version --
+INSERT INTO schema_version (version, description, applied_at)
+VALUES (%(version)s, %(description)s, %(applied_at)s::timestamptz);
+
+-- named_workspaces --
+SELECT name FROM workspaces ORDER BY name;
+
+-- standing_counts --
+-- In the order in which shelves are moved.
+SELECT (SELECT count(*) FROM events WHERE workspace = %(workspace)s),
+       (SELECT count(*) FROM memories WHERE workspace = %(workspace)s),
+       (SELECT count(*) FROM vectors WHERE workspace = %(workspace)s),
+       (SELECT count(*) FROM tombstones WHERE workspace = %(workspace)s),
+       (SELECT count(*) FROM spending WHERE workspace = %(workspace)s),
+       (SELECT count(*) FROM window_items WHERE workspace = %(workspace)s),
+       (SELECT count(*) FROM outbox WHERE workspace = %(workspace)s);
+
+-- standing_events --
+SELECT seq, id, content, salt, commitment, hash FROM events
+ WHERE workspace = %(workspace)s AND seq > %(first)s ORDER BY seq LIMIT %(limit)s;
+
+-- standing_memories --
+SELECT memory, content FROM memories
+ WHERE workspace = %(workspace)s AND memory > %(first)s ORDER BY memory LIMIT %(limit)s;
+
+-- standing_vectors --
+SELECT vectors.profile, vectors.memory, memories.id, provider, model, dimension, revision, data
+  FROM vectors
+  JOIN memories ON memories.workspace = vectors.workspace AND memories.memory = vectors.memory
+  JOIN profiles ON profiles.profile = vectors.profile
+ WHERE vectors.workspace = %(workspace)s
+   AND (vectors.profile, vectors.memory) > (%(first)s, %(second)s)
+ ORDER BY vectors.profile, vectors.memory LIMIT %(limit)s;
+
+-- standing_tombstones --
+SELECT kind, digest, spelt(at) FROM tombstones
+ WHERE workspace = %(workspace)s AND (kind, digest) > (%(first)s, %(second)s)
+ ORDER BY kind, digest LIMIT %(limit)s;
+
+-- standing_spending --
+SELECT spelt(day), purpose, model, calls, input_tokens, output_tokens, cost FROM spending
+ WHERE workspace = %(workspace)s
+   AND (spelt(day) COLLATE "C", purpose, model) > (%(first)s, %(second)s, %(third)s)
+ ORDER BY day, purpose, model LIMIT %(limit)s;
+
+-- standing_window --
+SELECT label, slot, key, content FROM window_items
+ WHERE workspace = %(workspace)s AND (label, slot, key) > (%(first)s, %(second)s, %(third)s)
+ ORDER BY label, slot, key LIMIT %(limit)s;
+
+-- standing_work --
+SELECT outbox.seq, events.id, step, spelt(due_at), attempts, error
+  FROM outbox JOIN events ON events.workspace = outbox.workspace AND events.seq = outbox.seq
+ WHERE outbox.workspace = %(workspace)s AND outbox.seq > %(first)s
+ ORDER BY outbox.seq LIMIT %(limit)s;
+
+-- known_memories --
+SELECT id, content FROM memories
+ WHERE workspace = %(workspace)s
+   AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)));
+
+-- count_known_vectors --
+SELECT count(*) FROM memories
+  JOIN vectors ON vectors.workspace = %(workspace)s AND vectors.profile = %(profile)s
+              AND vectors.memory = memories.memory
+ WHERE memories.workspace = %(workspace)s
+   AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)));
+
+-- places_of_events --
+SELECT id, seq, label FROM events
+ WHERE workspace = %(workspace)s
+   AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)));
+
+-- move_spending --
+INSERT INTO spending (workspace, day, purpose, model, calls, input_tokens, output_tokens, cost)
+SELECT (r ->> 0)::bigint, (r ->> 1)::timestamptz, r ->> 2, r ->> 3, (r ->> 4)::bigint,
+       (r ->> 5)::bigint, (r ->> 6)::bigint, (r ->> 7)::double precision
+  FROM jsonb_array_elements(%(rows)s::jsonb) AS r
+    ON CONFLICT DO NOTHING;
+
+-- move_window_item --
+INSERT INTO window_items (workspace, label, slot, key, at, expires_at, tied_to, content)
+VALUES (%(workspace)s, %(label)s, %(slot)s, %(key)s, %(at)s::timestamptz,
+        %(expires_at)s::timestamptz, %(tied_to)s, %(content)s)
+    ON CONFLICT DO NOTHING;
+
+-- move_work --
+INSERT INTO outbox (workspace, seq, label, step, due_at, attempts, error)
+SELECT (r ->> 0)::bigint, (r ->> 1)::bigint, (r ->> 2)::integer, r ->> 3,
+       (r ->> 4)::timestamptz, (r ->> 5)::integer, r ->> 6
+  FROM jsonb_array_elements(%(rows)s::jsonb) AS r
+    ON CONFLICT DO NOTHING;

@@ -1,0 +1,151 @@
+"""One transaction of Postgres, in which queries are run by their names.
+
+Every transaction is bound: to what a grant lets through, to the workspace it writes to, or to
+the little that the background worker asks of everybody. The database itself keeps to it
+(`schema.sql`, policies); here it is remembered, so that nothing is bound twice.
+"""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from psycopg import Connection
+from psycopg.adapt import Buffer, Loader
+from psycopg.pq import Format
+
+from ...core.protocols import Floats
+from ..queries import load_queries
+from ..sql.labels import Readable
+from ..sql.session import Row, Rows
+
+SQL = {name: text.encode() for name, text in load_queries(__package__).items()}
+
+# What the worker and the operator ask of all workspaces at once. Whoever adds one here must
+# have read the policies: this way shows names of workspaces and the work that waits.
+EVERYBODYS = frozenset(
+    "workspaces numbered_workspaces named_workspaces workspace_counters due_work lease_work".split()
+)
+BINDING = frozenset(
+    "workspace lock_workspace lock_workspaces readable_labels all_labels prune_window".split()
+)
+LOCKING = frozenset({"lock_workspace", "lock_workspaces"})
+VECTOR = {"add_vector": 5}  # the place of a vector in a row
+EVERYBODY = object()
+LISTS = ("ids", "names")  # of what somebody may ask for
+
+
+class VectorLoader(Loader):
+    """A vector as the bytes of its numbers, little-endian as everywhere in Nexus."""
+
+    format = Format.BINARY
+
+    def load(self, data: Buffer) -> bytes:
+        numbers = array("f", bytes(data)[4:])  # after its dimension
+        numbers.byteswap()
+        return numbers.tobytes()
+
+
+class Found:
+    """Rows that were looked at before they are handed on."""
+
+    def __init__(self, rows: list[Row]) -> None:
+        self._rows = rows
+
+    @property
+    def rowcount(self) -> int:
+        return len(self._rows)
+
+    def fetchone(self) -> Row | None:
+        return self._rows[0] if self._rows else None
+
+    def fetchmany(self, size: int) -> list[Row]:
+        taken, self._rows = self._rows[:size], self._rows[size:]
+        return taken
+
+    def fetchall(self) -> list[Row]:
+        return self._rows
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self._rows)
+
+
+class Session:
+    """One transaction."""
+
+    def __init__(self, connection: Connection[Any], *, writes: bool) -> None:
+        self.connection = connection
+        self.writes = writes
+        self.transaction: str | None = None  # its number, once it has locked what it writes to
+        self._bound: object = None
+        self._view: Readable | None = None
+
+    def run(self, name: str, values: Mapping[str, object] = {}, /) -> Rows:  # read only
+        if name in EVERYBODYS:
+            if self._bound is not EVERYBODY:
+                self._execute("serve_everybody", {})
+                self._bound = EVERYBODY
+        elif name in BINDING:
+            self._bound = None
+        rows: Rows = self._execute(name, values)
+        if name not in LOCKING:
+            return rows
+        found = rows.fetchall()
+        if found:
+            self.transaction = found[0][0]
+        return Found([row[1:] for row in found])
+
+    def run_many(self, name: str, rows: Sequence[Row], /) -> int:
+        if not rows:
+            return 0
+        if place := VECTOR.get(name):
+            rows = [_with_numbers(row, place) for row in rows]
+        told = json.dumps(rows, default=bytes.hex, ensure_ascii=False)
+        changed: int = self._execute(name, {"rows": told}).rowcount
+        return changed
+
+    def read_each(self, name: str, rows: Sequence[Row], /) -> list[list[Any]]:
+        found: list[list[Any]] = [[] for _ in rows]
+        if rows:
+            for place, *row in self._execute(name, {"rows": json.dumps(rows, ensure_ascii=False)}):
+                found[place - 1].append(row)
+        return found
+
+    def view(self, key: Hashable, make: Callable[[], Readable], /) -> Readable:
+        """Inside one moment nothing changes: a view that is bound already stands."""
+        if self._view is None or self._bound != key or self.writes:
+            self._view = make()
+            self._bound = key
+        return self._view
+
+    def floats(self, vectors: Sequence[bytes], /) -> Floats:
+        table = np.frombuffer(b"".join(vectors), dtype="<f4")
+        return table.reshape(len(vectors), -1) if vectors else table
+
+    def _execute(self, name: str, values: Mapping[str, object]) -> Any:
+        cursor = self.connection.cursor(binary=True)
+        return cursor.execute(SQL[name], _storable(values), prepare=True)
+
+
+def _storable(values: Mapping[str, object]) -> Mapping[str, object]:
+    """What no text of Postgres can hold equals nothing that is kept in it.
+
+    Texts that are kept were cleaned before; an id that somebody asks for may be anything.
+    """
+    for name in LISTS:
+        asked = values.get(name)
+        if isinstance(asked, str) and ("\\u0000" in asked or "\\ud" in asked):
+            values = {**values, name: json.dumps([*map(_cleaned, json.loads(asked))])}
+    return values
+
+
+def _cleaned(text: str) -> str:
+    return text.replace("\0", "\ufffd").encode(errors="replace").decode()
+
+
+def _with_numbers(row: Row, place: int) -> Row:
+    numbers = np.frombuffer(row[place], dtype="<f4").tolist()
+    return (*row[:place], numbers, *row[place + 1 :])
