@@ -191,7 +191,9 @@ REQUIREMENTS: dict[str, Requirement] = {
     "E30": works("A user profile: preferences, expertise, style"),
     "E31": partial("Schema versions and migrations"),
     "E32": later("Job locks and job tracking", MAINTENANCE),
-    "E33": later("Sensitive data encrypted at rest", OPERATIONS),
+    "E33": partial(
+        "Sensitive data encrypted at rest", "a SQLite file as a whole; fields in Postgres follow"
+    ),
     "E34": later("Retrieval limited in rate", OPERATIONS),
     "E35": later("Metrics of size, latency, lag, cache and decay", OPERATIONS),
     # X: beyond the seeds

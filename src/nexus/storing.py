@@ -136,6 +136,19 @@ def _refuse_key(settings: StoreSettings, store: str) -> None:
         raise ConfigError(f"a key is configured, but {store} is not encrypted; leave the key out")
 
 
+def change_key(settings: StoreSettings, new: str) -> Path:
+    """Give an encrypted memory another key; the file it is in."""
+    file, old = file_of(settings), key_of(settings)
+    if file is None:
+        raise ConfigError("only a SQLite file is encrypted as a whole, and has one key to change")
+    if not old:
+        raise ConfigError("no key is configured: set NEXUS_KEY or memory.store.key_command")
+    from .stores.sqlite.encrypted import change_key as change  # noqa: PLC0415
+
+    change(file, old, new)
+    return file
+
+
 def key_of(settings: StoreSettings) -> str | None:
     """The key to encrypt with, if one is configured."""
     given = replace(

@@ -48,6 +48,7 @@ COMMANDS = {
         "Look for what could go wrong on this machine and with every configured product.",
     ),
     "migrate": ("migrating", "Move a whole memory into another store, as it is, and compare both."),
+    "rekey": ("rekeying", "Write an encrypted SQLite file anew with another key."),
     "reembed": ("checks", "Give every memory a vector of the configured embedder."),
     "models": ("setup", "Models that run on this machine."),
     "leaktest": ("leaktest", "Try to make the memory leak, for a while."),
