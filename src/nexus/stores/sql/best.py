@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,8 @@ from ...core.access import Grant
 from ...core.codec import memory_from_json
 from ...core.filters import Filter, matches
 from ...core.protocols import Scored
-from ..checks import DIGITS, ranked
+from ..checks import DIGITS
+from .cards import Cards
 from .labels import Readable
 from .session import Session
 
@@ -26,23 +27,23 @@ def best_first(
     *,
     where: Filter | None,
     limit: int,
+    boxes: Sequence[Cards] = (),
 ) -> list[Scored]:
-    """The `limit` best that pass the filter.
+    """The `limit` best that pass the filter; their ids are taken from cards, if those are at hand.
 
     Reads in growing portions, best first, until enough passed and the next portion scores less:
     a filter that lets little through makes this slower, never emptier.
     """
-    rounded = np.round(scores, DIGITS)
-    passed: list[tuple[str, float]] = []
+    rounded = np.minimum(1.0, np.round(scores, DIGITS))
+    passed: list[tuple[float, str]] = []
     for chosen in _portions(rounded, limit):
-        ids = names(session, view, grant, numbers[chosen], where)
-        for place in chosen:
-            id = ids.get(int(numbers[place]))
-            if id is not None:
-                passed.append((id, float(rounded[place])))
+        ids = names(session, view, grant, numbers[chosen], where, boxes=boxes)
+        portion = zip(numbers[chosen].tolist(), rounded[chosen].tolist(), strict=True)
+        passed += [(-score, ids[number]) for number, score in portion if number in ids]
         if len(passed) >= limit:
             break
-    return ranked(passed)[:limit]
+    passed.sort()
+    return [Scored(id=id, score=-below) for below, id in passed[:limit]]
 
 
 def _portions(scores: NDArray[np.float64], limit: int) -> Iterator[NDArray[np.intp]]:
@@ -67,11 +68,17 @@ def names(
     grant: Grant,
     numbers: NDArray[np.int64],
     where: Filter | None,
+    *,
+    boxes: Sequence[Cards] = (),
 ) -> dict[int, str]:
     """The ids behind these numbers, of those that pass the filter."""
-    bound = {**view.parameters, "numbers": json.dumps(numbers.tolist())}
+    wanted = numbers.tolist()
     if where is None:
-        return dict(session.run("ids_by_number", bound).fetchall())
+        known = {n: box.by_number[n] for box in boxes for n in wanted if n in box.by_number}
+        rest = [number for number in wanted if number not in known]
+        bound = {**view.parameters, "numbers": json.dumps(rest)}
+        return known | dict(session.run("ids_by_number", bound).fetchall()) if rest else known
+    bound = {**view.parameters, "numbers": json.dumps(wanted)}
     rows = session.run("memories_by_number", bound)
     memories = ((number, memory_from_json(json.loads(c), grant.workspace)) for number, c in rows)
     return {number: memory.id for number, memory in memories if matches(where, memory)}

@@ -18,7 +18,7 @@ from .labels import Readable
 from .session import Row, Session
 
 KINDS = {kind.value: kind for kind in MemoryKind}
-CARD_BYTES = 700  # with its id, its time and its places in two tables
+CARD_BYTES = 800  # with its id, its time and its places in three tables
 
 Moment = tuple[datetime, str]  # a card's place in its thread
 
@@ -26,19 +26,17 @@ Moment = tuple[datetime, str]  # a card's place in its thread
 class Card(NamedTuple):
     memory: int
     place: int  # of its thread, among those of all labels
-    thread: str
-    kind: MemoryKind
+    kind: MemoryKind  # from here on as in a Candidate
     speaker: str | None
     role: str | None
+    thread: str
     at: datetime
     length: int
     asks: bool
     directs: bool
 
     def candidate(self, id: str, keyword: float, thread_keyword: float) -> Candidate:
-        _, _, thread, kind, speaker, role, at, length, asks, directs = self
-        more = (length, asks, directs, keyword, thread_keyword)
-        return Candidate(id, kind, speaker, role, thread, at, *more)
+        return Candidate._make((id, *self[2:], keyword, thread_keyword))
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +44,7 @@ class Cards:
     """The cards of one label."""
 
     by_id: dict[str, Card] = field(default_factory=dict)
+    by_number: dict[int, str] = field(default_factory=dict)
     threads: dict[str, list[Moment]] = field(default_factory=partial(defaultdict, list))
 
     @property
@@ -54,7 +53,12 @@ class Cards:
 
     def add(self, id: str, card: Card) -> None:
         self.by_id[id] = card
+        self.by_number[card.memory] = id
         insort(self.threads[card.thread], (card.at, id))
+
+    def copy(self) -> Cards:
+        talks = {thread: list(talk) for thread, talk in self.threads.items()}
+        return Cards(dict(self.by_id), dict(self.by_number), defaultdict(list, talks))
 
     def around(self, id: str, reach: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """What stands before and after, nearest first."""
@@ -71,6 +75,12 @@ class CardBox:
 
     def __init__(self, cache_bytes: int) -> None:
         self._cache: LabelCache[Cards] = LabelCache(cache_bytes)
+        self._most = cache_bytes // CARD_BYTES
+
+    def at_hand(self, session: Session, view: Readable) -> list[Cards]:
+        """The same for those who can do without: none where all of them would not stay."""
+        few = sum(state.documents for state in view.labels) <= self._most
+        return self.readable(session, view) if few else []
 
     def readable(self, session: Session, view: Readable) -> list[Cards]:
         wanted = {(view.workspace, s.label): s for s in view.labels if s.documents}
@@ -99,14 +109,10 @@ def _grown(key: tuple[int, int], known: Cards | None, found: Sequence[Row]) -> C
     if known and not found:
         return known
     # A copy: others may be reading the known ones.
-    cards = Cards(dict(known.by_id), _copied(known.threads)) if known else Cards()
+    cards = known.copy() if known else Cards()
     _, label = key
     for id, memory, thread, at, speaker, role, length, asks, directs, kind in found:
         place, name = (label << 32) | thread, f"{label}/{thread}"
         traits = (text_time(at), length, bool(asks), bool(directs))
-        cards.add(id, Card(memory, place, name, KINDS[kind], speaker, role, *traits))
+        cards.add(id, Card(memory, place, KINDS[kind], speaker, role, name, *traits))
     return cards
-
-
-def _copied(threads: dict[str, list[Moment]]) -> dict[str, list[Moment]]:
-    return defaultdict(list, {thread: list(talk) for thread, talk in threads.items()})

@@ -4,8 +4,8 @@ Each number is kept in one byte, and what that byte leaves out in a second one. 
 distance to the real vector is known, so a score from bytes bounds the real score from both
 sides: `candidates.py` uses that to find the best.
 
-Turning bytes into floats takes longer than multiplying them. A label of middling size is
-therefore kept as floats: a small one does not need it, and a large one would take too much room
+Turning bytes into floats takes longer than multiplying them, and reading floats from the database
+longer than both. A label is therefore kept as floats; only a large one would take too much room
 and is kept with the signs of its vectors instead, see `signs.py`.
 """
 
@@ -27,7 +27,7 @@ Places = NDArray[np.intp]
 LABEL, NUMBER, MEMORY = 0, 1, 2  # columns of `Codes.rows`
 BLOCK = 256  # rows widened at a time: they fit the cache, and are too few to wake BLAS threads
 ROUNDING = np.float32(1e-5)  # of single precision itself
-KEPT_AS_FLOATS = range(1_000, 20_000)  # vectors of one label
+KEPT_AS_FLOATS = range(20_000)  # vectors of one label
 SIGNED_FROM = 20_000
 PLACE_BYTES = 100  # of an entry of `Codes.places`
 MUCH_LARGER = 4  # times: a part that stays as it is when another is added

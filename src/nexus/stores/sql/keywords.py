@@ -27,7 +27,7 @@ Scores = NDArray[np.float64]
 SPARSE = 8  # when numbers are this much more spread out than rows, sort instead of spreading out
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Postings:
     """Which memories of a label hold a term: number, how often, length and thread of each."""
 
@@ -38,7 +38,13 @@ class Postings:
 
     @property
     def bytes(self) -> int:
-        return 4 * self.memories.nbytes + 200
+        return 6 * self.memories.nbytes + 300
+
+    @cached_property
+    def by_thread(self) -> tuple[Ints, Ints]:
+        """Conversations that hold the term, rising, and how often."""
+        threads, places = np.unique(self.threads, return_inverse=True)
+        return threads, np.bincount(places, weights=self.frequencies).astype(np.int64)
 
     def __len__(self) -> int:
         return len(self.memories)
@@ -68,7 +74,7 @@ class _Asked:
 
     view: Readable
     terms: tuple[str, ...]
-    lists: list[Postings]
+    found: Sequence[Sequence[Postings]]  # of each term, label by label
     conversations: ThreadLengths
 
     @property
@@ -80,26 +86,32 @@ class _Asked:
         return sum(state.terms for state in self.view.labels) / self.documents
 
     @cached_property
+    def lists(self) -> list[Postings]:
+        """The postings of each term, in all labels together."""
+        return [each[0] if len(each) == 1 else _joined([EMPTY, *each]) for each in self.found]
+
+    @cached_property
     def scores(self) -> tuple[Ints, Scores]:
         """Memories that hold a term, and their scores as a share of the best possible."""
         weights = [inverse_frequency(self.documents, len(found)) for found in self.lists]
         numbers, scores = _added_up(self.lists, weights, self.average)
         return numbers, scores / best_possible(weights)
 
-    @cached_property
-    def thread_scores(self) -> tuple[Ints, Scores]:
-        """Conversations that hold a term, and their scores, each counted as one text."""
+    def thread_scores(self, wanted: Ints) -> Scores:
+        """The scores of these conversations, each counted as one text."""
         count = sum(state.threads for state in self.view.labels)
-        average = sum(state.terms for state in self.view.labels) / max(count, 1)
-        known, lists, weights = self.conversations, [], []
-        for found in self.lists:
-            threads, places = np.unique(found.threads, return_inverse=True)
-            times = np.bincount(places, weights=found.frequencies, minlength=len(threads))
-            lengths = known.lengths[np.searchsorted(known.threads, threads)]
-            lists.append(Postings(threads, times.astype(np.int64), lengths, threads))
-            weights.append(inverse_frequency(count, len(threads)))
-        numbers, scores = _added_up(lists, weights, average)
-        return numbers, scores / best_possible(weights)
+        average = sum(state.terms for state in self.view.labels) / max(count, 1) or 1.0
+        lengths = _looked_up(self.conversations.threads, self.conversations.lengths, wanted)
+        slack = K1 * (1 - B + B * lengths / average)
+        total, weights = np.zeros(len(wanted)), []
+        for found in self.found:
+            held = [postings.by_thread for postings in found if len(postings)]
+            weights.append(inverse_frequency(count, sum(len(threads) for threads, _ in held)))
+            times = np.zeros(len(wanted))
+            for threads, often in held:  # no conversation is in two labels
+                times += _looked_up(threads, often, wanted)
+            total += weights[-1] * times * (K1 + 1) / (times + slack)
+        return total / best_possible(weights)
 
 
 class Keywords:
@@ -122,8 +134,9 @@ class Keywords:
         asked = self._asked(session, view, terms)
         if not asked.documents or not asked.terms:
             return []
-        numbers, scores = asked.scores
-        return best_first(session, view, grant, numbers, scores, where=where, limit=limit)
+        boxes = self.cards.at_hand(session, view) if where is None else ()
+        found = (session, view, grant, *asked.scores)
+        return best_first(*found, where=where, limit=limit, boxes=boxes)
 
     def count(self, session: Session, view: Readable, terms: Sequence[str]) -> int:
         """How many memories hold one of the terms."""
@@ -157,7 +170,7 @@ class Keywords:
             places = np.array([card.memory for _, card in cards], dtype=np.int64)
             threads = np.array([card.place for _, card in cards], dtype=np.int64)
             keyword = _looked_up(*asked.scores, places)
-            thread_keyword = _looked_up(*asked.thread_scores, threads)
+            thread_keyword = asked.thread_scores(threads)
         scores = zip(_share(keyword), _share(thread_keyword), strict=True)
         return {
             id: card.candidate(id, own, whole)
@@ -180,19 +193,19 @@ class Keywords:
         learned = any(state.learned for state in view.labels)
         last = self._last.get(learned)
         if last is None or last.terms != wanted or last.view != view:
-            lists = self._postings(session, view, wanted)
-            last = _Asked(view, wanted, lists, self._thread_lengths(session, view))
+            found = self._postings(session, view, wanted)
+            last = _Asked(view, wanted, found, self._thread_lengths(session, view))
             self._last[learned] = last
         return last
 
-    def _postings(self, session: Session, view: Readable, terms: Sequence[str]) -> list[Postings]:
-        """The postings of each term, in all labels together."""
+    def _postings(
+        self, session: Session, view: Readable, terms: Sequence[str]
+    ) -> list[list[Postings]]:
+        """The postings of each term, label by label."""
         full = [state for state in view.labels if state.documents]
         wanted = {(view.workspace, s.label, term): s for term in terms for s in full}
         found = iter(self._cache.fresh(wanted, partial(_read, session)))
-        if len(full) == 1:
-            return list(found)
-        return [_joined([EMPTY, *islice(found, len(full))]) for _ in terms]
+        return [list(islice(found, len(full))) for _ in terms]
 
     def _thread_lengths(self, session: Session, view: Readable) -> ThreadLengths:
         full = sorted((s for s in view.labels if s.documents), key=lambda state: state.label)
@@ -215,13 +228,11 @@ def _share(scores: Scores) -> list[float]:
     return shares
 
 
-def _looked_up(numbers: Ints, scores: Scores, wanted: Ints) -> Scores:
-    """The scores of the wanted numbers; 0 where there is none."""
+def _looked_up(numbers: Ints, scores: Scores | Ints, wanted: Ints) -> Scores:
+    """What stands beside the wanted among rising numbers; 0 where there is none."""
     if not len(numbers):
         return np.zeros(len(wanted))
-    order = np.argsort(numbers)
-    places = np.clip(np.searchsorted(numbers[order], wanted), 0, len(numbers) - 1)
-    found = order[places]
+    found = np.minimum(np.searchsorted(numbers, wanted), len(numbers) - 1)
     return np.where(numbers[found] == wanted, scores[found], 0.0)
 
 
@@ -257,7 +268,7 @@ def _lengths(
 ) -> list[ThreadLengths]:
     lengths = []
     for key, found in zip(stale, session.read_each("thread_lengths", list(stale)), strict=True):
-        table = np.array(found, dtype=np.int64).reshape(-1, 2)
+        table = np.array(sorted(found), dtype=np.int64).reshape(-1, 2)
         lengths.append(ThreadLengths(table[:, 0] | (key[1] << 32), table[:, 1].copy()))
     return lengths
 

@@ -21,7 +21,7 @@ from ..checks import DIGITS, check_vector, ranked
 from .best import best_first, names
 from .cache import LabelCache
 from .candidates import candidates, ceilings
-from .cards import CardBox, pick
+from .cards import CardBox, Cards, pick
 from .codes import LABEL, MEMORY, NUMBER, Codes, Ints, LabelCodes, Way, encoded
 from .labels import Readable, locked_workspace, readable, take_numbers
 from .session import Connections, Session
@@ -88,7 +88,9 @@ class SqlVectors:
         if not blocks:
             return []
         search = _Search(session, view, grant, profile, asked, limit)
-        return search.past_filter(blocks, where) if where else search.among_all(blocks)
+        if where:
+            return search.past_filter(blocks, where)
+        return search.among_all(blocks, self._cards.at_hand(session, view))
 
     def _blocks(self, session: Session, view: Readable, profile: int) -> Iterator[Codes]:
         wanted = {(view.workspace, s.label, profile): s for s in view.labels if s.latest}
@@ -100,25 +102,26 @@ class SqlVectors:
     ) -> dict[str, float]:
         asked = check_vector(profile, vector)
         with self._connections.reading() as session:
-            known = self._in_memory(session, grant, profile, ids)
-            if len(known) < len(ids):
-                known |= self.get(grant, profile, [id for id in ids if id not in known])
-        return scored(known, asked)
+            view = readable(session, grant).searched(learned=False)
+            number = profile_number(session, profile)
+            known = self._scored_in_memory(session, view, number, asked, ids)
+            rest = [id for id in ids if id not in known]
+            return known | scored(self.get(grant, profile, rest), asked) if rest else known
 
-    def _in_memory(
-        self, session: Session, grant: Grant, profile: EmbeddingProfile, ids: Sequence[str]
-    ) -> dict[str, Floats]:
-        """The vectors of those that lie in memory anyhow, for `nearest` to look at."""
-        view = readable(session, grant).searched(learned=False)
-        cards = list(pick(self._cards.readable(session, view), ids))
-        known = {}
-        for block in self._blocks(session, view, profile_number(session, profile)):
+    def _scored_in_memory(
+        self, session: Session, view: Readable, profile: int, asked: Floats, ids: Sequence[str]
+    ) -> dict[str, float]:
+        """Of those whose vectors lie in memory anyhow, for `nearest` to look at."""
+        cards = list(pick(self._cards.at_hand(session, view), ids))
+        scores: dict[str, float] = {}
+        for block in self._blocks(session, view, profile):
             if (floats := block.floats) is not None:
                 places = block.place_of()
-                for id, card in cards:
-                    if (place := places.get(card.memory)) is not None:
-                        known[id] = floats[place]
-        return known
+                here = {id: places[card.memory] for id, card in cards if card.memory in places}
+                if here:
+                    found = cosines(floats[list(here.values())], asked)
+                    scores |= zip(here, found.tolist(), strict=True)
+        return scores
 
     def missing(self, grant: Grant, profile: EmbeddingProfile, *, limit: int) -> list[Memory]:
         with self._connections.reading() as session:
@@ -154,7 +157,7 @@ class _Search:
     asked: Floats
     limit: int
 
-    def among_all(self, blocks: Sequence[Codes]) -> list[Scored]:
+    def among_all(self, blocks: Sequence[Codes], boxes: Sequence[Cards]) -> list[Scored]:
         near = [block for block in candidates(blocks, self.asked, self.limit) if len(block)]
         found = [self._exact(block.rows, block.floats) for block in near]
         return best_first(
@@ -165,6 +168,7 @@ class _Search:
             np.concatenate([scores for _, scores in found]),
             where=None,
             limit=self.limit,
+            boxes=boxes,
         )
 
     def past_filter(self, blocks: Sequence[Codes], where: Filter) -> list[Scored]:

@@ -11,7 +11,7 @@ import sqlite3
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -49,6 +49,7 @@ class Named:
 
     writes = False
     views: dict[Hashable, tuple[int, Readable]]
+    seen: dict[Hashable, Readable]  # in the moment that is being read
 
     def run(self: Any, name: str, values: Mapping[str, object] | tuple[()] = ()) -> Rows:
         cursor: Rows = self.execute(SQL[name], values)
@@ -63,20 +64,21 @@ class Named:
         return [execute(sql, row).fetchall() for row in rows]
 
     def view(self: Any, key: Hashable, make: Callable[[], Readable]) -> Readable:
-        """One question compiles the same grant several times; while nobody has written anything
-        in between (SQLite's data version tells), the first answer stands. It does not tell of a
-        connection's own writes.
+        """One question compiles the same grant several times, and the next one again; while
+        nobody has written anything in between (SQLite's data version tells), the first answer
+        stands. It does not tell of a connection's own writes.
         """
         if self.writes:
             return make()
-        (version,) = self.execute("PRAGMA data_version").fetchone()
-        known: tuple[int, Readable] | None = self.views.get(key)
-        if known and known[0] == version:
-            return known[1]
-        if len(self.views) >= MOST_VIEWS:
-            self.views.clear()
-        view = make()
-        self.views[key] = (version, view)
+        if key not in self.seen:
+            (version,) = self.execute("PRAGMA data_version").fetchone()
+            known: tuple[int, Readable] | None = self.views.get(key)
+            if known is None or known[0] != version:
+                if len(self.views) >= MOST_VIEWS:
+                    self.views.clear()
+                known = self.views[key] = (version, make())
+            self.seen[key] = known[1]
+        view: Readable = self.seen[key]
         return view
 
     def floats(self, vectors: Sequence[bytes]) -> Floats:
@@ -152,7 +154,7 @@ class Connections:
                 check_same_thread=False,
                 factory=self._kind,
             )
-            connection.views = {}
+            connection.views, connection.seen = {}, {}
             self._prepare(connection)
             self._refuse_strangers(connection)
             connection.execute("PRAGMA page_size = 4096")  # a commit writes few and small pages
@@ -168,17 +170,17 @@ class Connections:
             connection.close()
             raise StoreUnavailable(f"{self.path} holds something else, not a Nexus memory")
 
-    @contextmanager
-    def reading(self) -> Iterator[Connection]:
+    def reading(self) -> AbstractContextManager[Connection]:
         """A connection nobody else uses meanwhile; all that is read on it is of one moment.
 
         Otherwise a cache would take note of rows that its label did not yet tell of. Inside
         another `reading` of the same thread it is that one's moment.
         """
         held: Connection | None = getattr(self._held, "connection", None)
-        if held is not None:
-            yield held
-            return
+        return self._moment() if held is None else nullcontext(held)
+
+    @contextmanager
+    def _moment(self) -> Iterator[Connection]:
         self._check_open()
         with self._mutex:
             connection = self._idle.pop() if self._idle else None
@@ -186,6 +188,7 @@ class Connections:
         self._held.connection = connection
         try:
             with self.errors_mapped():
+                connection.seen.clear()
                 connection.execute("BEGIN")
                 yield connection
         finally:
