@@ -37,6 +37,7 @@ class StoreSettings:
     graph: str | None = field(default=None, repr=False)  # neo4j://…; None: in the store
     key: str | None = field(default=None, repr=False)  # None: nothing is encrypted
     key_command: str | None = None  # prints the key
+    connections: int = 20  # to a server, for each process
     cache_megabytes: int = 256
 
 

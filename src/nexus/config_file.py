@@ -40,6 +40,7 @@ EXPECTED = {
 }
 RANGES = {
     "memory.dimension": (1, 100_000),
+    "memory.store.connections": (1, 10_000),
     "memory.store.cache_megabytes": (1, 1_000_000),
     "memory.embeddings.dimension": (1, 100_000),
     "memory.embeddings.cached_questions": (1, 10_000_000),

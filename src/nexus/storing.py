@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .stores.beside import VectorsElsewhere, WindowElsewhere
 
 SQLITE = ("sqlite",)
+POSTGRES = ("postgresql", "postgres")
 WINDOWS = tuple(f"redis{tls}{kind}" for kind in ("", "+sentinel", "+cluster") for tls in ("", "s"))
 GRAPHS = ("neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc")
 VECTORS = ("plain", "sqlite-vec", "lancedb")
@@ -90,7 +91,7 @@ def lance_folder(settings: StoreSettings) -> Path:
 
 
 def make_records(settings: StoreSettings) -> Store:
-    """`:memory:`, a file, `sqlite:///file`, or what a plug-in registered for its URL scheme."""
+    """`:memory:`, a file, `sqlite:///file`, `postgresql://…`, or what a plug-in registered."""
     url = in_use(settings.url, "the store")
     if url == ":memory:":
         from .stores.inprocess import InProcessStore  # noqa: PLC0415  # parts load lazily
@@ -98,7 +99,7 @@ def make_records(settings: StoreSettings) -> Store:
         return InProcessStore()
     if file := file_of(settings):
         return _sqlite(settings, file)
-    return _plugin(settings, scheme_of(url) or "")
+    return _postgres(settings) if is_postgres(settings) else _plugin(settings)
 
 
 def file_of(settings: StoreSettings) -> Path | None:
@@ -110,6 +111,10 @@ def file_of(settings: StoreSettings) -> Path | None:
     return Path(url[len("sqlite://") :].removeprefix("/") if scheme else url).expanduser()
 
 
+def is_postgres(settings: StoreSettings) -> bool:
+    return scheme_of(in_use(settings.url, "the store")) in POSTGRES
+
+
 def _sqlite(settings: StoreSettings, file: Path) -> Store:
     from .stores.sqlite.store import SqliteStore  # noqa: PLC0415
 
@@ -118,12 +123,26 @@ def _sqlite(settings: StoreSettings, file: Path) -> Store:
     return SqliteStore(file, vectors=vectors, cache_megabytes=cache_megabytes, key=key)
 
 
-def _plugin(settings: StoreSettings, scheme: str) -> Store:
+def _postgres(settings: StoreSettings) -> Store:
+    require("psycopg", "Postgres", "postgres")
+    require("psycopg_pool", "Postgres", "postgres")
+    from .stores.postgres.store import PostgresStore  # noqa: PLC0415
+
+    if settings.vectors == "sqlite-vec":
+        raise ConfigError("sqlite-vec is an index of SQLite; Postgres has plain or lancedb")
+    _refuse_key(settings, "Postgres")
+    return PostgresStore(
+        settings.url, cache_megabytes=settings.cache_megabytes, connections=settings.connections
+    )
+
+
+def _plugin(settings: StoreSettings) -> Store:
+    scheme = scheme_of(settings.url) or ""
     from importlib.metadata import entry_points  # noqa: PLC0415  # slow, and seldom needed
 
     plugins = entry_points(group="nexus.stores")
     if scheme not in plugins.names:
-        hint = nearest_scheme(scheme, [*SQLITE, *sorted(plugins.names)])
+        hint = nearest_scheme(scheme, [*SQLITE, *POSTGRES, *sorted(plugins.names)])
         raise ConfigError(f"no store for {scheme}://; {hint} A file or :memory: are stores, too")
     _refuse_key(settings, f"{scheme}://")
     made: Store = plugins[scheme].load()(settings.url)

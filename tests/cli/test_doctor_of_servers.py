@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import pytest
+from tests.servers.postgres import Database
 from tests.servers.redis import Redis
+
+from nexus.stores.postgres.store import PostgresStore
 
 
 def checks_of(lines, code: int = 0) -> dict[str, dict[str, str]]:
@@ -52,3 +57,112 @@ def test_a_redis_that_refuses_when_full_is_noted(lines, shell, redis_server: Red
     redis_server.ask("CONFIG", "SET", "maxmemory", "0")
     assert "noeviction" in detail
     assert "volatile-ttl" in detail
+
+
+@pytest.fixture
+def prepared(postgres: Database, monkeypatch: pytest.MonkeyPatch) -> Database:
+    """A database that holds a memory, and is the configured store."""
+    monkeypatch.setenv("NEXUS_STORE", postgres.url)
+    with closing(PostgresStore(postgres.url)):
+        return postgres
+
+
+def problems_of(lines) -> list[str]:
+    found = [check for check in lines("doctor", code=1) if check["state"] == "problem"]
+    return [f"{check['name']}: {check['detail']}" for check in found]
+
+
+@pytest.mark.requirement("C3")
+def test_a_postgres_that_is_as_it_should_be(run, lines, prepared: Database) -> None:
+    run("remember", "The launch is on Tuesday.")
+
+    checks = checks_of(lines)
+
+    assert {check["state"] for check in checks.values()} == {"ok", "note"}
+    assert checks["postgres"]["detail"].startswith("version ")
+    assert checks["pgvector"]["detail"].startswith("version ")
+    assert checks["schema"]["detail"] == "version 1"
+    assert "bound by row-level security" in checks["user"]["detail"]
+    assert "forced on all" in checks["walls"]["detail"]
+    assert "owns nothing" in checks["rights"]["detail"]
+    assert "memory.store.connections" in checks["connections"]["detail"]
+    assert checks["vectors"]["state"] == "ok"
+
+
+def test_an_empty_database_is_looked_at_and_left_empty(lines, postgres, monkeypatch) -> None:
+    monkeypatch.setenv("NEXUS_STORE", postgres.url)
+
+    checks = checks_of(lines)
+
+    assert "the first opening prepares it" in checks["schema"]["detail"]
+    assert postgres.run("SELECT to_regnamespace('nexus')") == [(None,)]
+
+
+def test_whoever_may_not_prepare_a_database_is_told_what_to_grant(lines, postgres, monkeypatch):
+    monkeypatch.setenv("NEXUS_STORE", postgres.url_of("stranger"))
+
+    (problem,) = problems_of(lines)
+
+    assert "GRANT CREATE ON DATABASE" in problem
+    assert 'TO "stranger"' in problem
+
+
+@pytest.mark.parametrize(
+    ("harm", "said"),
+    [
+        (
+            "REVOKE DELETE ON nexus.memories FROM nexus_app",
+            "rights: GRANT DELETE ON nexus.memories TO nexus_app;",
+        ),
+        (
+            "REVOKE USAGE ON SCHEMA nexus FROM nexus_app",
+            "rights: GRANT USAGE ON SCHEMA nexus TO nexus_app;",
+        ),
+        ("ALTER TABLE nexus.events NO FORCE ROW LEVEL SECURITY", "walls: events binds everybody"),
+        ("ALTER TABLE nexus.events DISABLE ROW LEVEL SECURITY", "walls: events is open"),
+        ("DROP POLICY bound ON nexus.links", "walls: links is open"),
+        ("GRANT SELECT ON nexus.events_3 TO nexus_app", "rights: 1 partitions are open"),
+        (
+            "INSERT INTO nexus.schema_version VALUES (999, 'from the future', now())",
+            "schema: version 999 is of a newer Nexus",
+        ),
+    ],
+)
+def test_what_is_wrong_is_told_with_the_line_that_helps(lines, prepared, harm, said) -> None:
+    prepared.run(harm)
+
+    problems = problems_of(lines)
+
+    assert any(problem.startswith(said) for problem in problems), problems
+
+
+def test_a_superuser_is_a_problem(lines, prepared: Database, monkeypatch) -> None:
+    monkeypatch.setenv("NEXUS_STORE", prepared.url_of("postgres"))
+
+    (problem,) = problems_of(lines)
+
+    assert problem.startswith("user: postgres is a superuser, whom no wall stops")
+
+
+def test_a_postgres_that_is_away_is_told_soon_and_without_its_password(run, monkeypatch) -> None:
+    monkeypatch.setenv("NEXUS_STORE", "postgresql://app:s3cret@127.0.0.1:1/nexus")
+
+    said = run("doctor", code=1).output
+
+    assert "s3cret" not in said
+    assert "postgresql://app:***@127.0.0.1:1/nexus" in said
+    assert "refused" in said
+
+
+def test_work_that_waits_is_told(run, lines, prepared: Database) -> None:
+    run("observe", "alice", "The launch is on Tuesday.", "--workspace", "acme")
+    requeue = "UPDATE nexus.outbox SET attempts = 3, error = 'away'"
+    prepared.run(
+        "INSERT INTO nexus.outbox SELECT workspace, seq, label, 'indexed', now()"
+        " FROM nexus.events ON CONFLICT DO NOTHING"
+    )
+    prepared.run(requeue)
+
+    (problem,) = problems_of(lines)
+
+    assert problem == "outbox: 1 events of acme are stuck after 3 attempts: away"

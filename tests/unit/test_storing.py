@@ -6,12 +6,15 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.servers.postgres import Database
 
-from nexus.config import Settings, StoreSettings, load_settings
-from nexus.core.errors import ConfigError, MissingExtra
+from nexus import Nexus
+from nexus.config import EmbeddingSettings, Settings, StoreSettings, load_settings
+from nexus.core.errors import ConfigError, MissingExtra, StoreUnavailable
 from nexus.stores.beside import CombinedStore
 from nexus.stores.inprocess import InProcessStore
 from nexus.stores.lancedb.vectors import LanceVectors
+from nexus.stores.postgres.store import PostgresStore
 from nexus.stores.redis.window import RedisWindow
 from nexus.stores.sqlite.store import SqliteStore
 from nexus.storing import key_of, lance_folder, make_store
@@ -52,6 +55,48 @@ def test_a_file_is_a_store_however_it_is_written(url: str, tmp_path: Path) -> No
 def test_a_wrong_address_is_answered_with_the_nearest_right_one(settings, answer: str) -> None:
     with pytest.raises(ConfigError, match=answer):
         make_store(StoreSettings(**{"url": ":memory:", **settings}))
+
+
+@pytest.mark.requirement("C3")
+@pytest.mark.parametrize("scheme", ["postgresql", "postgres"])
+def test_a_postgres_is_a_store(scheme: str, postgres: Database) -> None:
+    url = postgres.url.replace("postgresql://", f"{scheme}://")
+
+    store = make_store(StoreSettings(url=url, connections=3))
+
+    assert isinstance(store, PostgresStore)
+    assert store.workspaces() == []
+    store.close()
+    with pytest.raises(ConfigError, match="sqlite-vec is an index of SQLite"):
+        make_store(StoreSettings(url=url, vectors="sqlite-vec"))
+
+
+@pytest.mark.requirement("C2", "C3")
+def test_lancedb_and_redis_stand_beside_postgres(
+    postgres: Database, redis_url: str, tmp_path: Path
+) -> None:
+    folder = str(tmp_path / "index")
+    chosen = StoreSettings(
+        url=postgres.url, vectors="lancedb", vectors_path=folder, window=redis_url
+    )
+    settings = Settings(store=chosen, embeddings=EmbeddingSettings(provider="hashing"))
+
+    with Nexus.open(settings=settings, background=False) as nexus:
+        room = nexus.workspace("acme").room("design")
+        room.observe("alice", "The launch is on Tuesday.", key="launch")
+        room.note("plan", "ship it")
+        (hit,) = room.recall("When is the launch?", limit=1)
+
+        assert hit.event_keys == ("launch",)
+        assert [note.value for note in room.notes()] == ["ship it"]
+
+
+def test_a_server_that_is_away_is_named_without_its_password() -> None:
+    with pytest.raises(StoreUnavailable) as away:
+        make_store(StoreSettings(url="postgresql://app:s3cret@127.0.0.1:1/nexus"))
+
+    assert "postgresql://app:***@127.0.0.1:1/nexus" in str(away.value)
+    assert "s3cret" not in str(away.value)
 
 
 def test_no_password_shows_in_printed_settings() -> None:

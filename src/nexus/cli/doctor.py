@@ -18,7 +18,7 @@ from ..core.urls import masked
 from ..products import make_embedder
 from ..providers.extras import require
 from ..stores.checkups.sqlite import examine_file, examine_library
-from ..storing import check_settings, file_of, lance_folder, make_records
+from ..storing import check_settings, file_of, is_postgres, lance_folder, make_records
 from .lazy import FOUND_NOTHING
 from .options import Door, json_option, store_options
 from .output import message, print_json, print_table
@@ -82,10 +82,21 @@ def _store(settings: Settings) -> Iterator[Check]:
         return
     if file:
         yield from examine_file(file)
+    elif is_postgres(settings.store):
+        yield from _postgres(settings.store)
+        if not _is_there(settings.store):
+            return
     with closing(make_records(settings.store)) as store:
         names = [workspace.value for workspace in store.workspaces()]
         shown = masked(settings.store.url)
         yield Check("store", OK, f"{shown} opens; workspaces: {len(names)}")
+
+
+def _postgres(settings: StoreSettings) -> Iterator[Check]:
+    require("psycopg", "Postgres", "postgres")
+    from ..stores.checkups.postgres import examine  # noqa: PLC0415  # an extra
+
+    yield from examine(in_use(settings.url, "the store"), pool=settings.connections)
 
 
 def _window(settings: Settings) -> Iterator[Check]:
@@ -123,6 +134,11 @@ def _embedder(settings: Settings) -> Iterator[Check]:
 
 
 def _is_there(settings: StoreSettings) -> bool:
+    """Whether opening it would create nothing."""
+    if is_postgres(settings):
+        from ..stores.checkups.postgres import prepared  # noqa: PLC0415  # an extra
+
+        return prepared(settings.url)
     file = file_of(settings)
     return file is not None and file.exists()
 

@@ -34,6 +34,7 @@ ABOUT = {
     " followed in the store.",
     "memory.store.key": "What is kept is encrypted with it. $NEXUS_KEY overrules it.",
     "memory.store.key_command": "Or a command that prints the key.",
+    "memory.store.connections": "To a server at most, for each process of Nexus.",
     "memory.store.cache_megabytes": "Memory for vectors and keywords that are in use.",
     "memory.embeddings": "Who turns texts into vectors. After a change: `nexus reembed`.",
     "memory.embeddings.provider": "builtin | minilm | openai | gemini | ollama | hashing."

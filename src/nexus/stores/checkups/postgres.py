@@ -1,0 +1,198 @@
+"""A look at a Postgres: whether it answers, what it has, who we are there and what we may do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import psycopg
+from psycopg import Connection
+from psycopg.conninfo import make_conninfo
+
+from ...core.checkup import NOTE, OK, PROBLEM, Check, latency
+from ...core.urls import masked
+from ..postgres.connections import LOCK_SECONDS, MOST_CONNECTIONS, ROLE, STATEMENT_SECONDS
+from ..postgres.migrate import OLDEST_SERVER, OLDEST_VECTOR, migrations
+from ..queries import load_queries
+from .sqlite import waiting_work
+
+PATIENCE_SECONDS = 3
+RIGHTS = ("SELECT", "INSERT", "UPDATE", "DELETE")
+NEEDED = {"schema_version": ("SELECT",), "profiles": ("SELECT", "INSERT", "UPDATE")}  # else all
+SQL = load_queries(__package__, "postgres.sql")
+
+
+def prepared(url: str) -> bool:
+    """Whether the database answers and holds a memory: only then is it opened."""
+    try:
+        with _connected(url) as connection:
+            return bool(_one(connection, "tables")[0])
+    except psycopg.Error:
+        return False
+
+
+def examine(url: str, *, pool: int = MOST_CONNECTIONS) -> Iterator[Check]:
+    shown = masked(url)
+    try:
+        with _connected(url) as connection:
+            answers = latency(lambda: connection.execute("SELECT 1"))
+            yield Check("store", OK, f"{shown} answers, {answers}")
+            yield from _server(connection, pool)
+            yield from _user(connection)
+            if not _one(connection, "tables")[0]:
+                yield _unprepared(connection)
+                return
+            yield from _schema(connection)
+            yield from _worker_role(connection)
+            yield from _walls(connection)
+            yield from _work(connection)
+    except psycopg.Error as error:
+        why = masked(" ".join(str(error).split()))
+        yield Check("store", PROBLEM, f"{shown}: {why}")
+
+
+def _connected(url: str) -> Connection[Any]:
+    options = f"-c statement_timeout={PATIENCE_SECONDS}s"
+    address = make_conninfo(url, connect_timeout=PATIENCE_SECONDS, application_name="nexus doctor")
+    return psycopg.connect(make_conninfo(address, options=options), autocommit=True)
+
+
+def _one(connection: Connection[Any], name: str, values: Mapping[str, str] | None = None) -> Any:
+    return connection.execute(SQL[name].encode(), values).fetchone()
+
+
+def _server(connection: Connection[Any], pool: int) -> Iterator[Check]:
+    version = connection.info.server_version
+    spelt = f"version {version // 10_000}.{version % 10_000}"
+    if version < OLDEST_SERVER:
+        yield Check("postgres", PROBLEM, f"{spelt} is too old: Nexus needs 13 or newer")
+    else:
+        yield Check("postgres", OK, spelt)
+    yield _vector(_one(connection, "extension"))
+    most, reserved, used = _one(connection, "connections")
+    left = most - reserved - used
+    takes = f"each process of Nexus takes up to {pool} (memory.store.connections)"
+    ends = f"statements end after {STATEMENT_SECONDS:.0f} s, waits for locks {LOCK_SECONDS:.0f} s"
+    detail = f"{left} of {most} are free; {takes}; {ends}"
+    yield Check("connections", OK if left >= pool else NOTE, detail)
+
+
+def _vector(row: tuple[str | None, str] | None) -> Check:
+    if row is None:
+        detail = "not on the server: install its package (postgresql-…-pgvector) there"
+        return Check("pgvector", PROBLEM, detail)
+    installed, available = row
+    if installed is None:
+        detail = f"{available} is there but not installed here: CREATE EXTENSION vector;"
+        return Check("pgvector", PROBLEM, detail)
+    if tuple(int(part) for part in installed.split(".")[:2]) < OLDEST_VECTOR:
+        oldest = ".".join(map(str, OLDEST_VECTOR))
+        detail = f"{installed} is too old, Nexus needs {oldest}: ALTER EXTENSION vector UPDATE;"
+        return Check("pgvector", PROBLEM, detail)
+    return Check("pgvector", OK, f"version {installed}")
+
+
+def _user(connection: Connection[Any]) -> Iterator[Check]:
+    """Whoever holds the address: nobody who stands above the walls."""
+    user, _, superuser, bypasses, _, _ = _one(connection, "who")
+    if superuser or bypasses:
+        what = "is a superuser" if superuser else "has BYPASSRLS"
+        detail = f"{user} {what}, whom no wall stops: CREATE ROLE app LOGIN; GRANT {ROLE} TO app;"
+        yield Check("user", PROBLEM, f"{detail} and connect as app")
+    else:
+        yield Check("user", OK, f"{user}, bound by row-level security")
+
+
+def _unprepared(connection: Connection[Any]) -> Check:
+    """A database that has nothing of ours, and whether this user may prepare it."""
+    user, database, superuser, _, may_create, may_make_roles = _one(connection, "who")
+    role = _one(connection, "worker_role", {"role": ROLE})
+    missing = []
+    if not may_create:
+        missing.append(f'GRANT CREATE ON DATABASE "{database}" TO "{user}";')
+    if role is None and not (superuser or may_make_roles):
+        missing.append(f'CREATE ROLE {ROLE} NOLOGIN; GRANT {ROLE} TO "{user}";')
+    elif role is not None and not role[2]:
+        missing.append(f'GRANT {ROLE} TO "{user}";')
+    if missing:
+        detail = f"is not prepared, and {user} may not prepare it: {' '.join(missing)}"
+        return Check("schema", PROBLEM, detail)
+    return Check("schema", NOTE, "nothing is there yet; the first opening prepares it")
+
+
+def _schema(connection: Connection[Any]) -> Iterator[Check]:
+    if not _one(connection, "usage", {"role": ROLE})[0]:
+        yield Check("rights", PROBLEM, f"GRANT USAGE ON SCHEMA nexus TO {ROLE};")
+    try:
+        (version,) = _one(connection, "version")
+    except psycopg.errors.InsufficientPrivilege:
+        return  # what is missing is said with the rights
+    newest = max(migrations())
+    if version > newest:
+        detail = f"version {version} is of a newer Nexus: pip install -U nexus-memory"
+        yield Check("schema", PROBLEM, detail)
+    elif version < newest:
+        detail = f"version {version}; the next opening brings it to {newest}"
+        yield Check("schema", NOTE, detail)
+    else:
+        yield Check("schema", OK, f"version {version}")
+
+
+def _worker_role(connection: Connection[Any]) -> Iterator[Check]:
+    """The role all work is done as, and what it lacks."""
+    role = _one(connection, "worker_role", {"role": ROLE})
+    if role is None:
+        yield Check("role", PROBLEM, f"{ROLE} is not there: CREATE ROLE {ROLE} NOLOGIN;")
+        return
+    superuser, bypasses, member = role
+    if superuser or bypasses:
+        detail = f"{ROLE} stands above the walls: ALTER ROLE {ROLE} NOSUPERUSER NOBYPASSRLS;"
+        yield Check("role", PROBLEM, detail)
+    if not member:
+        user = _one(connection, "who")[0]
+        yield Check("role", PROBLEM, f'{user} may not work as {ROLE}: GRANT {ROLE} TO "{user}";')
+    rows = connection.execute(SQL["rights"].encode(), {"role": ROLE}).fetchall()
+    if owned := [table for table, _, owner, *_ in rows if owner == ROLE]:
+        detail = f"{ROLE} owns {', '.join(owned)}: ALTER TABLE nexus.{owned[0]} OWNER TO another;"
+        yield Check("role", PROBLEM, detail)
+    lacking = [
+        f"GRANT {right} ON nexus.{table} TO {ROLE};"
+        for table, partition, _, *has in rows
+        for right, granted in zip(RIGHTS, has, strict=True)
+        if not partition and not granted and right in NEEDED.get(table, RIGHTS)
+    ]
+    yield from (Check("rights", PROBLEM, line) for line in lacking)
+    around = [table for table, partition, _, *has in rows if partition and any(has)]
+    if around:  # a policy of the parent does not bind whoever asks a partition itself
+        lines = f"REVOKE ALL ON nexus.{around[0]} FROM {ROLE}, PUBLIC;"
+        yield Check("rights", PROBLEM, f"{len(around)} partitions are open by themselves: {lines}")
+    if not lacking and not around:
+        yield Check("rights", OK, f"{ROLE} has what it needs, and owns nothing")
+
+
+def _walls(connection: Connection[Any]) -> Iterator[Check]:
+    rows = connection.execute(SQL["walls"].encode()).fetchall()
+    down = [
+        (table, on and policy)
+        for table, on, forced, policy in rows
+        if not (on and forced and policy)
+    ]
+    for table, bound in down:
+        what = "binds everybody but its owner" if bound else "is open"
+        lines = f"ALTER TABLE nexus.{table} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;"
+        yield Check("walls", PROBLEM, f"{table} {what}: {lines}")
+    if not down:
+        yield Check("walls", OK, f"row-level security is forced on all {len(rows)} tables")
+
+
+def _work(connection: Connection[Any]) -> Iterator[Check]:
+    """Asked as the background worker asks: names of workspaces and numbers, no contents."""
+    try:
+        with connection.transaction():
+            connection.execute(f"SET LOCAL ROLE {ROLE}")
+            connection.execute("SET LOCAL search_path = nexus")
+            connection.execute("SELECT nexus.serve_everybody()")
+            rows = connection.execute(SQL["waiting"].encode()).fetchall()
+    except psycopg.errors.InsufficientPrivilege:
+        return
+    yield from (waiting_work(*row) for row in rows)
