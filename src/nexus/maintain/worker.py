@@ -14,6 +14,7 @@ from ..learn.learner import Learner
 IDLE_SECONDS = 1.0  # look for work of other processes, and for retries that are due
 BREATH_SECONDS = 0.005  # between batches, for those who are waiting
 CHORE_SECONDS = 60.0  # between looks for what can be done while nothing else is
+BEHIND_SECONDS = 0.1  # between looks while something has more to follow
 FOLLOW_SECONDS = 5.0  # between looks for what others have written, or a part that was away
 
 log = logging.getLogger(__name__)
@@ -38,6 +39,7 @@ class Worker:
         self._follow = follow
         self._next_chore = time.monotonic() + CHORE_SECONDS
         self._next_follow = time.monotonic()
+        self._behind = False
         self._wake = threading.Event()
         self._stop = threading.Event()
         self._lock = threading.Lock()
@@ -63,7 +65,7 @@ class Worker:
 
     def _run(self) -> None:
         while not self._stop.is_set():
-            self._wake.wait(IDLE_SECONDS)
+            self._wake.wait(BEHIND_SECONDS if self._behind else IDLE_SECONDS)
             self._wake.clear()
             self._drain()
 
@@ -74,8 +76,8 @@ class Worker:
                 self._next_follow = time.monotonic()
                 self.finish_calls()
             if time.monotonic() >= self._next_follow and not self._stop.is_set():
-                more = self._follow()
-                self._next_follow = time.monotonic() + (0.0 if more else FOLLOW_SECONDS)
+                self._behind = self._follow()
+                self._next_follow = time.monotonic() + (0.0 if self._behind else FOLLOW_SECONDS)
             if time.monotonic() >= self._next_chore and not self._stop.is_set():
                 more = self._chore()
                 self._next_chore = time.monotonic() + (IDLE_SECONDS if more else CHORE_SECONDS)

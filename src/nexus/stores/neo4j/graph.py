@@ -126,6 +126,8 @@ class Neo4jGraph:
     def follow(self) -> bool:
         """Follow the records a little; whether there is more to follow."""
         try:
+            if self._away:
+                self._mirror.greet()
             more = self._follower.step()
         except StoreUnavailable as error:
             if not self._away:

@@ -29,7 +29,8 @@ CYPHER = load_queries(__package__, "queries.cypher")
 SCHEMA = ("one_record", "one_name", "one_label", "one_home", "memories_by_label")
 
 ASKING_SECONDS = 0.3  # while somebody waits for an answer that the records can give, too
-WRITING_SECONDS = 10.0  # in the background
+WRITING_SECONDS = 30.0  # in the background
+GREETING_SECONDS = 2.0  # for one that was away: whoever learns must not wait for it
 CONNECTIONS = 16
 PART = 1_000  # nodes taken out in one transaction
 
@@ -80,6 +81,10 @@ class Mirror:
         asked = {"labels": labels, "names": names, "kinds": kinds, "limit": limit}
         (row,) = self._read("about", home, asked, seconds=ASKING_SECONDS)
         return About(tuple(row["ids"]), row["reached"] or 0, _by_label(row["generations"]))
+
+    def greet(self) -> None:
+        """Raise StoreUnavailable soon if it is not there."""
+        self._read("greeting", "", seconds=GREETING_SECONDS)
 
     def followed(self, home: str) -> Followed:
         (row,) = self._read("followed", home)

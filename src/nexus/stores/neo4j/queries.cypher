@@ -28,6 +28,9 @@ FOR (home:NexusHome) REQUIRE home.home IS UNIQUE
 CREATE INDEX nexus_memory IF NOT EXISTS
 FOR (memory:NexusMemory) ON (memory.home, memory.label)
 
+-- greeting --
+RETURN 1
+
 -- about --
 // How far it was followed is read first: what comes in meanwhile is found twice, and not lost.
 OPTIONAL MATCH (home:NexusHome {home: $home})
