@@ -19,6 +19,7 @@ from nexus.config import Settings
 from nexus.core.errors import NotFound, StoreUnavailable
 from nexus.core.records import event_id
 from nexus.embedders.hashing import HashingEmbedder
+from nexus.stores.postgres.store import PostgresStore
 
 BREATH = 0.002  # seconds between two writes: what is written is also checked
 
@@ -69,7 +70,9 @@ def forgotten(workspace, event: str) -> None:
 def main() -> None:
     url, acknowledged, threads, run = sys.argv[1:]
     notes = os.open(acknowledged, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    nexus = patiently(lambda: Nexus.open(url, settings=Settings(), embedder=HashingEmbedder()))
+    nexus = patiently(
+        lambda: Nexus.open(PostgresStore(url), settings=Settings(), embedder=HashingEmbedder())
+    )
     print("ready", flush=True)
     writers = [
         threading.Thread(target=write, args=(nexus, notes, f"{run}-{number}"))

@@ -7,10 +7,18 @@ import os
 import pytest
 
 FAST, ALL = 5, 50
+OF_A_SERVER = 4
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--kills", type=int, help="how often to kill a program that writes")
+
+
+@pytest.fixture
+def kills(request: pytest.FixtureRequest) -> int:
+    """How often to kill a server while it is written to."""
+    wanted = request.config.getoption("--kills", None) or os.environ.get("NEXUS_KILLS")
+    return int(wanted or OF_A_SERVER)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

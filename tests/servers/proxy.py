@@ -7,7 +7,8 @@
         wire.pause()            half-open: connections stay, new ones are taken, nothing arrives
         wire.resume()           what was held back arrives
         wire.reset()            every connection ends at once, with RST; new ones work
-        wire.truncate(100)      100 more bytes of answers arrive, then every connection ends
+        wire.truncate(100)      100 more bytes of answers arrive, then every connection ends;
+                                new ones work
         wire.refuse()           reset, and new connections are refused
         wire.accept()           new connections are taken again
         wire.connections        how many there are; `wire.accepted` counts all there ever were
@@ -122,13 +123,18 @@ class Proxy:
                     time.sleep(self.latency)
                 self._flowing.wait()
                 if answers and self._left is not None:
-                    piece, self._left = piece[: self._left], max(0, self._left - len(piece))
-                    sink.sendall(piece)
-                    if not self._left:
-                        break
-                    continue
+                    piece, self._left = piece[: self._left], self._left - len(piece)
                 sink.sendall(piece)
+                if self._left is not None and self._left <= 0:
+                    self._cut()
         self._end(pair, reset=False)
+
+    def _cut(self) -> None:
+        self._left = None
+        with self._lock:
+            pairs = list(self._pairs)
+        for pair in pairs:
+            self._end(pair, reset=False)
 
     def _end(self, pair: tuple[socket.socket, socket.socket], *, reset: bool) -> None:
         with self._lock:

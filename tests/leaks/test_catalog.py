@@ -1,0 +1,151 @@
+"""Every table of a tenant in Postgres stands behind its walls, by what the catalog itself says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pytest
+from tests.leaks.catalog import asks_once_a_row, complaints
+from tests.servers.postgres import Database, Postgres
+
+from nexus.stores.postgres.store import PostgresStore
+
+Connection = psycopg.Connection[Any]
+
+BOUND = "workspace = ANY ((SELECT nullif(current_setting('nexus.workspace', true), ''))::bigint[])"
+WALLED = f"""
+CREATE TABLE diary (workspace bigint NOT NULL, day integer, told text,
+                    PRIMARY KEY (workspace, day));
+ALTER TABLE diary ENABLE ROW LEVEL SECURITY;
+ALTER TABLE diary FORCE ROW LEVEL SECURITY;
+CREATE POLICY bound ON diary USING ({BOUND});
+GRANT SELECT ON diary TO nexus_app"""
+
+# What somebody could add or take away, and what is said about it.
+DEFECTS = {
+    "a table without anything": ("CREATE TABLE diary (told text)", "no policy"),
+    "row-level security off": (
+        f"{WALLED}; ALTER TABLE diary DISABLE ROW LEVEL SECURITY",
+        "row-level security is off",
+    ),
+    "not forced": (f"{WALLED}; ALTER TABLE diary NO FORCE ROW LEVEL SECURITY", "not forced"),
+    "no policy": (f"{WALLED}; DROP POLICY bound ON diary", "no policy"),
+    "a policy that lets everything through": (
+        f"{WALLED}; DROP POLICY bound ON diary; CREATE POLICY bound ON diary USING (true)",
+        "does not compare the workspace",
+    ),
+    "a second policy beside the first": (
+        f"{WALLED}; CREATE POLICY wide ON diary FOR SELECT USING (day > 0)",
+        "does not compare the workspace",
+    ),
+    "rows of others may be written": (
+        f"{WALLED}; ALTER POLICY bound ON diary WITH CHECK (true)",
+        "WITH CHECK of the policy bound does not compare",
+    ),
+    "the setting is asked for once a row": (
+        (
+            f"{WALLED}; ALTER POLICY bound ON diary"
+            " USING (workspace = current_setting('nexus.workspace')::bigint)"
+        ),
+        "once a row",
+    ),
+    "a key of its own": (
+        f"{WALLED}; ALTER TABLE diary ADD UNIQUE (day, workspace)",
+        "starts with day",
+    ),
+    "a foreign key into any workspace": (
+        f"{WALLED}; ALTER TABLE diary ADD told_in bigint REFERENCES workspaces (workspace)",
+        "the foreign key",
+    ),
+    "a partition that is reached directly": (
+        "GRANT SELECT ON memories_0 TO nexus_app",
+        "memories_0: row-level security is off",
+    ),
+    "a plain view": ("CREATE VIEW everything AS SELECT * FROM memories", "a plain view"),
+    "a materialized view": (
+        "CREATE MATERIALIZED VIEW everything AS SELECT * FROM memories",
+        "everything: row-level security is off",
+    ),
+    "a function with its owner's rights": (
+        (
+            "CREATE FUNCTION peek() RETURNS bigint LANGUAGE sql SECURITY DEFINER"
+            " AS 'SELECT count(*) FROM memories'"
+        ),
+        "SECURITY DEFINER",
+    ),
+    "a wall of ours taken away": (
+        "ALTER TABLE memories NO FORCE ROW LEVEL SECURITY",
+        "memories: row-level security is not forced",
+    ),
+    "a role above the walls": ("ALTER ROLE nexus_app BYPASSRLS", "above row-level security"),
+}
+
+
+@pytest.fixture(scope="module")
+def database(postgres_server: Postgres) -> Iterator[Database]:
+    made = postgres_server.database()
+    PostgresStore(made.url).close()
+    yield made
+    made.drop()
+
+
+@pytest.fixture
+def connection(database: Database) -> Iterator[Connection]:
+    """Whatever a test does to the database is undone."""
+    with psycopg.connect(database.url_of("postgres")) as connection:
+        connection.execute("SET search_path = nexus, public")
+        yield connection
+        connection.rollback()
+
+
+@pytest.mark.requirement("X2")
+def test_every_table_stands_behind_its_walls(connection: Connection) -> None:
+    assert complaints(connection) == []
+
+
+@pytest.mark.requirement("X2")
+@pytest.mark.parametrize("defect", DEFECTS)
+def test_a_missing_wall_is_noticed(defect: str, connection: Connection) -> None:
+    statements, said = DEFECTS[defect]
+
+    connection.execute(statements)
+
+    assert any(said in complaint for complaint in complaints(connection))
+
+
+def test_a_table_with_its_walls_is_fine(connection: Connection) -> None:
+    connection.execute(WALLED)
+
+    assert complaints(connection) == []
+
+
+@pytest.mark.requirement("X10")
+def test_texts_are_compared_byte_by_byte(connection: Connection) -> None:
+    """The order of a language would differ from server to server, and from the other stores."""
+    texts = connection.execute(
+        "SELECT attrelid::regclass::text, attname, collname FROM pg_attribute"
+        " JOIN pg_class ON pg_class.oid = attrelid AND relkind IN ('r', 'p')"
+        " JOIN pg_collation ON pg_collation.oid = attcollation"
+        " WHERE relnamespace = 'nexus'::regnamespace AND relname <> 'schema_version'"
+    ).fetchall()
+
+    assert len(texts) > 20
+    assert [row for row in texts if row[2] != "C"] == []
+
+
+@pytest.mark.parametrize(
+    ("expression", "told"),
+    [
+        (
+            "(workspace = ANY (( SELECT (NULLIF(current_setting('a'::text, true), ''::text))::b)))",
+            0,
+        ),
+        ("(workspace = (current_setting('a'::text))::bigint)", 1),
+        ("((x = ( SELECT current_setting('a'::text))) OR (y = current_setting('b'::text)))", 1),
+        ("(x = ( SELECT current_setting(')'::text) || current_setting('c'::text)))", 0),
+    ],
+)
+def test_how_often_a_policy_asks(expression: str, told: int) -> None:
+    assert asks_once_a_row(expression) == bool(told)
