@@ -216,6 +216,7 @@ class Contexts:
             clock=parts.now,
             settings=parts.settings.compose,
             threshold=parts.settings.search.default_threshold,
+            steady=parts.contexts.steady,
         )
         context = composer.compose(self.viewer, wish)
         parts.afterwards(lambda: self._keep(context))

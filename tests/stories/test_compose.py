@@ -110,6 +110,37 @@ def test_turns_share_their_beginning_byte_for_byte(team: Team) -> None:
     assert one.messages("anthropic")[0] == other.messages("anthropic")[0]
 
 
+@pytest.mark.requirement("D23", "D24")
+def test_the_next_question_reads_them_from_the_turn_before(team: Team) -> None:
+    team.room.observe("alice", DECIDED)
+    chatter(team.room, team.clock, 50)
+    team.workspace.flush()
+    first = team.room.compose("Which database did we choose?")
+    second = team.room.compose("Who chose the database for the ledger?")
+
+    assert "landmarks" in first.receipt.seconds
+    assert "landmarks" not in second.receipt.seconds
+    assert first.section(Part.LANDMARKS) == second.section(Part.LANDMARKS) != ()
+    assert first.text[: first.steady] == second.text[: second.steady]
+
+
+@pytest.mark.requirement("D23")
+def test_what_is_told_or_forgotten_shows_at_once(team: Team) -> None:
+    told = team.room.observe("alice", DECIDED)
+    chatter(team.room, team.clock, 50)
+    team.workspace.flush()
+    team.room.compose("Which database did we choose?")
+    team.room.observe("bob", "We decided to call the product Heron.")
+    chatter(team.room, team.clock, 50, about="the bus to York")
+    team.workspace.flush()
+    pinned = team.room.compose("What is the product called?").section(Part.LANDMARKS)
+    assert any("Heron" in item.text for item in pinned)
+
+    team.workspace.forget(event=told.event_id)
+    after = team.room.compose("Which database do we use?")
+    assert "PostgreSQL" not in after.text
+
+
 @pytest.mark.requirement("D17")
 @pytest.mark.parametrize("budget", [300, 700, 1_500, 2_500])
 def test_a_context_stays_within_its_budget(team: Team, budget: int) -> None:

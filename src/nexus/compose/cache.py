@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from ..core.access import Viewer
 from ..core.errors import Unavailable
 from ..core.ids import WorkspaceId, digest
+from .steady import SteadySections
 from .wish import Wish
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ class ContextCache:
         self._misses = 0
         self._forgotten = 0
         self._lock = Lock()
+        self.steady = SteadySections(clock, seconds=seconds)
 
     @property
     def stats(self) -> CacheStats:
@@ -110,6 +112,7 @@ class ContextCache:
 
         What holds stays: who cannot see what was forgotten must not notice that it was.
         """
+        self.steady.forget(workspace)
         with self._lock:
             self._forgotten += 1
             theirs = [

@@ -6,13 +6,14 @@ in one moment. Each source goes through one stage: what is away is missed, and n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from ..core.access import Grant, Viewer
 from ..core.canonical import time_text
 from ..core.context import Context, ContextReceipt, Item, Section, Shown
+from ..core.errors import Unavailable
 from ..core.ids import digest
 from ..core.part import Part
 from ..core.protocols import Store
@@ -23,7 +24,8 @@ from ..recall.answer import Ranking, answer
 from ..recall.iterate import leads_in
 from ..recall.query import make_query
 from .asking import Asking, Source
-from .fit import Fitted, fit
+from .budget import STEADY
+from .fit import Fitted, Measure, fit
 from .found import find_for
 from .messages import events_of
 from .plan import Plan, plan
@@ -31,6 +33,7 @@ from .render import render
 from .sections import SECTIONS
 from .settings import Composing
 from .stages import Stages
+from .steady import Sections, Standing, SteadySections
 from .window import window_of
 from .wish import Wish, checked
 
@@ -49,13 +52,14 @@ class Composer:
     settings: Composing = field(default_factory=Composing)
     threshold: float = 0.0
     sources: Mapping[Part, Source] = field(default_factory=lambda: SECTIONS)
+    steady: SteadySections | None = None
 
     def compose(self, viewer: Viewer, wish: Wish) -> Context:
         """What a model is given before it answers, as far as this viewer may see."""
         wish = checked(wish)
         stages = Stages()
         asking = self._asking(viewer, wish, stages)
-        found = self._fetched(asking, stages)
+        found = self._fetched(asking, wish, stages)
         with stages.timed("budget"):
             fitted = fit(asking, wish, self.settings, found)
         return _context(asking, wish, fitted, stages, wish.budget or self.settings.budget)
@@ -95,6 +99,7 @@ class Composer:
             wish.window or self.settings.window,
             idle=self.settings.idle,
             as_of=wish.as_of,
+            hurry=True,
         )
 
     def _found(self, asking: Asking, wish: Wish) -> Found:
@@ -117,15 +122,43 @@ class Composer:
             lambda found: leads_in(self.store, asking.grant, wish.question, found, people),
         )
 
-    def _fetched(self, asking: Asking, stages: Stages) -> dict[Part, list[Item]]:
+    def _fetched(self, asking: Asking, wish: Wish, stages: Stages) -> dict[Part, Sequence[Item]]:
         """What each section that is wanted has to say, all of one moment."""
         wanted = [part for part in self.sources if part in asking.plan.wanted]
-        found: dict[Part, list[Item]] = {}
         with self.store.moment():
-            for part in wanted:
-                source = self.sources[part]
-                found[part] = stages.stage(part.value, lambda: source(asking), [])  # noqa: B023
+            known = self._known(asking, wish, stages)
+            rest = (part for part in wanted if part not in known)
+            return {**known, **self._from_sources(rest, asking, stages)}
+
+    def _from_sources(
+        self, parts: Iterable[Part], asking: Asking, stages: Stages
+    ) -> dict[Part, Sequence[Item]]:
+        found: dict[Part, Sequence[Item]] = {}
+        for part in parts:
+            source = self.sources[part]
+            found[part] = stages.stage(part.value, lambda: source(asking), [])  # noqa: B023
         return found
+
+    def _known(self, asking: Asking, wish: Wish, stages: Stages) -> Sections:
+        """The sections that no question changes, with their tokens; from the turn before."""
+        if self.steady is None or asking.replayed:
+            return {}
+        measure = Measure.of(wish.model)
+        window = wish.window or self.settings.window
+        try:
+            epoch = self.store.epoch(asking.grant)
+        except Unavailable:
+            return {}  # each section says itself what it misses
+        standing = Standing(asking.viewer, window, measure.family, epoch)
+        known = self.steady.find(standing)
+        if known is None:
+            remarks, forgotten = len(stages.degraded), self.steady.forgotten
+            parts = (part for part in self.sources if part in STEADY)
+            found = self._from_sources(parts, asking, stages)
+            known = {part: measure.counted(part, items) for part, items in found.items()}
+            if len(stages.degraded) == remarks:
+                self.steady.keep(standing, known, forgotten=forgotten)
+        return known
 
 
 def _shown_by(wish: Wish, asking: Asking) -> frozenset[str]:

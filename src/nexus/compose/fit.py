@@ -46,7 +46,8 @@ class Measure:
         return self.count(line(item, part) + "\n") + 1  # counts are rounded, and lines add up
 
     def counted(self, part: Part, items: Iterable[Item]) -> list[Item]:
-        return [item.counted(self.tokens(item, part)) for item in items]
+        """With their tokens; those that have them stay as they are."""
+        return [item if item.tokens else item.counted(self.tokens(item, part)) for item in items]
 
     def frame(self, asking: Asking) -> int:
         """The header, the fence, and what is said where nothing was found."""

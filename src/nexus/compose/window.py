@@ -52,10 +52,13 @@ def window_of(
     *,
     idle: timedelta = IDLE,
     as_of: datetime | None = None,
+    hurry: bool = False,
 ) -> WindowView:
     """What is on the table in a place; nothing at all, if the grant does not reach it.
 
-    With `as_of`, what had been said by then: notes and thoughts are of the present only.
+    With `as_of`, what had been said by then: notes and thoughts are of the present only. While
+    the window is away, the summary is made from the ledger; not for somebody in a hurry, because
+    nothing would keep it and the next one would make it again.
     """
     if not grant.allows(frozenset({scope})):
         return WindowView(fresh=False)
@@ -70,11 +73,12 @@ def window_of(
     since = (as_of or now) - idle
     events = _since_the_silence(told, since, idle)[-limit:]
     hidden = told[: len(told) - len(events)]
+    summary = Summary()
     if lying is not None:
         kept = _kept(lying)
         summary = _summary(store, here.workspace, scope, kept, (hidden, events), now=now)
-    else:
-        summary = rebuilt(store, here, Upto.of(told[-1]), as_of=as_of) if told else Summary()
+    elif told and not (degraded and hurry):
+        summary = rebuilt(store, here, Upto.of(told[-1]), as_of=as_of)
     table = _on_the_table(lying or (), since)
     fresh = table.fresh or bool(events)
     return replace(table, events=tuple(events), summary=summary, fresh=fresh, degraded=degraded)
