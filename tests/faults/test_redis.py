@@ -20,6 +20,7 @@ from nexus import Nexus, Place
 from nexus.core.access import administrator_grant
 from nexus.core.errors import StoreUnavailable
 from nexus.core.ids import WorkspaceId
+from nexus.core.part import Part
 from nexus.core.window import Slot, WindowItem, summary_bytes
 from nexus.stores.beside import CombinedStore
 from nexus.stores.inprocess import InProcessStore
@@ -152,6 +153,7 @@ def test_nexus_answers_soon_and_says_what_is_missing(scene: Scene, fault: str) -
     assert view.events[0].key == "choice"
     assert view.summary.lines
     assert view.degraded
+    assert context.section(Part.SUMMARY) == ()  # nothing would keep it: it is made for who asks
     with pytest.raises(StoreUnavailable):
         room.note("color", "ochre")
     with pytest.raises(StoreUnavailable):
