@@ -17,6 +17,7 @@ import numpy as np
 
 from ..core.access import Grant
 from ..core.candidate import Candidate
+from ..core.errors import Unavailable
 from ..core.records import Explanation, StrategyReport
 from .answer import Ranked, Ranking
 from .asked import Results
@@ -109,7 +110,11 @@ def contextual(gatherer: Gatherer, closer: Interaction) -> Ranking:
         pool, results = gatherer.gather(grant, query)
 
         def texts(ids: Sequence[str]) -> Mapping[str, str]:
-            return gatherer.store.memories.texts(grant, ids)
+            try:
+                return gatherer.store.memories.texts(grant, ids)
+            except Unavailable as error:  # what was found is still in order, by all else
+                results.degraded.append(f"wording: {error}")
+                return {}
 
         with results.measured("wording"):
             places, parts = in_order(pool, texts, closer)
