@@ -17,7 +17,8 @@ from typing import Any, TypeVar
 import psycopg
 from psycopg import Connection, errors, sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
-from psycopg.pq import TransactionStatus
+from psycopg.errors import error_from_result
+from psycopg.pq import ExecStatus, TransactionStatus
 from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
 from psycopg_pool import ConnectionPool, PoolTimeout
 
@@ -36,6 +37,16 @@ PREPARED = 250  # statements of one connection: all of ours
 AGAIN = (errors.SerializationFailure, errors.DeadlockDetected)
 READ = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 WRITE = b"BEGIN"
+# Every query was written for its indexes. So it is planned once, and not for each set of values,
+# and what the planner believes about a table cannot talk it into reading all of it.
+PLANS = {
+    "plan_cache_mode": "force_generic_plan",
+    "enable_seqscan": "off",
+    "enable_hashjoin": "off",
+    "enable_mergejoin": "off",
+    "jit": "off",
+}
+COMMIT, UNDO = b"COMMIT", b"ROLLBACK"
 
 
 class Again(Exception):
@@ -65,8 +76,7 @@ class Connections:
             "statement_timeout": f"{statement_seconds * 1000:.0f}",
             "lock_timeout": f"{lock_seconds * 1000:.0f}",
             "idle_in_transaction_session_timeout": f"{4 * statement_seconds * 1000:.0f}",
-            "jit": "off",
-            "plan_cache_mode": "force_generic_plan",  # a plan for each set of values costs more
+            **PLANS,
         }
         walls = {"search_path": f'nexus,"{schema_of_vector}"', "role": ROLE, "TimeZone": "UTC"}
         self._pool: ConnectionPool[Connection[Any]] = ConnectionPool(
@@ -138,7 +148,7 @@ class Connections:
 
     def _commit(self, session: Session) -> None:
         try:
-            session.connection.execute("COMMIT")
+            _say(session.connection, COMMIT)
         except psycopg.OperationalError as error:
             if not session.connection.closed or not session.transaction:
                 raise
@@ -172,7 +182,7 @@ class Connections:
             with self.errors_mapped():
                 connection = self._pool.getconn()
             try:
-                connection.execute(begin)
+                _say(connection, begin)
             except psycopg.OperationalError as error:
                 self._give_back(connection)
                 if time.monotonic() > deadline:
@@ -187,12 +197,14 @@ class Connections:
         """Without a transaction; a connection that cannot even undo one is closed."""
         if not connection.closed and connection.info.transaction_status != TransactionStatus.IDLE:
             try:
-                connection.execute("ROLLBACK")
+                _say(connection, UNDO)
             except BaseException:
                 connection.close()
-                self._pool.putconn(connection)
                 raise
-        self._pool.putconn(connection)
+            finally:
+                self._pool.putconn(connection)
+        else:
+            self._pool.putconn(connection)
 
     @contextmanager
     def errors_mapped(self) -> Iterator[None]:
@@ -226,6 +238,17 @@ class Connections:
             return
         self.closed = True
         self._pool.close()
+
+
+def _say(connection: Connection[Any], command: bytes) -> None:
+    """The few words around a transaction, past the driver: it would take longer than the server,
+    and after each ROLLBACK it would forget every statement it has prepared.
+    """
+    result = connection.pgconn.exec_(command)
+    if result.status != ExecStatus.COMMAND_OK:
+        if connection.closed:
+            raise psycopg.OperationalError(result.error_message.decode(errors="replace"))
+        raise error_from_result(result)
 
 
 def with_settings(url: str, settings: dict[str, str], walls: dict[str, str]) -> str:
