@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.servers.databases import EmptiedStore
+from tests.servers.postgres import Postgres
 
 from nexus import Nexus
 from nexus.config import EmbeddingSettings, Settings
@@ -81,11 +83,14 @@ def answers(store: Store) -> list[object]:
     return told
 
 
-@pytest.fixture(params=["inprocess", "sqlite"])
+@pytest.fixture(params=["inprocess", "sqlite", "postgres"])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     """An empty store to move into, of each kind."""
-    store: Store
-    store = InProcessStore() if request.param == "inprocess" else SqliteStore(tmp_path / "new.db")
+    store: Store = InProcessStore()
+    if request.param == "sqlite":
+        store = SqliteStore(tmp_path / "new.db")
+    elif request.param == "postgres":
+        store = EmptiedStore(request.getfixturevalue("postgres_server"))
     yield store
     store.close()
 
@@ -102,6 +107,25 @@ def test_there_and_back_again_nothing_has_changed(place: Store) -> None:
     assert [everything(place, name) for name in WORKSPACES] == before
     assert [everything(back, name) for name in WORKSPACES] == before
     assert answers(place) == answers(source) == answers(back)
+
+
+@pytest.mark.requirement("X10", "E31", "C3")
+def test_from_a_file_into_postgres_and_back_into_a_file(
+    tmp_path: Path, postgres_server: Postgres
+) -> None:
+    old, new = SqliteStore(tmp_path / "old.db"), SqliteStore(tmp_path / "new.db")
+    server = EmptiedStore(postgres_server)
+    lived_in(old)
+    before = [everything(old, name) for name in WORKSPACES]
+
+    migrate(old, server)
+    migrate(server, new)
+
+    for store in (old, server, new):
+        assert [everything(store, name) for name in WORKSPACES] == before
+    assert answers(old) == answers(server) == answers(new)
+    for store in (old, server, new):
+        store.close()
 
 
 def test_the_report_counts_everything_that_was_moved(place: Store) -> None:
