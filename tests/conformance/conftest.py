@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from tests.servers.databases import EmptiedStore
 from tests.servers.lance import beside_lancedb
 from tests.servers.windows import beside_redis
 
@@ -34,6 +35,9 @@ STORES: dict[str, Make] = {
     "sqlite+redis": lambda folder, server: beside_redis(
         SqliteStore(folder / "memory.db"), server("redis_server").url, folder.name
     ),
+    "postgres+lancedb": lambda folder, server: beside_lancedb(
+        EmptiedStore(server("postgres_server")), folder / "vectors"
+    ),
 }
 
 
@@ -41,6 +45,7 @@ STORES: dict[str, Make] = {
 BESIDE = {
     "sqlite+redis": ("TestWindow", "TestEraser", "TestWhole", "TestAccess", "TestLabels"),
     "sqlite+lancedb": ("TestVectors", "TestEraser", "TestWhole", "TestLabels", "TestShelves"),
+    "postgres+lancedb": ("TestVectors", "TestEraser", "TestShelves"),
 }
 
 

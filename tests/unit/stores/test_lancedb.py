@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import threading
+import time
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -12,9 +13,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.servers.databases import EmptiedStore
+from tests.servers.postgres import Postgres
 
 from nexus import Nexus
-from nexus.config import Settings
 from nexus.core.access import Grant, Viewer
 from nexus.core.errors import ConfigError, MissingExtra
 from nexus.core.filters import parse_filter
@@ -26,9 +28,9 @@ from nexus.embedders.hashing import HashingEmbedder
 from nexus.stores.beside import CombinedStore
 from nexus.stores.lancedb import follower, search, tables
 from nexus.stores.lancedb.vectors import LanceVectors
+from nexus.stores.sql.store import SqlStore
 from nexus.stores.sqlite.store import SqliteStore
 from nexus.testing.samples import ACME, ADMIN, ALICE, ALICE_DM, ROOM, draft, event, tell
-from nexus.wiring import assemble
 
 pytest.importorskip("lancedb", reason="the extra lancedb is not installed")
 
@@ -44,9 +46,9 @@ def unit(rows: Floats) -> Floats:
 class World:
     """Records in a file, the tables beside them, and questions to both."""
 
-    def __init__(self, folder: Path, **options: Any) -> None:
+    def __init__(self, folder: Path, records: SqlStore | None = None, **options: Any) -> None:
         self.folder = folder / "vectors"
-        self.records = SqliteStore(folder / "memory.db")
+        self.records = records or SqliteStore(folder / "memory.db")
         self.lance = LanceVectors(self.folder, self.records, **{"large": 50, **options})
         self.store = CombinedStore(self.records, vectors=self.lance)
         self.chance = np.random.default_rng(3)
@@ -320,6 +322,7 @@ def test_two_at_once_follow_like_one(world: World, small_batches: None) -> None:
     world.check()
 
 
+@pytest.mark.slow
 def test_many_small_files_become_few(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(follower, "BATCH", 50)
     world.fill(1_250)
@@ -352,14 +355,15 @@ def test_tables_of_other_records_are_not_believed(tmp_path: Path) -> None:
 def test_tables_that_are_ahead_of_a_backup_are_not_believed(world: World) -> None:
     world.fill(100)
     world.records.optimize()
-    backup = world.records.path.with_suffix(".backup")
-    shutil.copy(world.records.path, backup)
+    file = world.records.files()[0]
+    backup = file.with_suffix(".backup")
+    shutil.copy(file, backup)
     world.fill(100)
     world.follow()
     world.store.close()
-    for file in world.records.files():
-        file.unlink()
-    shutil.copy(backup, world.records.path)
+    for each in world.records.files():
+        each.unlink()
+    shutil.copy(backup, file)
 
     world = world.again()
     world.chance = np.random.default_rng(99)
@@ -439,6 +443,35 @@ def contents(folder: Path) -> bytes:
     return b"".join(file.read_bytes() for file in folder.rglob("*") if file.is_file())
 
 
+@pytest.mark.requirement("C2", "X3")
+def test_it_stands_beside_postgres_as_well(tmp_path: Path, postgres_server: Postgres) -> None:
+    world = World(tmp_path, EmptiedStore(postgres_server))
+    ids = world.fill(150)
+    world.follow()
+    world.fill(20)
+    world.check()
+    (vector,) = world.records.vectors.get(ADMIN, SPACE, ids[:1]).values()
+    piece = vector.tobytes()[:24]
+    assert piece in contents(world.folder)
+
+    world.store.eraser.erase(ACME, events=[], memories=ids[:1], tombstones=[])
+
+    assert piece not in contents(world.folder)
+    assert sum(world.store.eraser.residue(ACME, [piece]).values()) == 0
+    world.check()
+    world.follow()
+    assert piece not in contents(world.folder)
+    assert rows_of(world.folder) == [169]
+    world.check()
+    world.store.close()
+
+
+def rows_of(folder: Path) -> list[int]:
+    found = tables.Tables(folder)
+    return [reached.rows for place in found.places() if (reached := found.reached(place))]
+
+
+@pytest.mark.slow
 @pytest.mark.requirement("C23")
 def test_an_approximate_index_finds_nearly_all(tmp_path: Path) -> None:
     world = World(tmp_path, large=1_000, approximate=True)
@@ -524,15 +557,11 @@ def test_the_tables_follow_in_the_background(tmp_path: Path) -> None:
     records = SqliteStore(tmp_path / "memory.db")
     lance = LanceVectors(tmp_path / "vectors", records, large=5)
     store = CombinedStore(records, vectors=lance)
-    parts = assemble(Settings(), store=store, embedder=HashingEmbedder(), background=False)
-    with Nexus(parts) as nexus:
+    with Nexus.open(store=store, embedder=HashingEmbedder()) as nexus:
         room = nexus.workspace("acme").room("design", participants=["alice"])
         for number in range(10):
             room.observe("alice", f"The heron has {number} red feathers.")
-        room.recall("feathers")
-        assert not (tmp_path / "vectors").exists()  # nobody who asks waits for it
-
-        while parts.worker._chore():
-            pass
-
-        assert list((tmp_path / "vectors").glob("*.lance"))
+        deadline = time.monotonic() + 60
+        while not (tmp_path / "vectors" / "w1_l1_p1.json").exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.02)

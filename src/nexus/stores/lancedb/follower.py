@@ -62,6 +62,8 @@ class Follower:
 
     def step(self) -> bool:
         """Do a little; whether there may be more to do."""
+        if not self._wanted and time.monotonic() < self._next_look:
+            return False
         try:
             with self._tables.alone() as alone:
                 return alone and self._step()
@@ -214,6 +216,22 @@ class Follower:
             return reached is None or bool(self._gone(workspace, place, state, reached))
         except IndexFailed:
             return True
+
+    def kept(self, workspace: WorkspaceId, number: int, pieces: set[bytes]) -> set[bytes]:
+        """Those of these pieces that are of vectors the records still have: two may be the same."""
+        found: set[bytes] = set()
+        for place in self._tables.places():
+            after = 0
+            while place.workspace == number and found != pieces:
+                some = self._feed.vectors(
+                    workspace, place.label, place.profile, after=after, limit=BATCH
+                )
+                if not len(some):
+                    break
+                data = some.table.astype("<f4").tobytes()
+                found |= {piece for piece in pieces if piece in data}
+                after = int(some.numbers[-1])
+        return found
 
     def rebuild(self) -> None:
         """Drop every table; they are filled again from the records."""

@@ -12,7 +12,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ...core.access import Grant, administrator_grant
+from ...core.access import Grant
 from ...core.errors import ConfigError
 from ...core.filters import Filter
 from ...core.ids import WorkspaceId
@@ -20,7 +20,6 @@ from ...core.protocols import Floats, Scored
 from ...core.records import EmbeddingProfile, Memory
 from ..checks import check_vector, ranked
 from ..residue import found_in_file
-from ..sql.eraser import still_kept
 from ..sql.labels import LabelState, Readable, readable
 from ..sql.store import SqlStore
 from ..sql.vectors import SqlVectors, profile_number, scored
@@ -147,15 +146,15 @@ class LanceVectors:
 
     def residue(self, workspace: WorkspaceId, pieces: Sequence[bytes]) -> dict[str, int]:
         """As of an eraser, in the tables of this workspace."""
-        with self._feed.connections.reading() as session:
-            view = readable(session, administrator_grant(workspace))
-            found = {}
-            for file in self._tables.files_of(view.workspace):
-                times = found_in_file(file, pieces)
-                gone = [piece for piece in times if not still_kept(session, piece)]
-                name = file.relative_to(self._tables.folder.parent)
-                found[str(name)] = sum(times[piece] for piece in gone)
-        return found
+        number = self._feed.labels(workspace).workspace
+        found = {file: found_in_file(file, pieces) for file in self._tables.files_of(number)}
+        suspects = set().union(*found.values())
+        gone = suspects - self._follower.kept(workspace, number, suspects)
+        above = self._tables.folder.parent
+        return {
+            str(file.relative_to(above)): sum(times[piece] for piece in gone)
+            for file, times in found.items()
+        }
 
     def files(self) -> list[Path]:
         return self._tables.files()
