@@ -47,6 +47,7 @@ PLANS = {
     "jit": "off",
 }
 COMMIT, UNDO = b"COMMIT", b"ROLLBACK"
+IDLE = TransactionStatus.IDLE
 
 
 class Again(Exception):
@@ -195,15 +196,15 @@ class Connections:
 
     def _give_back(self, connection: Connection[Any]) -> None:
         """Without a transaction; a connection that cannot even undo one is closed."""
-        if not connection.closed and connection.info.transaction_status != TransactionStatus.IDLE:
-            try:
+        try:
+            if not connection.closed and connection.info.transaction_status != IDLE:
                 _say(connection, UNDO)
-            except BaseException:
-                connection.close()
-                raise
-            finally:
-                self._pool.putconn(connection)
-        else:
+        except psycopg.Error:  # lost, or cancelled too late: what was asked for has its answer
+            connection.close()
+        except BaseException:
+            connection.close()
+            raise
+        finally:
             self._pool.putconn(connection)
 
     @contextmanager
