@@ -194,20 +194,26 @@ class Contexts:
         """From the cache, if nothing was told since the same was asked."""
         asked, parts = checked(wish), self._parts
         return parts.contexts.composed(
-            self.viewer, asked, lambda: parts.store.epoch(self.grant), lambda: self._fresh(asked)
+            self.viewer,
+            asked,
+            lambda: parts.store.epoch(self.grant),
+            lambda epoch: self._fresh(asked, epoch),
         )
 
-    def _fresh(self, wish: Wish) -> tuple[Context, int | None]:
-        """A new context, and the epoch before it was begun to be read."""
+    def _fresh(self, wish: Wish, epoch: int | None) -> tuple[Context, int | None]:
+        """A new context, and the epoch before it was begun to be read.
+
+        That is the one given, unless something is learned first.
+        """
         from .compose.compose import Composer  # noqa: PLC0415  # importing nexus does not wait for it
 
         parts = self._parts
         epochs: list[int] = []
 
         def catch_up(grant: Grant) -> None:
-            parts.learner.catch_up(grant)
+            learned = parts.learner.catch_up(grant)
             with suppress(Unavailable):  # then this context is for once
-                epochs.append(parts.store.epoch(grant))
+                epochs.append(parts.store.epoch(grant) if learned or epoch is None else epoch)
 
         composer = Composer(
             store=parts.store,

@@ -142,7 +142,7 @@ def shortened(item: Item, room: int, part: Part, count: Count) -> Item | None:
     text = item.text
     length = len(text) * room // max(1, item.tokens)
     while length > 0:
-        piece = replace(item, text=_until(text, length))
+        piece = replace(item, text=_until(text, length), line="")
         tokens = count(piece, part)
         if tokens <= room:
             return replace(piece, tokens=tokens) if piece.text != "…" else None

@@ -24,7 +24,8 @@ from .wish import Wish
 if TYPE_CHECKING:
     from ..core.context import Context
 
-    Compose = Callable[[], tuple[Context, int | None]]  # a context, and the epoch it began with
+    # From the epoch that was found, if one was, to a context and the epoch it began with.
+    Compose = Callable[[int | None], tuple[Context, int | None]]
 
 SECONDS = 300
 MOST_BYTES = 32_000_000
@@ -88,13 +89,14 @@ class ContextCache:
         was missing, its context is for this once.
         """
         if not self._lasts:
-            return compose()[0]
-        before = self._forgotten
+            return compose(None)[0]
+        before, found = self._forgotten, None
         with suppress(Unavailable):  # what is away is remarked upon by who needs it
-            known = self._look(key_of(viewer, wish, epoch()))
+            found = epoch()
+            known = self._look(key_of(viewer, wish, found))
             if known:
                 return replace(known, receipt=replace(known.receipt, cached=True))
-        context, began = compose()
+        context, began = compose(found)
         if began is not None and not context.receipt.degraded:
             key = key_of(viewer, wish, began)
             entry = _Kept(
@@ -183,5 +185,5 @@ def key_of(viewer: Viewer, wish: Wish, epoch: int) -> str:
 def _size(context: Context) -> int:
     items = [item for section in context.sections for item in section.items]
     reasons = len(items) + len(context.receipt.shown) + len(context.receipt.cut)
-    texts = len(context.text) + sum(len(item.text) for item in items)
+    texts = len(context.text) + sum(len(item.text) + len(item.line) for item in items)
     return 2 * texts + ITEM_BYTES * reasons

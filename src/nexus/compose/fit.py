@@ -43,11 +43,18 @@ class Measure:
         return count(text, self.family)
 
     def tokens(self, item: Item, part: Part) -> int:
-        return self.count(line(item, part) + "\n") + 1  # counts are rounded, and lines add up
+        return self._of_a_line(line(item, part))
 
     def counted(self, part: Part, items: Iterable[Item]) -> list[Item]:
         """With their tokens; those that have them stay as they are."""
-        return [item if item.tokens else item.counted(self.tokens(item, part)) for item in items]
+        return [item if item.tokens else self._counted(item, part) for item in items]
+
+    def _counted(self, item: Item, part: Part) -> Item:
+        rendered = line(item, part)
+        return item.counted(rendered, self._of_a_line(rendered))
+
+    def _of_a_line(self, rendered: str) -> int:
+        return self.count(rendered + "\n") + 1  # counts are rounded, and lines add up
 
     def frame(self, asking: Asking) -> int:
         """The header, the fence, and what is said where nothing was found."""

@@ -94,7 +94,7 @@ def _section(part: Part, items: Sequence[Item], remark: str | None) -> Iterator[
         return
     yield ""
     yield heading(part)
-    yield from (line(item, part) for item in items)
+    yield from (item.line or line(item, part) for item in items)
     if not items and remark:
         yield remark
 

@@ -28,8 +28,9 @@ class Item:
     worth: float = 0.0  # from 0 to 1: what it is worth here, before its length is considered
     why: Mapping[str, float | str] = field(default_factory=dict)
     tokens: int = 0  # as it is rendered
+    line: str = field(default="", repr=False, compare=False)  # that rendering, once it was counted
 
-    def counted(self, tokens: int) -> Item:
+    def counted(self, line: str, tokens: int) -> Item:
         """The same with its tokens; a context has a hundred, and `replace` is slow."""
         return Item(
             text=self.text,
@@ -42,6 +43,7 @@ class Item:
             worth=self.worth,
             why=self.why,
             tokens=tokens,
+            line=line,
         )
 
 

@@ -64,8 +64,8 @@ class Learner:
         self._summarize(tasks)
         return len(tasks)
 
-    def catch_up(self, grant: Grant) -> None:
-        """Learn what was acknowledged in these scopes, so that a question sees it.
+    def catch_up(self, grant: Grant) -> int:
+        """Learn what was acknowledged in these scopes, so that a question sees it; how much it was.
 
         An embedder in this process takes part. For one far away nobody waits here: words are
         found at once, and vectors follow in the background; so does what a model reads.
@@ -74,12 +74,13 @@ class Learner:
         while len(done) < CATCH_UP_LIMIT:
             tasks = self._fresh(grant, done, failed=False, step=Stage.INDEXED)
             if not tasks:
-                return
+                break
             done.update(task.event.id for task in tasks)
             if self._embedder.local:
                 self._learn(tasks)
             else:
                 self._derive(tasks)
+        return len(done)
 
     def flush(self, grant: Grant) -> int:
         """Learn everything in these scopes now; returns how much could not be.
