@@ -19,7 +19,8 @@ from .providers.extras import require
 from .providers.keys import read_key
 
 if TYPE_CHECKING:
-    from .stores.beside import VectorsElsewhere, WindowElsewhere
+    from .stores.beside import GraphElsewhere, VectorsElsewhere, WindowElsewhere
+    from .stores.sql.store import SqlStore
 
 SQLITE = ("sqlite",)
 POSTGRES = ("postgresql", "postgres")
@@ -47,13 +48,11 @@ def check_settings(settings: StoreSettings) -> None:
     if settings.vectors not in VECTORS:
         kinds = ", ".join(VECTORS)
         raise ConfigError(f"unknown memory.store.vectors {settings.vectors!r}; known are {kinds}")
-    if settings.graph:
-        raise ConfigError("Neo4j comes with a later release; leave memory.store.graph out")
 
 
 def _combined(settings: StoreSettings, records: Store) -> Store:
     lance = settings.vectors == "lancedb"
-    if not (settings.window or lance):
+    if not (settings.window or settings.graph or lance):
         return records
     from .stores.beside import CombinedStore  # noqa: PLC0415
 
@@ -61,6 +60,7 @@ def _combined(settings: StoreSettings, records: Store) -> Store:
         records,
         vectors=_lance(settings, records) if lance else None,
         window=_window(settings, records) if settings.window else None,
+        graph=_graph(settings, records) if settings.graph else None,
     )
 
 
@@ -73,11 +73,29 @@ def _window(settings: StoreSettings, records: Store) -> WindowElsewhere:
 def _lance(settings: StoreSettings, records: Store) -> VectorsElsewhere:
     require("lancedb", "LanceDB", "lancedb")
     from .stores.lancedb.vectors import LanceVectors  # noqa: PLC0415
+
+    followed = _followed(records, "LanceDB")
+    return LanceVectors(lance_folder(settings), followed)
+
+
+def _graph(settings: StoreSettings, records: Store) -> GraphElsewhere:
+    require("neo4j", "Neo4j", "neo4j")
+    from .stores.neo4j.graph import Neo4jGraph  # noqa: PLC0415
+
+    address = in_use(settings.graph or "", "memory.store.graph")
+    if key_of(settings):
+        why = "a key is configured, but the names in Neo4j would be readable without it"
+        raise ConfigError(f"{why}; leave memory.store.graph out")
+    return Neo4jGraph(address, _followed(records, "Neo4j"))
+
+
+def _followed(records: Store, product: str) -> SqlStore:
+    """Records that say in which order they were written."""
     from .stores.sql.store import SqlStore  # noqa: PLC0415
 
     if not isinstance(records, SqlStore):
-        raise ConfigError("LanceDB stands beside the records of a SQLite file or of Postgres")
-    return LanceVectors(lance_folder(settings), records)
+        raise ConfigError(f"{product} stands beside the records of a SQLite file or of Postgres")
+    return records
 
 
 def lance_folder(settings: StoreSettings) -> Path:

@@ -18,6 +18,7 @@ from ..core.urls import masked
 from ..products import make_embedder
 from ..providers.extras import require
 from ..stores.checkups.sqlite import examine_file, examine_library
+from ..stores.sql.store import SqlStore
 from ..storing import check_settings, file_of, is_postgres, lance_folder, make_records
 from .lazy import FOUND_NOTHING
 from .options import Door, json_option, store_options
@@ -112,11 +113,24 @@ def _index(settings: Settings) -> Iterator[Check]:
         return
     require("lancedb", "LanceDB", "lancedb")
     from ..stores.checkups.lancedb import examine  # noqa: PLC0415
-    from ..stores.sql.store import SqlStore  # noqa: PLC0415
 
     with closing(make_records(settings.store)) as records:
         if isinstance(records, SqlStore):
             yield from examine(lance_folder(settings.store), records)
+
+
+def _graph(settings: Settings) -> Iterator[Check]:
+    if not settings.store.graph:
+        return
+    require("neo4j", "Neo4j", "neo4j")
+    from ..stores.checkups.neo4j import examine  # noqa: PLC0415
+
+    url = in_use(settings.store.graph, "memory.store.graph")
+    if not _is_there(settings.store):
+        yield from examine(url, None)
+        return
+    with closing(make_records(settings.store)) as records:
+        yield from examine(url, records if isinstance(records, SqlStore) else None)
 
 
 def _embedder(settings: Settings) -> Iterator[Check]:
@@ -147,5 +161,6 @@ LOOKS: dict[str, Callable[[Settings], Iterator[Check]]] = {
     "store": _store,
     "window": _window,
     "index": _index,
+    "graph": _graph,
     "embedder": _embedder,
 }
