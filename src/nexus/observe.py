@@ -60,10 +60,14 @@ def message(
         kind=kind,
         role=role,
         trust=TRUST[role],
-        attachments=tuple(map(_attachment, clean_list(attachments, "attachments"))),
+        attachments=_attachments(attachments),
         metadata=_of_project(viewer, _metadata(told)),
         **_common(speaker, text, now, told),
     )
+
+
+def _attachments(given: Iterable[Attachment | Mapping[str, Any]]) -> tuple[Attachment, ...]:
+    return () if given == () else tuple(map(_attachment, clean_list(given, "attachments")))
 
 
 def _of_project(viewer: Viewer, metadata: dict[str, Any]) -> dict[str, Any]:
@@ -207,7 +211,7 @@ def _statement(
 
 
 def _common(speaker: str, text: str, now: datetime, told: Told) -> dict[str, Any]:
-    if unknown := told.keys() - Told.__annotations__.keys():
+    if told and (unknown := told.keys() - Told.__annotations__.keys()):
         raise InvalidInput(f"nothing is kept under {', '.join(sorted(unknown))} here")
     check_name(speaker, "the speaker")
     cleaned = clean_text(text)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NoReturn, final
 
 from .errors import NotFound
@@ -98,6 +99,13 @@ def administrator_grant(workspace: WorkspaceId) -> Grant:
     return _mint(workspace, frozenset(), everything=True)
 
 
+@lru_cache(maxsize=10_000)  # asked for with every message
+def _home(room: str | None, user: str, session: str | None, agent: str) -> Scope:
+    if room or not user:
+        return Scope.room(room or "")
+    return Scope.session(user, session) if session else Scope.dm(user, agent)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Viewer:
     """Who is asking, and from where: a room, a DM with one user, or a user's session."""
@@ -117,11 +125,8 @@ class Viewer:
     @property
     def home(self) -> Scope:
         """Where what is said here is kept."""
-        if self.room or not self.user:
-            return Scope.room(self.room or "")
-        if self.session:
-            return Scope.session(self.user.value, self.session)
-        return Scope.dm(self.user.value, self.agent.value)
+        user = self.user.value if self.user else ""
+        return _home(self.room, user, self.session, self.agent.value)
 
     @property
     def people(self) -> tuple[UserId, ...]:

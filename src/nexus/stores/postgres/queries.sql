@@ -341,7 +341,8 @@ UPDATE labels SET latest = (r ->> 2)::bigint, documents = documents + (r ->> 3):
 
 -- events_came --
 UPDATE labels SET epoch = epoch + 1
- WHERE workspace = %(workspace)s AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[]);
+  FROM jsonb_array_elements(%(rows)s::jsonb) AS r
+ WHERE workspace = (r ->> 0)::bigint AND label = (r ->> 1)::integer;
 
 -- label_shrank --
 -- One row for each memory that went: a label may be named often.

@@ -162,8 +162,7 @@ def _come(session: Session, rows: Sequence[Row], head: bytes, now: str) -> None:
     number, length = rows[-1][:2]
     session.run_many("add_work", [(*row[:2], row[3], FIRST_STEP, now) for row in rows])
     session.run("advance_chain", {"workspace": number, "length": length, "head": head})
-    labels = json.dumps(sorted({row[3] for row in rows}))
-    session.run("events_came", {"workspace": number, "labels": labels})
+    session.run_many("events_came", [(number, label) for label in sorted({row[3] for row in rows})])
 
 
 def _receipt(workspace: WorkspaceId, entry: _Entry, *, repeated: bool) -> Receipt:

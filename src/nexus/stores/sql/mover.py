@@ -160,8 +160,8 @@ def _keep_events(session: Session, workspace: WorkspaceId, lines: Sequence[str])
     if new:
         grown = {"workspace": number, "length": new[-1].number, "head": new[-1].hash}
         session.run("advance_chain", grown)
-        labels = json.dumps(sorted({row[3] for row in rows} - {None}))
-        session.run("events_came", {"workspace": number, "labels": labels})
+        labels = sorted({row[3] for row in rows} - {None})
+        session.run_many("events_came", [(number, label) for label in labels])
     return len(new)
 
 

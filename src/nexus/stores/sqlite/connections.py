@@ -12,7 +12,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Generic, TypeVar
@@ -99,7 +99,7 @@ def _taken_lock() -> threading.Lock:
 @dataclass(slots=True)
 class _Job(Generic[T]):
     work: Callable[[Connection], T]
-    turn: threading.Lock = field(default_factory=_taken_lock)  # free: it is done, or shall lead
+    turn: threading.Lock | None = None  # of who waits; free: it is done, or shall lead
     done: bool = False
     value: T | None = None
     error: BaseException | None = None
@@ -209,23 +209,25 @@ class Connections:
         with self._mutex:
             self._waiting.append(job)
             leads, self._led = not self._led, True
-        if not leads:
-            self._await_turn(job)
+            if not leads:
+                job.turn = _taken_lock()
+        if job.turn:
+            self._await_turn(job, job.turn)
         if not job.done:
             self._lead()
         if job.error:
             raise job.error
         return job.value  # type: ignore[return-value]  # set together with `done`
 
-    def _await_turn(self, job: _Job[Any]) -> None:
+    def _await_turn(self, job: _Job[Any], turn: threading.Lock) -> None:
         try:
-            job.turn.acquire()
+            turn.acquire()
         except BaseException:  # interrupted: nobody may be left waiting for this thread
             with self._mutex:
                 withdrawn = job in self._waiting
                 if withdrawn:
                     self._waiting.remove(job)
-            if withdrawn and not job.turn.locked():
+            if withdrawn and not turn.locked():
                 self._hand_over()
             raise
 
@@ -241,7 +243,7 @@ class Connections:
         with self._mutex:
             heir = self._waiting[0] if self._waiting else None
             self._led = heir is not None
-            if heir:
+            if heir and heir.turn:
                 heir.turn.release()
 
     def _commit_waiting(self) -> None:
@@ -257,7 +259,7 @@ class Connections:
         finally:
             for job in jobs:
                 job.done = True
-                if job.turn.locked():
+                if job.turn and job.turn.locked():
                     job.turn.release()
 
     def _commit(self, jobs: Sequence[_Job[Any]]) -> None:
@@ -271,11 +273,14 @@ class Connections:
 
     def _transact(self, jobs: Sequence[_Job[Any]], run: Callable[[_Job[Any]], Any]) -> None:
         try:
-            with self.errors_mapped():
-                self._writer.execute("BEGIN IMMEDIATE")
-                for job in jobs:
-                    job.value = run(job)
-                self._writer.execute("COMMIT")
+            self._writer.execute("BEGIN IMMEDIATE")
+            for job in jobs:
+                job.value = run(job)
+            self._writer.execute("COMMIT")
+        except self._driver.Error as error:
+            explained = self._explained(error)
+            self._undo()
+            raise explained from error
         except BaseException:
             self._undo()
             raise

@@ -283,8 +283,7 @@ UPDATE labels SET latest = ?3, documents = documents + ?4, terms = terms + ?5
  WHERE workspace = ?1 AND label = ?2;
 
 -- events_came --
-UPDATE labels SET epoch = epoch + 1
- WHERE workspace = :workspace AND label IN (SELECT value FROM json_each(:labels));
+UPDATE labels SET epoch = epoch + 1 WHERE workspace = ? AND label = ?;
 
 -- label_shrank --
 UPDATE labels SET generation = generation + 1, documents = documents - 1, terms = terms - ?3
