@@ -196,9 +196,14 @@ class Contexts:
         return parts.contexts.composed(
             self.viewer,
             asked,
-            lambda: parts.store.epoch(self.grant),
+            lambda: self._epoch(self.grant),
             lambda epoch: self._fresh(asked, epoch),
         )
+
+    def _epoch(self, grant: Grant) -> int:
+        """Of all that a context is made of; Unavailable, while a window elsewhere is away."""
+        store = self._parts.store
+        return store.epoch(grant) + store.window.epoch(grant)
 
     def _fresh(self, wish: Wish, epoch: int | None) -> tuple[Context, int | None]:
         """A new context, and the epoch before it was begun to be read.
@@ -213,7 +218,7 @@ class Contexts:
         def catch_up(grant: Grant) -> None:
             learned = parts.learner.catch_up(grant)
             with suppress(Unavailable):  # then this context is for once
-                epochs.append(parts.store.epoch(grant) if learned or epoch is None else epoch)
+                epochs.append(self._epoch(grant) if learned or epoch is None else epoch)
 
         composer = Composer(
             store=parts.store,

@@ -61,6 +61,7 @@ READS: dict[str, dict[str, Any]] = {
     "vectors.get": {"profile": SPACE, "ids": ["x"]},
     "vectors.nearest": {"profile": SPACE, "vector": NEAR, "limit": 1},
     "vectors.missing": {"profile": SPACE, "limit": 1},
+    "window.epoch": {},
     "window.find": {"slots": [Slot.NOTE], "now": NOON},
     "count": {},
     "epoch": {},

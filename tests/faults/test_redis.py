@@ -161,6 +161,7 @@ def test_nexus_answers_soon_and_says_what_is_missing(scene: Scene, fault: str) -
     room.observe("alice", "The heron is blue.", key="heron")
     assert room.flush() == 0
     assert room.recall("What color is the heron?")[0].event_keys == ("heron",)
+    scene.nexus.workspace("acme").learn_episodes()
 
     heals(scene)
     scene.later()
@@ -216,7 +217,7 @@ def test_two_memories_of_one_process_share_what_one_of_them_found_out(
 @pytest.mark.requirement("A12", "D22")
 def test_no_answer_goes_to_somebody_else(scene: Scene) -> None:
     """Questions that were given up leave nothing behind in a connection that others use next."""
-    window = RedisWindow(f"redis://127.0.0.1:{scene.wire.port}?wait=0.02", InProcessStore())
+    window = RedisWindow(f"redis://127.0.0.1:{scene.wire.port}?wait=0.1", InProcessStore())
     window._server._breaker.clock = lambda: 1_000 * time.monotonic()  # a rest is soon over
     homes = [WorkspaceId(f"workspace {number}") for number in range(4)]
     at, room = scene.nexus._parts.now(), scene.room.viewer.home
@@ -229,7 +230,8 @@ def test_no_answer_goes_to_somebody_else(scene: Scene) -> None:
 
     def ask(home: WorkspaceId) -> None:
         grant = administrator_grant(home).within([room])
-        for _ in range(80):
+        until = time.monotonic() + 15
+        while min(len(answers), len(refused)) < 100 and time.monotonic() < until:
             try:
                 found = window.find(grant, slots=[Slot.NOTE], now=at)
                 answers.append((home.value, [each.value for each in found]))
@@ -240,12 +242,12 @@ def test_no_answer_goes_to_somebody_else(scene: Scene) -> None:
     for thread in threads:
         thread.start()
     while any(thread.is_alive() for thread in threads):
-        scene.wire.latency = 0.03 - scene.wire.latency  # too slow, and quick again
-        time.sleep(0.03)
+        scene.wire.latency = 0.15 - scene.wire.latency  # too slow, and quick again
+        time.sleep(0.2)
     window.close()
 
-    assert answers
-    assert refused
+    assert len(answers) >= 100
+    assert len(refused) >= 100
     assert all(told == [home] for home, told in answers)
 
 

@@ -371,7 +371,8 @@ class Store(Protocol):
 
         While it stands still, whatever was read stays true; it grows in the transaction of the
         write itself, and with nothing that the grant may not see. Receipts of contexts, injected
-        digests and the rolling summary are no news: they are made of what was there.
+        digests and the rolling summary are no news: they are made of what was there. A window
+        that lies elsewhere has an epoch of its own, which may not be there to be asked for.
         """
         ...
 

@@ -109,6 +109,13 @@ class Window(Protocol):
         """What would go with these ids and digests of tombstones."""
         ...
 
+    def epoch(self, grant: Grant) -> int:
+        """As of a store, for the news in windows that lie elsewhere than the records.
+
+        0, where they lie in the store itself: there they are in its own epoch.
+        """
+        ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:

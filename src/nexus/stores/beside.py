@@ -33,10 +33,6 @@ class Elsewhere(Protocol):
         """
         ...
 
-    def epoch(self, grant: Grant) -> int:
-        """As of a store, for what is written here only; 0, where the records' own tells it all."""
-        ...
-
     def residue(self, workspace: WorkspaceId, pieces: Sequence[bytes]) -> dict[str, int]:
         """As of an eraser, for its own files."""
         ...
@@ -99,7 +95,7 @@ class CombinedStore:
         return self._records.count(grant)
 
     def epoch(self, grant: Grant) -> int:
-        return self._records.epoch(grant) + sum(part.epoch(grant) for part in self._elsewhere)
+        return self._records.epoch(grant)
 
     def files(self) -> list[Path]:
         beside = (file for part in self._elsewhere for file in part.files())

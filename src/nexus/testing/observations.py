@@ -97,7 +97,9 @@ LOOKS: Mapping[str, Ask] = {
         grant=place.grant
     ),
     "missing": _missing,
-    "epoch": lambda world, place, _: world.store.epoch(place.grant),
+    "epoch": lambda world, place, _: (
+        world.store.epoch(place.grant) + world.store.window.epoch(place.grant)
+    ),
     "get": _of_memories(lambda place, memory: place.get(memory)),
     "sources": _of_memories(lambda place, memory: place.sources(memory)),
     "get an event's id": _each(lambda place, ref: place.get(ref.id)),

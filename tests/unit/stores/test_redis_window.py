@@ -107,15 +107,15 @@ def test_two_memories_on_one_redis_do_not_meet(open_store: Open) -> None:
 @pytest.mark.requirement("D23")
 def test_an_epoch_never_comes_back(open_store: Open, client: Any) -> None:
     store = open_store()
-    seen = {store.epoch(ADMIN)}
+    seen = {store.window.epoch(ADMIN)}
     for key in ("a", "b"):
         store.window.put(ACME, [item(key)])
-        seen.add(store.epoch(ADMIN))
+        seen.add(store.window.epoch(ADMIN))
     client.flushall()
-    after = [store.epoch(ADMIN)]
+    after = [store.window.epoch(ADMIN)]
     for key in ("a", "b", "c"):
         store.window.put(ACME, [item(key)])
-        after.append(store.epoch(ADMIN))
+        after.append(store.window.epoch(ADMIN))
 
     assert len(seen) == 3
     assert after[0] == 0  # nothing lies there, as in the beginning
@@ -264,7 +264,7 @@ def test_an_administrator_sees_all_and_an_empty_grant_nothing(open_store: Open) 
     assert len(store.window.find(ADMIN, slots=list(Slot), now=NOON)) == len(Slot) + 1
     assert store.window.find(ADMIN.within([]), slots=list(Slot), now=NOON) == []
     assert store.window.find(ADMIN, slots=[], now=NOON) == []
-    assert store.epoch(ADMIN.within([])) == 0
+    assert store.window.epoch(ADMIN.within([])) == 0
 
 
 @pytest.mark.requirement("D22")

@@ -140,10 +140,6 @@ class LanceVectors:
         del ids  # the records tell by their numbers
         return self._follower.erase(workspace)
 
-    def epoch(self, grant: Grant) -> int:
-        del grant  # the records' own tells it all
-        return 0
-
     def residue(self, workspace: WorkspaceId, pieces: Sequence[bytes]) -> dict[str, int]:
         """As of an eraser, in the tables of this workspace."""
         number = self._feed.labels(workspace).workspace

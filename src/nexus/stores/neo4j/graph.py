@@ -160,10 +160,6 @@ class Neo4jGraph:
         self._owed.pop(workspace, None)
         return len(gone.intersection(ids))
 
-    def epoch(self, grant: Grant) -> int:
-        del grant  # the records' own tells it all
-        return 0
-
     def residue(self, workspace: WorkspaceId, pieces: Sequence[bytes]) -> dict[str, int]:
         """How many memories are in the graph that are not in the records, and names of nothing.
 

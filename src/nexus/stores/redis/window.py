@@ -117,12 +117,6 @@ class RedisWindow:
     def tied_to(self, workspace: WorkspaceId, ids: Sequence[str]) -> list[WindowItem]:
         return _newest_first(each.item for each in self._tied(self._keys(workspace), ids))
 
-    # Beside the records
-
-    def erase(self, workspace: WorkspaceId, ids: Sequence[str]) -> int:
-        keys = self._keys(workspace)
-        return self._take(keys, self._tied(keys, ids), self._patience)
-
     def epoch(self, grant: Grant) -> int:
         keys = self._keys(check_grant(grant).workspace)
         places = [keys.epoch_of(scope) for scope in sorted(grant.scopes)]
@@ -130,6 +124,12 @@ class RedisWindow:
         if not asked:
             return 0
         return self._server.ask(lambda client: read_epoch(client, asked), self._wait)
+
+    # Beside the records
+
+    def erase(self, workspace: WorkspaceId, ids: Sequence[str]) -> int:
+        keys = self._keys(workspace)
+        return self._take(keys, self._tied(keys, ids), self._patience)
 
     def residue(self, workspace: WorkspaceId, pieces: Sequence[bytes]) -> dict[str, int]:
         del workspace, pieces  # it lives in the memory of a server

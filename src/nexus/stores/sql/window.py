@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
-from ...core.access import Grant
+from ...core.access import Grant, check_grant
 from ...core.canonical import spelt_json, time_text
 from ...core.ids import WorkspaceId
 from ...core.scope import Scope
@@ -65,6 +65,10 @@ class SqlWindow:
             number = known_workspace(session, workspace)
             bound = {"workspace": number, "ids": json.dumps(ids)}
             return _items(session.run("window_tied_to", bound))
+
+    def epoch(self, grant: Grant) -> int:
+        check_grant(grant)
+        return 0
 
 
 def erase_from_window(session: Session, number: int, ids: Iterable[str]) -> int:
