@@ -118,6 +118,10 @@ class AsyncDossiers(_Face):
     """Dossiers, awaited."""
 
     get = _Awaited(Dossiers.get)
+    ask = _Awaited(Dossiers.ask)
+    drop = _Awaited(Dossiers.drop)
+    questions = _Awaited(Dossiers.questions)
+    answers = _Awaited(Dossiers.answers)
     list = _Awaited(Dossiers.list)
     refresh = _Awaited(Dossiers.refresh)
 

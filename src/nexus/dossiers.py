@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from . import observe as tell
 from .core.access import Grant, Viewer
 from .core.derive import known_as
 from .core.errors import NotFound
+from .core.filters import Condition, Op
 from .core.ids import check_name
-from .core.records import Memory
+from .core.questions import QUESTION
+from .core.records import EventKind, Hit, Memory
 from .maintain.dossiers import Dossier, Material, Narrate, draft, kept, material, opened
 from .recall.answer import answer
 from .recall.query import make_query
 from .wiring import Parts
 
 MOST_SAID = 12
+RELEVANT = 0.2  # the least score of what answers a standing question, as in a context
 
 Listed = list[Dossier]  # inside the class, `list` is its method
+Questions = list[str]
 
 
 class Dossiers:
@@ -30,20 +35,37 @@ class Dossiers:
 
     def get(self, name: str) -> Dossier:
         """The dossier of a name as it would be written now: made anew if stale or missing."""
-        now = self._parts.now()
         found = self._material(name)
-        store = self._parts.store
         if found is None:
             raise NotFound(f"nothing is known of {name!r} here")
-        there = kept(store, self._grant, self._viewer.home, name)
-        for each in there:
-            if each.body["mark"] == found.mark:
-                return opened(store, self._grant, each, mark=found.mark)
-        made = draft(found, self._viewer.home, name, now=now, narrate=self._narrate)
-        (memory,) = store.memories.put(self._viewer.workspace, [made])
-        old = [each.id for each in there if each.id != memory.id]
-        store.memories.delete(self._viewer.workspace, old)
-        return opened(store, self._grant, memory, mark=found.mark)
+        return self._kept_or_made(name, found)
+
+    def ask(self, question: str) -> Dossier | None:
+        """Keep the answer to a question fresh from now on; None as long as nothing answers."""
+        check_name(question, "the question")
+        if question not in self.questions():
+            self._tell(question, dropped=False)
+        return self._answered(question)
+
+    def drop(self, question: str) -> None:
+        """Keep this answer fresh no more."""
+        if question not in self.questions():
+            raise NotFound(f"{question!r:.80} is not asked here")
+        self._tell(question, dropped=True)
+        self._delete(kept(self._parts.store, self._grant, self._viewer.home, question))
+
+    def questions(self) -> Questions:
+        """What is asked here for good, oldest first."""
+        here = self._grant.within([self._viewer.home])
+        kind = Condition("kind", Op.EQ, EventKind.QUESTION)
+        asked: dict[str, bool] = {}
+        for event in reversed(self._parts.store.ledger.find(here, where=kind)):
+            asked[event.text] = not event.metadata.get(QUESTION, {}).get("dropped", False)
+        return [question for question, standing in asked.items() if standing]
+
+    def answers(self) -> Mapping[str, Dossier | None]:
+        """The answer to each standing question as it is now."""
+        return {question: self._answered(question) for question in self.questions()}
 
     def list(self) -> Listed:
         """Those that were made here, by name, each with whether it is stale."""
@@ -58,31 +80,56 @@ class Dossiers:
         """Make the stale ones anew; how many that were."""
         stale = {each.name for each in self.list() if each.stale}
         for name in sorted(stale):
-            try:
-                self.get(name)
-            except NotFound:
-                gone = kept(self._parts.store, self._grant, self._viewer.home, name)
-                self._parts.store.memories.delete(
-                    self._viewer.workspace, [each.id for each in gone]
-                )
+            found = self._material(name)
+            if found is None:
+                self._delete(kept(self._parts.store, self._grant, self._viewer.home, name))
+            else:
+                self._kept_or_made(name, found)
         return len(stale)
+
+    def _answered(self, question: str) -> Dossier | None:
+        found = self._material(question)
+        return None if found is None else self._kept_or_made(question, found)
+
+    def _kept_or_made(self, name: str, found: Material) -> Dossier:
+        store, home = self._parts.store, self._viewer.home
+        there = kept(store, self._grant, home, name)
+        for each in there:
+            if each.body["mark"] == found.mark:
+                return opened(store, self._grant, each, mark=found.mark)
+        made = draft(found, home, name, now=self._parts.now(), narrate=self._narrate)
+        (memory,) = store.memories.put(self._viewer.workspace, [made])
+        self._delete(each for each in there if each.id != memory.id)
+        return opened(store, self._grant, memory, mark=found.mark)
+
+    def _delete(self, memories: Iterable[Memory]) -> None:
+        ids = [each.id for each in memories]
+        self._parts.store.memories.delete(self._viewer.workspace, ids)
+
+    def _tell(self, question: str, *, dropped: bool) -> None:
+        now = self._parts.now()
+        event = tell.question(self._viewer, question, dropped=dropped, now=now)
+        self._parts.store.ledger.append(self._viewer.workspace, [event], recorded_at=now)
 
     def _mark(self, name: str) -> str | None:
         found = self._material(name)
         return found.mark if found else None
 
     def _material(self, name: str) -> Material | None:
+        """What a dossier would be made of now: of a standing question, what answers it."""
         check_name(name, "the name")
         self._parts.learner.catch_up(self._grant)
-        now = self._parts.now()
-        said = self._said(name)
-        return material(self._parts.store, self._grant, name, said, now=now)
-
-    def _said(self, name: str) -> Sequence[Memory]:
-        """What people said of it, best first: only what names it."""
-        query = make_query(name, limit=MOST_SAID, threshold=0.0, now=self._parts.now())
-        found = answer(self._parts.store, self._parts.ranking, self._grant, query)
+        now, store = self._parts.now(), self._parts.store
+        hits = self._hits(name)
+        if name in self.questions():
+            relevant = [hit.memory for hit in hits if hit.score >= RELEVANT]
+            return Material(name, (), {"said": relevant}) if relevant else None
         words = known_as(name).split()
-        return [
-            hit.memory for hit in found if all(word in hit.memory.text.casefold() for word in words)
+        naming = [
+            hit.memory for hit in hits if all(word in hit.memory.text.casefold() for word in words)
         ]
+        return material(store, self._grant, name, naming, now=now)
+
+    def _hits(self, question: str) -> Sequence[Hit]:
+        query = make_query(question, limit=MOST_SAID, threshold=0.0, now=self._parts.now())
+        return answer(self._parts.store, self._parts.ranking, self._grant, query)

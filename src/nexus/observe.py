@@ -14,6 +14,7 @@ from .core.errors import InvalidInput
 from .core.goals import GOAL, Deed, check_deed
 from .core.ids import check_name
 from .core.notebook import DOCUMENT, check_version
+from .core.questions import QUESTION
 from .core.records import Attachment, EventKind, Fact, NewEvent, Trust
 from .core.scope import Scope
 from .learn.explicit import RESERVED, check_fact, fact_sentence
@@ -171,6 +172,13 @@ def deed(
         metadata=_of_project(viewer, metadata),
         **_common(viewer.agent.value, text, now, told),
     )
+
+
+def question(viewer: Viewer, text: str, *, dropped: bool, now: datetime) -> NewEvent:
+    """To be answered from now on, or no more."""
+    kind, metadata = EventKind.QUESTION, {QUESTION: {"dropped": dropped}}
+    told: Told = {}
+    return _statement(viewer, viewer.home, text, kind=kind, now=now, metadata=metadata, told=told)
 
 
 def _unreserved(metadata: dict[str, Any]) -> dict[str, Any]:

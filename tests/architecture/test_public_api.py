@@ -34,7 +34,7 @@ METHODS = {
         " observe_many procedures profile progress recall recent remember reviews scope"
         " sessions_knowing set_fact set_goal sources stale think thoughts window"
     ),
-    Dossiers: "get list refresh",
+    Dossiers: "answers ask drop get list questions refresh",
     Goals: "abandon add block change complete get list reopen tree unblock",
     Notebook: "delete history list read sync write",
     Procedures: "find finish record statistics",

@@ -19,3 +19,15 @@ def test_a_dossier_on_the_command_line(run, lines) -> None:
     assert [each["stale"] for each in lines("dossier", *ROOM)] == [True]
     assert [each["stale"] for each in lines("dossier", "--refresh", *ROOM)] == [False]
     run("dossier", "Nobody", *ROOM, code=2)
+
+
+def test_a_standing_question_on_the_command_line(run) -> None:
+    run("observe", "alice", "Hello everybody.", *ROOM)
+    assert (
+        "nothing answers"
+        in run("dossier", "When does the Petrel leave?", "--ask", *ROOM, code=1).output
+    )
+    run("observe", "bob", "The Petrel will leave at nine.", *ROOM)
+    assert "at nine" in run("dossier", "When does the Petrel leave?", "--ask", *ROOM).output
+    run("dossier", "When does the Petrel leave?", "--drop", *ROOM)
+    run("dossier", *ROOM, code=1)

@@ -76,3 +76,21 @@ def test_a_topic_is_told_by_what_was_said(team) -> None:
     found = team.room.dossiers().get("wharf")
     assert "The wharf needs new planks before winter. [1]" in found.text
     assert found.citations[0].event_keys == ("planks",)
+
+
+def test_a_standing_question_is_kept_answered(team) -> None:
+    dossiers = team.room.dossiers()
+    assert dossiers.ask("Which colour has the wharf gate?") is None
+    team.room.observe("alice", "The wharf gate has the colour blue.", key="blue")
+    (found,) = dossiers.answers().values()
+    assert "alice: The wharf gate has the colour blue. [1]" in found.text
+    team.room.observe("bob", "Now the wharf gate has the colour green.", key="green")
+    assert [each.stale for each in dossiers.list()] == [True]
+    assert dossiers.refresh() == 1
+    assert "green" in dossiers.list()[0].text
+
+    assert team.bobs.dossiers().questions() == []
+    dossiers.drop("Which colour has the wharf gate?")
+    assert (dossiers.questions(), dossiers.list()) == ([], [])
+    with pytest.raises(NotFound):
+        dossiers.drop("Which colour has the wharf gate?")

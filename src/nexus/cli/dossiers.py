@@ -19,25 +19,37 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("name", required=False)
 @click.option("--refresh", is_flag=True, help="Make the stale ones anew.")
+@click.option("--ask", is_flag=True, help="NAME is a question: keep its answer fresh from now on.")
+@click.option("--drop", is_flag=True, help="Keep the answer to this question fresh no more.")
 @json_option
 @viewer_options
-def dossier(door: Door, name: str | None, *, refresh: bool, as_json: bool) -> None:
+def dossier(
+    door: Door, name: str | None, *, refresh: bool, ask: bool, drop: bool, as_json: bool
+) -> None:
     """What is known of somebody or something in one document, with its sources.
 
     Without a name: the dossiers that were made here, and which are stale.
 
     \b
         nexus dossier mom
+        nexus dossier "When does the Petrel leave?" --ask
         nexus dossier --refresh
     """
     with door.enter() as place:
+        dossiers = place.dossiers()
         if refresh:
-            message(f"{place.dossiers().refresh()} made anew")
-        found = [place.dossiers().get(name)] if name else place.dossiers().list()
+            message(f"{dossiers.refresh()} made anew")
+        if name and drop:
+            dossiers.drop(name)
+            return
+        if name and ask:
+            found = [each for each in [dossiers.ask(name)] if each]
+        else:
+            found = [dossiers.get(name)] if name else dossiers.list()
     if as_json:
         for each in found:
             print_json(_shown(each))
-    elif name:
+    elif name and found:
         _print(found[0])
     elif found:
         rows = [
@@ -45,7 +57,7 @@ def dossier(door: Door, name: str | None, *, refresh: bool, as_json: bool) -> No
         ]
         print_table(["name", "", "made"], rows)
     if not found:
-        message("no dossier was made here yet: nexus dossier NAME")
+        message("nothing answers that yet" if name else "no dossier was made here yet")
         sys.exit(FOUND_NOTHING)
 
 

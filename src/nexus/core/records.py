@@ -36,6 +36,7 @@ class EventKind(StrEnum):
     NOTE = "note"  # remember(): keep exactly this
     FACT = "fact"  # set_fact() and add_fact()
     REVIEW = "review"  # somebody decided about a proposed change
+    QUESTION = "question"  # to be answered from now on, or no more: see dossiers.py
     OUTCOME = "outcome"  # a task ended: see core/procedures.py
     GOAL = "goal"  # something was done about a goal: see core/goals.py
 

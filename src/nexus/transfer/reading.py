@@ -19,6 +19,7 @@ from ..core.ids import WorkspaceId, check_name, digest, str_only
 from ..core.notebook import DOCUMENT, check_version, is_version
 from ..core.procedures import OUTCOME, TOOL, check_outcome, check_use
 from ..core.protocols import Floats
+from ..core.questions import QUESTION
 from ..core.records import EmbeddingProfile, Event, EventKind, Fact, Memory, MemoryKind, Tombstone
 from ..learn.explicit import check_fact, explicit
 
@@ -132,6 +133,8 @@ def _whole_event(event: Event) -> Event:
     clean_json([asdict(attachment) for attachment in whole.attachments], "attachments")
     if is_version(whole):
         check_version(whole.metadata[DOCUMENT])
+    if whole.kind is EventKind.QUESTION:
+        _mapping(whole.metadata.get(QUESTION, {}), QUESTION)
     if whole.kind is EventKind.OUTCOME:
         check_outcome(_mapping(whole.metadata.get(OUTCOME, {}), OUTCOME))
     if whole.kind is EventKind.TOOL and TOOL in whole.metadata:
