@@ -71,8 +71,9 @@ def digests_of(context: str) -> frozenset[str]:
 
     Words alone count: spaces, punctuation, capitals, quoting and escaping may change on the way.
     """
-    pieces = dict.fromkeys(_pieces(context))
-    return frozenset(made for piece in pieces for made in _spellings(piece))
+    pieces = (piece for piece in _pieces(context) if len(piece) >= SHORTEST)
+    bare = dict.fromkeys(map(_bare, pieces))  # a line and the sentence in it are nearly the same
+    return frozenset(made for piece in bare for made in _readings(piece))
 
 
 def own_words(event: Event, injected: Injected = NOTHING_INJECTED) -> str:
@@ -134,11 +135,16 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def _spellings(piece: str) -> Iterator[str]:
-    """Digests of a piece as it is, without its label, and without what stands in brackets."""
-    if len(piece) < SHORTEST:
-        return
-    drawn = html.unescape(ELEMENT.sub(" ", piece) if "<" in piece else piece)
-    bare = _unquoted(drawn)
+    """Digests of a piece in every way it may be read."""
+    return _readings(_bare(piece)) if len(piece) >= SHORTEST else iter(())
+
+
+def _bare(piece: str) -> str:
+    return _unquoted(html.unescape(ELEMENT.sub(" ", piece) if "<" in piece else piece))
+
+
+def _readings(bare: str) -> Iterator[str]:
+    """Digests of a text as it is, without its label, and without what stands in brackets."""
     edges = bare.strip()
     inner = BRACKETS.sub("", bare) if edges[:1] in "[(" or edges[-1:] in "])" else bare
     labelled = (bare, inner) if ":" in bare else ()
