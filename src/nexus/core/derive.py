@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import fields
+from functools import lru_cache
 
 from .access import Label
 from .errors import InvalidInput
@@ -134,6 +135,7 @@ def part_of_name(word: str) -> str:
     return f"~{word}"
 
 
+@lru_cache(maxsize=10_000)  # a question asks for the same names again and again
 def known_as(name: str) -> str:
     """One spelling of a name; a scope (`user:alice`) is known by its last part."""
     spelt = unicodedata.normalize("NFKC", name)
