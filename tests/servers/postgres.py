@@ -134,7 +134,7 @@ class Postgres(Server):
             lines = self.pid_file.read_text().splitlines()
         except OSError:
             return False
-        return lines[0] == str(self.pid) and len(lines) > 7 and lines[7].strip() == "ready"
+        return len(lines) > 7 and lines[0] == str(self.pid) and lines[7].strip() == "ready"
 
     def stop_immediately(self) -> None:
         """As `pg_ctl stop -m immediate`: nothing is finished, and it recovers at the start."""
