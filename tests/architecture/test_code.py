@@ -159,6 +159,7 @@ STATEMENT = re.compile(
 CATALOGUE = re.compile(r"\bFROM sqlite_(master|schema)\b")  # SQLite's own, before any schema
 SQL_IN_PYTHON = {
     "stores/sqlite/vec.py": "a vec0 table has its dimension in its definition: one per profile",
+    "stores/postgres/vectors.py": "an index of one label has its numbers in its definition",
 }
 PUT_TOGETHER = {
     **SQL_IN_PYTHON,

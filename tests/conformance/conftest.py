@@ -35,6 +35,7 @@ STORES: dict[str, Make] = {
     "sqlite+redis": lambda folder, server: beside_redis(
         SqliteStore(folder / "memory.db"), server("redis_server").url, folder.name
     ),
+    "postgres": lambda _, server: EmptiedStore(server("postgres_server")),
     "postgres+lancedb": lambda folder, server: beside_lancedb(
         EmptiedStore(server("postgres_server")), folder / "vectors"
     ),
@@ -107,15 +108,27 @@ class Kind:
         return made(self.name, store.files()[0].parent, self.server)
 
 
-@pytest.fixture
+SERVED = [name for name in STORES if name.startswith("postgres")]
+GROUPS = [
+    pytest.param([name for name in STORES if name not in SERVED], id="files"),
+    *(pytest.param(["inprocess", name], id=name, marks=pytest.mark.slow) for name in SERVED),
+]
+
+
+@pytest.fixture(params=GROUPS)
 def kinds(folder: Path, request: pytest.FixtureRequest) -> list[Kind]:
-    """Every kind of store that there is here, the reference first."""
+    """Kinds of stores to compare that there are here, the reference first.
+
+    Those of a server by themselves, in the slow run: they take as long as all others together.
+    """
     usable = []
-    for name in STORES:
+    for name in request.param:
         try:
             kind = Kind(name, folder, request.getfixturevalue)
             kind.make().close()
             usable.append(kind)
         except pytest.skip.Exception:
             continue
+    if len(usable) == 1:
+        pytest.skip("there is nothing to compare with")
     return usable

@@ -228,11 +228,15 @@ class Connections:
 
         It needs the owner's; others get a warning from the server, and nothing is done.
         """
-        self._check_open()
         names = sql.SQL(", ").join(sql.Identifier("nexus", table) for table in tables)
-        how = "ANALYZE" if analyze else "SKIP_LOCKED"
+        how = sql.SQL("ANALYZE" if analyze else "SKIP_LOCKED")
+        self.administer(sql.SQL("VACUUM ({}) {}").format(how, names))
+
+    def administer(self, command: sql.Composed) -> None:
+        """Outside any transaction, for as long as it takes, with the rights of the address."""
+        self._check_open()
         with self.errors_mapped(), psycopg.connect(self._url, autocommit=True) as connection:
-            connection.execute(sql.SQL("VACUUM ({}) {}").format(sql.SQL(how), names))
+            connection.execute(command)
 
     def close(self) -> None:
         if self.closed or self._pid != os.getpid():

@@ -61,6 +61,11 @@ SELECT id, content FROM events
  WHERE workspace = %(workspace)s
    AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)));
 
+-- event_salts --
+SELECT id, salt FROM events
+ WHERE workspace = %(workspace)s
+   AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)));
+
 -- drop_events_after --
 DELETE FROM events WHERE workspace = %(workspace)s AND seq > %(length)s;
 
@@ -77,6 +82,22 @@ SELECT (r ->> 0)::bigint, (r ->> 1)::bigint, r ->> 2, (r ->> 3)::integer, r ->> 
 INSERT INTO outbox (workspace, seq, label, step, due_at)
 SELECT (r ->> 0)::bigint, (r ->> 1)::bigint, (r ->> 2)::integer, r ->> 3, (r ->> 4)::timestamptz
   FROM jsonb_array_elements(%(rows)s::jsonb) AS r;
+
+-- events_follow --
+-- What new events bring about in several workspaces: work, longer chains, new epochs.
+WITH work AS (
+    INSERT INTO outbox (workspace, seq, label, step, due_at)
+    SELECT (r ->> 0)::bigint, (r ->> 1)::bigint, (r ->> 2)::integer, r ->> 3,
+           (r ->> 4)::timestamptz
+      FROM jsonb_array_elements(%(work)s::jsonb) AS r
+), chains AS (
+    UPDATE workspaces SET length = (r ->> 1)::bigint, head = decode(r ->> 2, 'hex')
+      FROM jsonb_array_elements(%(ends)s::jsonb) AS r
+     WHERE workspace = (r ->> 0)::bigint
+)
+UPDATE labels SET epoch = epoch + 1
+  FROM jsonb_array_elements(%(news)s::jsonb) AS r
+ WHERE workspace = (r ->> 0)::bigint AND label = (r ->> 1)::integer;
 
 -- events_by_id --
 SELECT id, content
@@ -468,11 +489,13 @@ UPDATE labels SET latest = (r ->> 2)::bigint, generation = generation + (r ->> 3
   FROM jsonb_array_elements(%(rows)s::jsonb) AS r
  WHERE workspace = (r ->> 0)::bigint AND label = (r ->> 1)::integer;
 
--- new_vectors --
-SELECT number, memory, data FROM vectors
- WHERE workspace = %(workspace)s AND label = %(label)s AND profile = %(profile)s
-   AND number > %(after)s
- ORDER BY number;
+-- vectors_after --
+SELECT place, number, memory, data
+  FROM jsonb_array_elements(%(rows)s::jsonb) WITH ORDINALITY AS given (r, place)
+ CROSS JOIN LATERAL (SELECT number, memory, data FROM vectors
+                      WHERE workspace = (r ->> 0)::bigint AND label = (r ->> 1)::integer
+                        AND profile = (r ->> 2)::integer AND number > (r ->> 3)::bigint
+                      ORDER BY number LIMIT (r ->> 4)::bigint) AS found;
 
 -- next_vectors --
 -- For an index beside the records, a batch at a time.
@@ -527,11 +550,15 @@ SELECT id, data
 
 -- nearest_in_label --
 -- For a label that is too large for memory: all of its vectors are compared, and no index is used
--- (`+ 0`), unless an index was made for this very label. Two more are given than were asked for,
--- and all that are as near as the last of those.
-SELECT number, memory FROM vectors
+-- (`+ 0`).
+SELECT number, data <=> %(asked)s::vector FROM vectors
  WHERE workspace = %(workspace)s AND label = %(label)s AND profile = %(profile)s
  ORDER BY (data <=> %(asked)s::vector) + 0 LIMIT %(limit)s;
+
+-- vector_indexes --
+SELECT relname FROM pg_class
+ WHERE relnamespace = 'nexus'::regnamespace AND relkind = 'i'
+   AND starts_with(relname, 'vectors_near_');
 
 -- without_vector --
 SELECT content FROM memories

@@ -364,7 +364,7 @@ BEGIN
            AND NOT EXISTS (SELECT 1 FROM window_items
                             WHERE workspace = number AND strpos(content, t) > 0));
     FOR looked_at IN
-        SELECT c.relname AS name, string_agg(format('concat(%I)', a.attname), ' || chr(10) || ') AS all
+        SELECT c.relname AS name, string_agg(format('concat(%I)', a.attname), ' || chr(10) || ') AS texts
           FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid
          WHERE c.relnamespace = 'nexus'::regnamespace AND c.relkind IN ('r', 'p')
            AND NOT c.relispartition AND a.attnum > 0 AND a.atttypid = 'text'::regtype
@@ -375,7 +375,7 @@ BEGIN
         RETURN QUERY EXECUTE format(
             'SELECT %L::text, count(*) FROM %I, unnest($2) AS t'
             ' WHERE workspace = $1 AND strpos(%s, t) > 0', looked_at.name, looked_at.name,
-            looked_at.all)
+            looked_at.texts)
         USING number, gone;
     END LOOP;
 END $$;

@@ -6,10 +6,11 @@ from pathlib import Path
 
 from ..sql.keywords import Keywords
 from ..sql.store import SqlStore
-from ..sql.vectors import SqlVectors
 from .connections import LOCK_SECONDS, MOST_CONNECTIONS, STATEMENT_SECONDS, Connections
 from .eraser import LARGE, SMALL, PostgresEraser
+from .ledger import PostgresLedger
 from .migrate import bring_up_to_date
+from .vectors import PostgresVectors
 
 CACHE_MEGABYTES = 256
 
@@ -38,7 +39,8 @@ class PostgresStore(SqlStore):
         cache_bytes = cache_megabytes * 1_000_000 // 2
         keywords = Keywords(cache_bytes)
         super().__init__(self._connections, keywords)
-        self.vectors = SqlVectors(self._connections, keywords.cards, cache_bytes)
+        self.vectors = PostgresVectors(self._connections, keywords.cards, cache_bytes)
+        self.ledger = PostgresLedger(self._connections)
         self.eraser = PostgresEraser(self._connections)
 
     def files(self) -> list[Path]:

@@ -36,8 +36,10 @@ class SqlLedger:
     def append(
         self, workspace: WorkspaceId, events: Sequence[NewEvent], *, recorded_at: datetime
     ) -> list[Receipt]:
-        entries = [_entry(event, recorded_at) for event in events]
-        now = time_text(recorded_at)
+        entries = [entry_of(event, recorded_at) for event in events]
+        return self._append(workspace, entries, time_text(recorded_at))
+
+    def _append(self, workspace: WorkspaceId, entries: Sequence[Entry], now: str) -> list[Receipt]:
         receipts, labels = self._connections.write(
             lambda session: _append(session, workspace, entries, self._labels, now)
         )
@@ -93,14 +95,14 @@ class SqlLedger:
             return _verified(workspace, chain, length, head)
 
 
-def _label_of(session: Session, place: Place, labels: Labels) -> int:
+def label_of(session: Session, place: Place, labels: Labels) -> int:
     if place not in labels:
         number, scope = place
         labels[place] = label_number(session, number, frozenset({scope}))
     return labels[place]
 
 
-class _Entry(NamedTuple):
+class Entry(NamedTuple):
     """An event as it goes into the ledger, made before anybody has to wait for it."""
 
     event: NewEvent
@@ -111,42 +113,42 @@ class _Entry(NamedTuple):
     commitment: bytes
 
 
-def _entry(event: NewEvent, recorded_at: datetime) -> _Entry:
+def entry_of(event: NewEvent, recorded_at: datetime) -> Entry:
     salt, content = new_salt(), content_of(event, recorded_at)
     promise = commitment(salt, content)
-    return _Entry(event, event.id, time_text(event.at), content, salt, promise)
+    return Entry(event, event.id, time_text(event.at), content, salt, promise)
 
 
 def _append(
     session: Session,
     workspace: WorkspaceId,
-    entries: Sequence[_Entry],
+    entries: Sequence[Entry],
     known: dict[Place, int],
     now: str,
 ) -> tuple[list[Receipt], Mapping[Place, int]]:
     """The receipts, and the labels that are new if this is committed."""
     end = chain_end(session, workspace)
     labels: Labels = ChainMap({}, known)
-    places = [_label_of(session, (end[0], entry.event.scope), labels) for entry in entries]
-    rows, head = _chained(end, entries, places)
-    repeated: set[int] = set()
+    places = [label_of(session, (end[0], entry.event.scope), labels) for entry in entries]
+    rows, head = chained(end, entries, places)
+    there: dict[int, bool] = {}
     if session.run_many("add_event", rows) < len(rows):
         session.run("drop_events_after", {"workspace": end[0], "length": end[1]})
-        repeated = _repeated(session, workspace, end[0], entries)
-        fresh = [place for place in range(len(entries)) if place not in repeated]
-        rows, head = _chained(end, [entries[p] for p in fresh], [places[p] for p in fresh])
+        there = _there(session, workspace, end[0], entries)
+        fresh = [place for place in range(len(entries)) if place not in there]
+        rows, head = chained(end, [entries[p] for p in fresh], [places[p] for p in fresh])
         session.run_many("add_event", rows)
     if rows:
         _come(session, rows, head, now)
     receipts = [
-        _receipt(workspace, entry, repeated=place in repeated)
+        receipt_of(workspace, entry, repeated=there.get(place, False))
         for place, entry in enumerate(entries)
     ]
     return receipts, labels.maps[0]
 
 
-def _chained(
-    end: tuple[int, int, bytes], entries: Sequence[_Entry], labels: Sequence[int]
+def chained(
+    end: tuple[int, int, bytes], entries: Sequence[Entry], labels: Sequence[int]
 ) -> tuple[list[Row], bytes]:
     """The rows of these events, in the table's order, and the newest hash after them."""
     number, length, head = end
@@ -165,7 +167,7 @@ def _come(session: Session, rows: Sequence[Row], head: bytes, now: str) -> None:
     session.run_many("events_came", [(number, label) for label in sorted({row[3] for row in rows})])
 
 
-def _receipt(workspace: WorkspaceId, entry: _Entry, *, repeated: bool) -> Receipt:
+def receipt_of(workspace: WorkspaceId, entry: Entry, *, repeated: bool) -> Receipt:
     event = entry.event
     return Receipt(
         workspace=workspace,
@@ -176,22 +178,26 @@ def _receipt(workspace: WorkspaceId, entry: _Entry, *, repeated: bool) -> Receip
     )
 
 
-def _repeated(
-    session: Session, workspace: WorkspaceId, number: int, entries: Sequence[_Entry]
-) -> set[int]:
-    """The places of those that are there already, or that stand twice in what is appended."""
-    ids = json.dumps([entry.id for entry in entries])
-    known = dict(session.run("known_events", {"workspace": number, "ids": ids}).fetchall())
-    repeated = set()
+def _there(
+    session: Session, workspace: WorkspaceId, number: int, entries: Sequence[Entry]
+) -> dict[int, bool]:
+    """The places of those that are there already, and whether somebody else wrote them.
+
+    If the salt is ours, this very call wrote it before, and the answer was lost on its way.
+    """
+    bound = {"workspace": number, "ids": json.dumps([entry.id for entry in entries])}
+    known = dict(session.run("known_events", bound).fetchall())
+    salts = dict(session.run("event_salts", bound).fetchall())
+    there = {}
     for place, entry in enumerate(entries):
         if entry.id in known:
             _check_repeated(workspace, known[entry.id], entry)
-            repeated.add(place)
+            there[place] = salts.get(entry.id) != entry.salt
         known.setdefault(entry.id, entry.content)
-    return repeated
+    return there
 
 
-def _check_repeated(workspace: WorkspaceId, content: str | None, entry: _Entry) -> None:
+def _check_repeated(workspace: WorkspaceId, content: str | None, entry: Entry) -> None:
     """What is there already must be the same, and must not have been erased."""
     if content is None:
         raise Forgotten

@@ -127,6 +127,8 @@ class SqlMemories:
         }
         with self._connections.reading() as session:
             view = readable(session, grant).searched(learned=learned)
+            if not any(state.names for state in view.labels):
+                return []
             bound = {**view.with_names, **wanted}
             rows = session.run("named", bound).fetchall()
         return [read_memory(content, grant.workspace) for (content,) in rows]

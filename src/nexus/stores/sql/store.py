@@ -30,7 +30,7 @@ class SqlStore:
     def __init__(self, connections: Connections, keywords: Keywords) -> None:
         self._sessions = connections
         self.feed = Feed(connections)
-        self.ledger = SqlLedger(connections)
+        self.ledger: SqlLedger = SqlLedger(connections)
         self.queue = SqlQueue(connections)
         self.memories = SqlMemories(connections, keywords)
         self.accounts = SqlAccounts(connections)

@@ -39,6 +39,7 @@ class SqlVectors:
         self._connections = connections
         self._cards = cards
         self._cache: LabelCache[LabelCodes] = LabelCache(cache_bytes)
+        self._profiles: dict[EmbeddingProfile, int] = {}  # committed ones: they never change
 
     def put(
         self, workspace: WorkspaceId, profile: EmbeddingProfile, vectors: Mapping[str, Floats]
@@ -51,7 +52,7 @@ class SqlVectors:
     def get(self, grant: Grant, profile: EmbeddingProfile, ids: Sequence[str]) -> dict[str, Floats]:
         with self._connections.reading() as session:
             bound = {**readable(session, grant).parameters, "ids": json.dumps(ids)}
-            bound["profile"] = profile_number(session, profile)
+            bound["profile"] = self._profile(session, profile)
             rows = session.run("vectors_by_id", bound).fetchall()
             table = session.floats([data for _, data in rows])
         return dict(zip((id for id, _ in rows), table, strict=True))
@@ -69,7 +70,7 @@ class SqlVectors:
         asked = check_vector(profile, vector)
         with self._connections.reading() as session:
             view = readable(session, grant).searched(learned=learned)
-            number = profile_number(session, profile)
+            number = self._profile(session, profile)
             return self.nearest_in(session, view, grant, number, asked, where=where, limit=limit)
 
     def nearest_in(
@@ -97,13 +98,21 @@ class SqlVectors:
         for codes in self._cache.fresh(wanted, partial(_read, session)):
             yield from codes.parts
 
+    def _profile(self, session: Session, profile: EmbeddingProfile) -> int:
+        number = self._profiles.get(profile)
+        if number is None:
+            number = profile_number(session, profile)
+            if number >= 0:
+                self._profiles[profile] = number
+        return number
+
     def scores(
         self, grant: Grant, profile: EmbeddingProfile, vector: Floats, ids: Sequence[str]
     ) -> dict[str, float]:
         asked = check_vector(profile, vector)
         with self._connections.reading() as session:
             view = readable(session, grant).searched(learned=False)
-            number = profile_number(session, profile)
+            number = self._profile(session, profile)
             known = self._scored_in_memory(session, view, number, asked, ids)
             rest = [id for id in ids if id not in known]
             return known | scored(self.get(grant, profile, rest), asked) if rest else known
@@ -126,7 +135,7 @@ class SqlVectors:
     def missing(self, grant: Grant, profile: EmbeddingProfile, *, limit: int) -> list[Memory]:
         with self._connections.reading() as session:
             bound = {**readable(session, grant).parameters, "limit": limit}
-            bound["profile"] = profile_number(session, profile)
+            bound["profile"] = self._profile(session, profile)
             rows = session.run("without_vector", bound).fetchall()
         return [memory_from_json(json.loads(content), grant.workspace) for (content,) in rows]
 
@@ -230,24 +239,34 @@ def _highest(
     return rest[order[:size]], rest[order[size:]]
 
 
+Place = tuple[int, int, int]  # workspace, label, profile
+
+
 def _read(
-    session: Session, stale: Mapping[tuple[int, int, int], tuple[LabelCodes | None, int]]
+    session: Session, stale: Mapping[Place, tuple[LabelCodes | None, int]]
 ) -> list[LabelCodes]:
-    return [_grown(session, key, *each) for key, each in stale.items()]
+    places = [(*key, after, AT_ONCE) for key, (_, after) in stale.items()]
+    first = session.read_each("vectors_after", places)
+    known = (codes or LabelCodes() for codes, _ in stale.values())
+    return [_grown(session, *each) for each in zip(stale, known, first, strict=True)]
 
 
 def _grown(
-    session: Session, key: tuple[int, int, int], known: LabelCodes | None, after: int
+    session: Session, key: Place, known: LabelCodes, first: list[tuple[int, int, bytes]]
 ) -> LabelCodes:
-    place = dict(zip(("workspace", "label", "profile"), key, strict=True))
-    cursor = session.run("new_vectors", {**place, "after": after})
-    new = [_table(session, key[1], some) for some in iter(partial(cursor.fetchmany, AT_ONCE), [])]
-    known = known or LabelCodes()
+    new = []
+    some = first
+    while some:
+        new.append(_table(session, key[1], some))
+        more = len(some) == AT_ONCE
+        after = some[-1][0]
+        some = session.read_each("vectors_after", [(*key, after, AT_ONCE)])[0] if more else []
     if not new:
         return known
     way = Way.of(len(known) + sum(len(numbers) for numbers, _ in new))
-    if not known.kept_like(way):
-        return _grown(session, key, None, 0)  # it outgrew the way it was kept
+    if not known.kept_like(way):  # it outgrew the way it was kept
+        (again,) = _read(session, {key: (None, 0)})
+        return again
     return known.grown([encoded(numbers, table, way) for numbers, table in new])
 
 

@@ -62,6 +62,11 @@ SELECT events.id, content
   FROM json_each(:ids) AS wanted
   CROSS JOIN events ON events.workspace = :workspace AND events.id = wanted.value;
 
+-- event_salts --
+SELECT events.id, salt
+  FROM json_each(:ids) AS wanted
+  CROSS JOIN events ON events.workspace = :workspace AND events.id = wanted.value;
+
 -- drop_events_after --
 DELETE FROM events WHERE workspace = :workspace AND seq > :length;
 
@@ -391,6 +396,11 @@ UPDATE labels SET latest = ?3, generation = generation + ?4 WHERE workspace = ?1
 SELECT number, memory, data FROM vectors
  WHERE workspace = :workspace AND label = :label AND profile = :profile AND number > :after
  ORDER BY number;
+
+-- vectors_after --
+SELECT number, memory, data FROM vectors
+ WHERE workspace = ? AND label = ? AND profile = ? AND number > ?
+ ORDER BY number LIMIT ?;
 
 -- next_vectors --
 -- For an index beside the records, a batch at a time.

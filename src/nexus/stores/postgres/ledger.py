@@ -1,0 +1,122 @@
+"""Appending for many threads at once: one transaction, two statements, whatever their number."""
+
+from __future__ import annotations
+
+import json
+from collections import ChainMap, defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from ...core.canonical import time_text
+from ...core.chain import GENESIS
+from ...core.ids import WorkspaceId
+from ...core.records import NewEvent, Receipt
+from ..sql.ledger import (
+    FIRST_STEP,
+    Entry,
+    Labels,
+    Place,
+    SqlLedger,
+    chained,
+    entry_of,
+    label_of,
+    receipt_of,
+)
+from ..sql.session import Row, Session
+from ..sql.together import Together
+from .connections import Connections
+
+MOST_TOGETHER = 200  # calls
+
+
+class _Repeated(Exception):
+    """Something is there already: this is looked at call by call."""
+
+
+class _Call(NamedTuple):
+    """What one thread appends."""
+
+    workspace: WorkspaceId
+    entries: list[Entry]
+    now: str
+
+
+class PostgresLedger(SqlLedger):
+    """The ledger of every SQL store, but for how it is written."""
+
+    def __init__(self, connections: Connections) -> None:
+        super().__init__(connections)
+        self._together = Together(self._append_all, most=MOST_TOGETHER)
+
+    def append(
+        self, workspace: WorkspaceId, events: Sequence[NewEvent], *, recorded_at: datetime
+    ) -> list[Receipt]:
+        entries = [entry_of(event, recorded_at) for event in events]
+        return self._together(_Call(workspace, entries, time_text(recorded_at)))
+
+    def _append_all(self, calls: Sequence[_Call]) -> list[list[Receipt]]:
+        try:
+            labels = self._connections.write(lambda session: _append(session, calls, self._labels))
+        except _Repeated:
+            if len(calls) > 1:
+                raise
+            (call,) = calls
+            return [self._append(*call)]
+        self._labels.update(labels)
+        return [
+            [receipt_of(call.workspace, entry, repeated=False) for entry in call.entries]
+            for call in calls
+        ]
+
+
+def _append(
+    session: Session, calls: Sequence[_Call], known: dict[Place, int]
+) -> Mapping[Place, int]:
+    """The labels that are new if this is committed."""
+    ends = _chain_ends(session, sorted({call.workspace.value for call in calls}))
+    labels: Labels = ChainMap({}, known)
+    rows: list[Row] = []
+    work: list[Row] = []
+    for call in calls:
+        end = ends[call.workspace.value]
+        places = [label_of(session, (end[0], entry.event.scope), labels) for entry in call.entries]
+        new, head = chained(end, call.entries, places)
+        ends[call.workspace.value] = (end[0], end[1] + len(new), head)
+        rows += new
+        work += [(*row[:2], row[3], FIRST_STEP, call.now) for row in new]
+    if not rows:
+        return labels.maps[0]
+    if session.run_many("add_event", rows) < len(rows):
+        raise _Repeated
+    _come(session, ends, work)
+    return labels.maps[0]
+
+
+def _chain_ends(session: Session, names: Sequence[str]) -> dict[str, tuple[int, int, bytes]]:
+    """Where the next event of each workspace goes; whoever has none yet gets one."""
+    bound = {"names": json.dumps(names, ensure_ascii=False)}
+    found = {name: (number, *end) for name, number, *end in session.run("lock_workspaces", bound)}
+    missing = [name for name in names if name not in found]
+    if missing:
+        for name in missing:
+            session.run("add_workspace", {"name": name, "head": GENESIS})
+        return _chain_ends(session, names)
+    return found
+
+
+def _come(
+    session: Session, ends: Mapping[str, tuple[int, int, bytes]], work: Sequence[Row]
+) -> None:
+    """What follows from new events: work, longer chains, and news for whoever reads them."""
+    news = defaultdict(set)
+    for number, _, label, *_ in work:
+        news[number].add(label)
+    session.run(
+        "events_follow",
+        {
+            "work": json.dumps(work),
+            "ends": json.dumps([(number, n, head.hex()) for number, n, head in ends.values()]),
+            "news": json.dumps([(number, label) for number in news for label in news[number]]),
+        },
+    )
