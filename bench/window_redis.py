@@ -18,6 +18,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from statistics import median, quantiles
 from tempfile import TemporaryDirectory
@@ -84,12 +85,13 @@ def rested(room: Place) -> None:
 
 def measure(server: Redis, embedded: Place, beside: Place, turns: int) -> dict[str, list[float]]:
     took: dict[str, list[float]] = defaultdict(list)
+    numbers = count(1_000)
+    ask = lambda room: asked(room, f"Which database did we choose for ledger {next(numbers)}?")  # noqa: E731
     for turn in range(-WARMING, turns):
-        question = f"Which database did we choose for ledger {turn}?"
-        now = {SQLITE: [asked(embedded, question)], REDIS: [asked(beside, question)]}
+        now = {SQLITE: [ask(embedded)], REDIS: [ask(beside)]}
         server.freeze()
-        now[FIRST] = [asked(beside, f"{question} When?")]
-        now[LATER] = [asked(beside, f"{question} Who? {n}") for n in range(REFUSED)]
+        now[FIRST] = [ask(beside)]
+        now[LATER] = [ask(beside) for _ in range(REFUSED)]
         server.thaw()
         rested(beside)
         beside.notes()

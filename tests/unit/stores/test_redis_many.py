@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import time
 from collections.abc import Callable, Iterator
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import pytest
+from tests.architecture.sources import ROOT
 from tests.servers.fixtures import started
 from tests.servers.process import free_port
 from tests.servers.redis import Redis, program
@@ -154,6 +156,25 @@ def test_a_node_that_is_gone_is_missed_by_its_own_workspaces_only(nodes: list[No
     finally:
         nodes[1].thaw()
     until(lambda: answers(store, homes[1]))
+    store.close()
+
+
+def test_a_user_of_a_cluster_needs_no_more_than_the_page_says(nodes: list[Node]) -> None:
+    page = (ROOT / "docs" / "stores.md").read_text()
+    found = re.search(r"ACL SETUSER nexus on >password ([^`]*)`.* `(.*)`\s+and `(.*)`\.", page)
+    assert found
+    rights = " ".join(found.groups()).split()
+    for node in nodes:
+        with redis.Redis(port=node.port, protocol=2) as client:
+            client.execute_command("ACL SETUSER nexus reset on", ">password", *rights)
+    url = cluster_url(nodes).replace("//", "//nexus:password@")
+    store = beside_redis(InProcessStore(), url, secrets.token_hex(8))
+    workspace = WorkspaceId("acme")
+
+    store.window.put(workspace, [note("tea")])
+
+    assert notes(store, workspace) == ["tea"]
+    assert store.window.tied_to(workspace, ["nothing"]) == []
     store.close()
 
 

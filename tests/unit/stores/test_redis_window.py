@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from tests.architecture.sources import ROOT
 
 from nexus.core.access import administrator_grant
 from nexus.core.errors import StoreUnavailable
@@ -284,3 +288,46 @@ def test_all_threads_of_a_process_share_a_few_connections(open_store: Open, clie
 
     made = client.info("stats")["total_connections_received"] - before
     assert 0 < made <= len(threads)
+
+
+def test_a_user_of_its_own_needs_no_more_than_the_page_says(
+    open_store: Open, client: Any, redis_url: str
+) -> None:
+    page = (ROOT / "docs" / "stores.md").read_text()
+    found = re.search(r"ACL SETUSER nexus on >password ([^`]*)`", page)
+    assert found
+    client.execute_command("ACL", "SETUSER", "nexus", "reset", "on", ">password", *found[1].split())
+    records = InProcessStore()
+    url = redis_url.replace("redis://", "redis://nexus:password@")
+    store = CombinedStore(records, window=RedisWindow(url, records, wait_seconds=10.0))
+    (id,) = tell(store, event("1"))
+
+    fill(store)
+    store.window.put(ACME, [item(str(n), slot=Slot.THOUGHT) for n in range(60)])
+    store.window.drop(ACME, ROOM, Slot.GOAL)
+    store.window.prune(now=NOON + 9 * DAY)
+    store.window.put(ACME, [item(rests_on=(id,))])
+    store.eraser.erase(ACME, events=[id], memories=[], tombstones=[])
+
+    assert store.window.find(ADMIN, slots=list(Slot), now=NOON) == []
+    assert store.window.epoch(ADMIN) > 0
+    with redis.Redis.from_url(url, protocol=2) as theirs, pytest.raises(redis.ResponseError):
+        theirs.keys("*")
+    store.close()
+
+
+ASK = """
+import sys
+sys.modules["redis"] = None
+try:
+    import nexus.stores.redis
+except ImportError as error:
+    print(type(error).__name__, error)
+"""
+
+
+def test_without_the_extra_one_is_told_how_to_install_it() -> None:
+    told = subprocess.run([sys.executable, "-c", ASK], capture_output=True, text=True, check=True)
+
+    assert told.stdout.startswith("MissingExtra")
+    assert "pip install 'nexus-memory[redis]'" in told.stdout
