@@ -9,6 +9,10 @@ A few workspaces are told and learned through the public API; all others are cop
 row, each behind its own wall: ten thousand walls with the same furniture. Which workspace is asked
 follows Zipf's law: the second is asked half as often as the first. Times are those of the whole
 call `place.compose(question)`, with the default settings and the built-in embedder.
+
+In turn with it the same question is asked of a plain script on the same file: the ten nearest
+messages by numpy, and the last forty. It knows no landmarks, people, budget or rights; it is what
+a machine needs for the least that could be called a context.
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ import argparse
 import json
 import os
 import random
+import sqlite3
 import sys
 import tempfile
 import time
@@ -28,6 +33,7 @@ from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
@@ -37,8 +43,10 @@ from embedded import percentile
 from filling import DIFFERENT, NOW, Zipf, fill_sqlite, name_of, opened, room, shuffled, tell
 from nexus import Place
 from nexus.core.context import Context
+from nexus.core.protocols import Embedder
 from story.story import Clock, Figures, Telling, read_story
 
+ASKED = NOW + timedelta(minutes=1)  # everything that was told is known by then
 RESULTS = Path(__file__).parent / "results" / "compose.json"
 TARGETS = {"p50_ms": 10, "p95_ms": 30, "cached_p50_ms": 2}
 TURNS = 600
@@ -70,19 +78,54 @@ def timed(place: Place, question: str, workspace: int = 0, *, first: bool = Fals
     return Turn(workspace, *took, context, first)
 
 
+class PlainScript:
+    """The least that could be called a context: the nearest messages, and the last ones."""
+
+    def __init__(self, path: Path, embedder: Embedder) -> None:
+        self._connection = sqlite3.connect(path)
+        self._embedder = embedder
+
+    def __call__(self, workspace: int, question: str) -> str:
+        read = self._connection.execute
+        named = {"workspace": read(NUMBER, {"name": name_of(workspace)}).fetchone()[0]}
+        numbers, vectors = zip(*read(VECTORS, named), strict=True)
+        matrix = np.frombuffer(b"".join(vectors), "<f4").reshape(len(numbers), -1)
+        nearest = np.argsort(-(matrix @ self._embedder.embed([question])[0]))[:10]
+        found = [read(MEMORY, {**named, "memory": numbers[place]}).fetchone() for place in nearest]
+        lines = [json.loads(content) for (content,) in (*found, *read(EVENTS, named))]
+        return "\n".join(f"{each['at']} {each['speaker']}: {each['text']}" for each in lines)
+
+    def timed(self, workspace: int, question: str) -> tuple[float, float]:
+        wall, processor = time.perf_counter(), time.process_time()
+        self(workspace, question)
+        return time.perf_counter() - wall, time.process_time() - processor
+
+
+NUMBER = "SELECT workspace FROM workspaces WHERE name = :name"
+VECTORS = "SELECT memory, data FROM vectors WHERE workspace = :workspace"
+MEMORY = "SELECT content FROM memories WHERE workspace = :workspace AND memory = :memory"
+EVENTS = "SELECT content FROM events WHERE workspace = :workspace ORDER BY seq DESC LIMIT 40"
+
+
 def measure_assembly(path: Path, workspaces: int, turns: int, progress: Progress) -> dict[str, Any]:
     """No question is asked twice, so nothing comes from the cache."""
     chooses, asks = shuffled(workspaces, seed=3), Chatter(1_000_003)
     bar = progress.add_task("asking, each question once", total=WARMING + turns)
     taken: list[Turn] = []
+    plain: list[tuple[float, float]] = []
     seen: set[int] = set()
-    with opened(path, lambda: NOW) as nexus:
+    with opened(path, lambda: ASKED) as nexus:
+        script = PlainScript(path, nexus._parts.unchecked_embedder)
         for number in range(WARMING + turns):
             workspace = chooses()
             question = f"{asks.question()} ({number})"
-            turn = timed(room(nexus, workspace), question, workspace, first=workspace not in seen)
+            first = workspace not in seen
+            if number % 2:  # whoever comes first finds the pages cold
+                plain.append(script.timed(workspace, question))
+            taken.append(timed(room(nexus, workspace), question, workspace, first=first))
+            if not number % 2:
+                plain.append(script.timed(workspace, question))
             seen.add(workspace)
-            taken.append(turn)
             progress.advance(bar)
     counted = taken[WARMING:]
     if any(turn.context.receipt.cached for turn in counted):
@@ -91,6 +134,7 @@ def measure_assembly(path: Path, workspaces: int, turns: int, progress: Progress
         "turns": len(counted),
         "workspaces_visited": len(seen),
         **spread(counted),
+        "plain_script": against(plain[WARMING:], counted),
         "first_visits": spread([turn for turn in counted if turn.first]),
         "later_visits": spread([turn for turn in counted if not turn.first]),
         "tokens_p50": median(turn.context.tokens for turn in counted),
@@ -105,7 +149,7 @@ def measure_traffic(path: Path, workspaces: int, turns: int, progress: Progress)
     chance, chatter = random.Random(5), Chatter(1_000_005)
     pools: dict[int, list[str]] = defaultdict(lambda: [chatter.question() for _ in range(POOL)])
     bar = progress.add_task("asking, as people do", total=turns)
-    clock, taken = Clock(NOW), []
+    clock, taken = Clock(ASKED), []
     with opened(path, clock) as nexus:
         for _ in range(turns):
             workspace = chooses()
@@ -131,7 +175,7 @@ def measure_cached(path: Path, workspaces: int, progress: Progress) -> dict[str,
     chooses, chatter = shuffled(workspaces, seed=9), Chatter(1_000_009)
     bar = progress.add_task("asking twice", total=PAIRS)
     again = []
-    with opened(path, lambda: NOW) as nexus:
+    with opened(path, lambda: ASKED) as nexus:
         for _ in range(PAIRS):
             place, question = room(nexus, chooses()), chatter.question()
             place.compose(question)
@@ -148,7 +192,7 @@ def measure_alone(
     alone_path, chatter = folder / "alone.db", Chatter(1_000_011)
     chosen = min(DIFFERENT, workspaces) - 1
     bar = progress.add_task("asking in both files", total=PAIRS)
-    with opened(alone_path, lambda: NOW) as alone, opened(path, lambda: NOW) as large:
+    with opened(alone_path, lambda: ASKED) as alone, opened(path, lambda: ASKED) as large:
         tell(alone, chosen, memories)
         places = {"alone": room(alone, chosen), "large": room(large, chosen)}
         taken: dict[str, list[Turn]] = defaultdict(list)
@@ -160,6 +204,20 @@ def measure_alone(
     figures = {name: spread(turns[WARMING:]) for name, turns in taken.items()}
     ratio = figures["large"]["p50_ms"] / figures["alone"]["p50_ms"]
     return {**figures, "ratio": ratio}
+
+
+def against(plain: Sequence[tuple[float, float]], turns: Sequence[Turn]) -> dict[str, float]:
+    """What the plain script took, and how many times as long a context takes."""
+    wall, processor = zip(*plain, strict=True)
+    ratio = median(turn.processor for turn in turns) / median(processor)
+    return {
+        "count": len(plain),
+        "p10_ms": percentile(wall, 10),
+        "p50_ms": percentile(wall, 50),
+        "p95_ms": percentile(wall, 95),
+        "processor_p50_ms": percentile(processor, 50),
+        "a_context_takes_times_its_processor_time": ratio,
+    }
 
 
 def spread(turns: Iterable[Turn]) -> dict[str, float]:
@@ -236,6 +294,7 @@ def shown(results: dict[str, Any]) -> Iterator[Table]:
             "each question once (10 / 30 ms)": assembly,
             "… first visit of a workspace": assembly["first_visits"],
             "… later visits": assembly["later_visits"],
+            "the plain script": assembly["plain_script"],
             "the same question again (2 ms)": results["cached"],
             "traffic: cached": traffic["cached"],
             "traffic: made": traffic["made"],
