@@ -32,7 +32,7 @@ from nexus.testing.suites.names import fact
 # The driver leaves sockets of connections that broke to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
-BACKLOG = 6_000  # memories: ten a second for ten minutes
+BACKLOG = 3_000  # memories: five a second for ten minutes
 
 
 @pytest.fixture
@@ -110,7 +110,7 @@ def test_killed_while_following_and_back_with_a_backlog_it_converges_within_a_mi
     beside: CombinedStore,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    first = many_facts(beside, 2_000)
+    first = many_facts(beside, 1_000)
     monkeypatch.setattr(follower, "BATCH", 50)
     following = Thread(target=followed, args=[graph])
     following.start()
@@ -118,7 +118,7 @@ def test_killed_while_following_and_back_with_a_backlog_it_converges_within_a_mi
     server.kill()
     following.join()
     monkeypatch.undo()
-    for start in range(2_000, 2_000 + BACKLOG, 1_000):
+    for start in range(1_000, 1_000 + BACKLOG, 1_000):
         many_facts(beside, 1_000, start=start)
     beside.memories.delete(ACME, first[::5])
     plain = records.graph
