@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from nexus.core.errors import Corrupt
+from nexus.core.ids import WorkspaceId
 from nexus.embedders import builtin
 from nexus.embedders.builtin import BuiltinEmbedder
+from nexus.embedders.cached import CachedEmbedder
 
 pytestmark = pytest.mark.requirement("C9", "C11")
 
@@ -112,3 +114,20 @@ def test_the_licence_lies_beside_the_table():
 
     assert "MIT License" in notice
     assert "MinishLab" in notice
+
+
+def test_pieces_of_a_text_are_remembered_until_somebody_is_forgotten() -> None:
+    embedder, text = BuiltinEmbedder(), "The heron stands in the shallow water."
+
+    first = embedder.pieces(text)
+    assert embedder.pieces(text) is first
+
+    CachedEmbedder(embedder).forget(WorkspaceId("acme"))
+    assert embedder.pieces(text) is not first
+    assert embedder.pieces(text).tolist() == first.tolist()
+
+
+def test_a_very_long_text_is_cut_anew_each_time() -> None:
+    embedder, text = BuiltinEmbedder(), "heron " * builtin.LONGEST_KNOWN
+
+    assert embedder.pieces(text) is not embedder.pieces(text)

@@ -26,6 +26,7 @@ from .wordpiece import WordPiece
 TABLE = Path(__file__).with_name("potion") / "potion.npz"
 SHA256 = "744ab9362e44d501b797aec80531c96bd73b1bd5c5485e03defc98e2982c6353"
 DIMENSION = 256
+LONGEST_KNOWN = 2_000  # characters of a text whose pieces are remembered
 PIECES_AT_ONCE = 4096  # a megabyte of text must not need a gigabyte of rows
 
 
@@ -55,8 +56,8 @@ class BuiltinEmbedder:
         return _table().tokens(_table().pieces(text))
 
     def pieces(self, text: str) -> NDArray[np.intp]:
-        """Their numbers alone."""
-        return _table().pieces(text)
+        """Their numbers alone; questions that follow each other meet the same texts."""
+        return _known_pieces(text) if len(text) <= LONGEST_KNOWN else _table().pieces(text)
 
     def directions(self, ids: NDArray[np.intp]) -> Floats:
         """The unit vectors of pieces."""
@@ -88,6 +89,14 @@ class _Table:
 
     def _take(self, ids: NDArray[np.intp]) -> Floats:
         return self._rows.take(ids, axis=0) * self._scales.take(ids, axis=0)
+
+
+@lru_cache(maxsize=4_000)
+def _known_pieces(text: str) -> NDArray[np.intp]:
+    return _table().pieces(text)
+
+
+forget_pieces = _known_pieces.cache_clear  # what was erased must not even lie here
 
 
 @lru_cache(maxsize=1)

@@ -65,7 +65,10 @@ class CachedEmbedder:
         return vector
 
     def forget(self, workspace: WorkspaceId) -> None:
-        """Drop what this workspace asked; an embedding is personal data too."""
+        """Drop what this workspace asked and what texts were cut into, personal data too."""
+        from .builtin import forget_pieces  # noqa: PLC0415  # numpy loads with it
+
+        forget_pieces()
         with self._lock:
             for key in [key for key in self._vectors if key[1] == workspace]:
                 del self._vectors[key]

@@ -29,8 +29,10 @@ def interaction(question: str, texts: Sequence[str]) -> list[float]:
     if not total or not held:
         return scores
     # Texts share most of their words: each word is compared once.
-    words, places = np.unique(np.concatenate(pieces), return_inverse=True)
+    every = np.concatenate(pieces)
+    words = np.flatnonzero(np.bincount(every))
     cosines = _compared(asked.vectors, embedder.directions(words))
+    places = np.searchsorted(words, every)
     starts = [0, *accumulate(len(pieces[number]) for number in held)][:-1]
     closest = np.maximum.reduceat(cosines[:, places], starts, axis=1)
     covered = np.round((asked.norms / total) @ closest, 6)
