@@ -27,7 +27,7 @@ from .follower import Follower
 from .search import Question, Searcher
 from .tables import IndexFailed, Place, Tables
 
-LARGE = 100_000  # memories of a label: fewer are searched faster, and exactly, in memory
+LARGE = 250_000  # memories of a label: fewer fit the default cache, and are searched faster there
 
 log = logging.getLogger(__name__)
 
