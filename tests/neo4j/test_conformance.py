@@ -7,11 +7,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from tests.servers.databases import EmptiedStore
+from tests.servers.postgres import Postgres
 
 from nexus.core.records import Memory
 from nexus.stores.beside import CombinedStore
 from nexus.stores.neo4j import mirror
 from nexus.stores.neo4j.graph import Neo4jGraph
+from nexus.stores.sql.store import SqlStore
 from nexus.stores.sqlite.store import SqliteStore
 from nexus.testing.suites.access import AccessSuite
 from nexus.testing.suites.eraser import EraserSuite
@@ -53,7 +56,7 @@ MODES = {"followed": FOLLOWED, "half followed": 0.5, "never followed": 0.0}
 NOBODY = "bolt://127.0.0.1:9"  # listens there
 
 
-def combined(records: SqliteStore, url: str, chance: float) -> Iterator[CombinedStore]:
+def combined(records: SqlStore, url: str, chance: float) -> Iterator[CombinedStore]:
     graph = Neo4jGraph(url, records)
     if chance == FOLLOWED:
         graph._memories = OnlyById(records.memories)  # type: ignore[assignment]
@@ -84,6 +87,15 @@ class TestGraphThatIsAway(GraphSuite):
     @pytest.fixture
     def store(self, records: SqliteStore) -> Iterator[CombinedStore]:
         yield from combined(records, NOBODY, 0.0)
+
+
+@pytest.mark.requirement("C4", "E5", "E29", "X2")
+class TestGraphBesidePostgres(GraphSuite):
+    @pytest.fixture
+    def store(self, postgres_server: Postgres, neo4j_url: str) -> Iterator[CombinedStore]:
+        records = EmptiedStore(postgres_server)
+        yield from combined(records, neo4j_url, FOLLOWED)
+        records.close()
 
 
 class Followed:
