@@ -93,7 +93,7 @@ REQUIREMENTS: dict[str, Requirement] = {
     # C: vector memory
     "C1": works("sqlite-vec as a backend one can choose"),
     "C2": works("LanceDB as a backend"),
-    "C3": later("pgvector as a backend", SERVER),
+    "C3": works("pgvector as a backend"),
     "C4": works("A small store interface that third parties can implement and register"),
     "C5": works("Scopes session, channel, agent, global"),
     "C6": partial("Entries carry source, role, tags and anything else"),

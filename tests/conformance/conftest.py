@@ -109,9 +109,10 @@ class Kind:
 
 
 SERVED = [name for name in STORES if name.startswith("postgres")]
+SLOWLY = (pytest.mark.slow, pytest.mark.timeout(900))
 GROUPS = [
     pytest.param([name for name in STORES if name not in SERVED], id="files"),
-    *(pytest.param(["inprocess", name], id=name, marks=pytest.mark.slow) for name in SERVED),
+    *(pytest.param(["inprocess", name], id=name, marks=SLOWLY) for name in SERVED),
 ]
 
 

@@ -318,7 +318,7 @@ def questions() -> Iterator[Any]:
         yield (row / np.linalg.norm(row)).astype(np.float32)
 
 
-@pytest.mark.requirement("X10")
+@pytest.mark.requirement("C3", "X10")
 @pytest.mark.slow
 def test_a_label_too_large_for_memory_is_searched_exactly_on_the_server(
     crowded: EmptiedStore,
@@ -338,7 +338,7 @@ def test_a_label_too_large_for_memory_is_searched_exactly_on_the_server(
     small.close()
 
 
-@pytest.mark.requirement("X10")
+@pytest.mark.requirement("C3", "X10")
 @pytest.mark.slow
 def test_an_index_of_one_label_finds_most_of_the_best(crowded: EmptiedStore) -> None:
     grant = administrator_grant(ACME)
