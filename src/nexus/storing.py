@@ -148,9 +148,11 @@ def _postgres(settings: StoreSettings) -> Store:
 
     if settings.vectors == "sqlite-vec":
         raise ConfigError("sqlite-vec is an index of SQLite; Postgres has plain or lancedb")
-    _refuse_key(settings, "Postgres")
     return PostgresStore(
-        settings.url, cache_megabytes=settings.cache_megabytes, connections=settings.connections
+        settings.url,
+        key=key_of(settings),
+        cache_megabytes=settings.cache_megabytes,
+        connections=settings.connections,
     )
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import psycopg
 
 SCHEMA = "nexus"
-NO_TENANT = {"schema_version", "profiles"}  # they say nothing about anybody
+NO_TENANT = {"schema_version", "profiles", "vault"}  # they say nothing about anybody
 KEYS_OF_NAMES = {"workspaces_name_key"}  # the one way from a name to its workspace
 DEFINER_FUNCTIONS: set[str] = set()  # that may run with their owner's rights
 

@@ -356,6 +356,7 @@ class Erased:
     queued: int = 0
     window: int = 0  # what lay in windows: summaries, notes, contexts
     graph: int = 0  # memories in a graph beside the records
+    keys: int = 0  # of people, destroyed: what was sealed with one of them is lost for ever
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

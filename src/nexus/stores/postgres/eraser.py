@@ -9,21 +9,46 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 from ...core.errors import StoreUnavailable
 from ...core.ids import WorkspaceId
+from ...core.records import Erased, Tombstone
 from ..sql.eraser import SqlEraser
 from ..sql.labels import known_workspace
+from ..sql.session import Connections as Sessions
 from .connections import Connections
 
-SMALL = ("labels", "outbox", "window_items")
+SMALL = ("keys", "labels", "outbox", "window_items")
 LARGE = ("events", "memories", "threads", "links", "names", "postings", "vectors")  # in parts
 
 
 class PostgresEraser(SqlEraser):
-    def __init__(self, connections: Connections) -> None:
-        super().__init__(connections)
-        self._server = connections
+    def __init__(self, sessions: Sessions, server: Connections) -> None:
+        super().__init__(sessions)
+        self._server = server
+
+    def erase(
+        self,
+        workspace: WorkspaceId,
+        *,
+        events: Sequence[str],
+        memories: Sequence[str],
+        tombstones: Sequence[Tombstone],
+    ) -> Erased:
+        people = [stone.digest for stone in tombstones if stone.kind == "user"]
+        keys = self._keys(workspace, people)
+        erased = super().erase(workspace, events=events, memories=memories, tombstones=tombstones)
+        return replace(erased, keys=keys - self._keys(workspace, people))
+
+    def _keys(self, workspace: WorkspaceId, owners: Sequence[str]) -> int:
+        """How many of these people have a key."""
+        if not owners:
+            return 0
+        with self._server.reading() as session:
+            number = known_workspace(session, workspace)
+            bound = {"workspace": number, "owners": json.dumps(owners)}
+            return len(session.run("keys_of_owners", bound).fetchall())
 
     def residue(self, workspace: WorkspaceId, pieces: Sequence[bytes]) -> dict[str, int]:
         texts = [text for piece in pieces if (text := _text(piece))]

@@ -23,9 +23,8 @@ from ..sql.ledger import (
     label_of,
     receipt_of,
 )
-from ..sql.session import Row, Session
+from ..sql.session import Connections, Row, Session
 from ..sql.together import Together
-from .connections import Connections
 
 MOST_TOGETHER = 200  # calls
 

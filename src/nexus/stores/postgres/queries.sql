@@ -838,3 +838,37 @@ SELECT (r ->> 0)::bigint, (r ->> 1)::bigint, (r ->> 2)::integer, r ->> 3,
        (r ->> 4)::timestamptz, (r ->> 5)::integer, r ->> 6
   FROM jsonb_array_elements(%(rows)s::jsonb) AS r
     ON CONFLICT DO NOTHING;
+
+-- vault --
+SELECT salt, proof FROM vault;
+
+-- add_vault --
+INSERT INTO vault (salt, proof) VALUES (%(salt)s, %(proof)s) ON CONFLICT DO NOTHING;
+
+-- keys_by_id --
+SELECT id, wrapped FROM keys
+ WHERE workspace = %(workspace)s
+   AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)));
+
+-- keys_of_owners --
+SELECT owner, id, wrapped FROM keys
+ WHERE workspace = %(workspace)s
+   AND owner = ANY (ARRAY(SELECT jsonb_array_elements_text(%(owners)s::jsonb)));
+
+-- add_key --
+INSERT INTO keys (workspace, id, owner, wrapped)
+SELECT (r ->> 0)::bigint, r ->> 1, r ->> 2, decode(r ->> 3, 'hex')
+  FROM jsonb_array_elements(%(rows)s::jsonb) AS r;
+
+-- needs_key --
+-- Whether anything that is kept was sealed with it.
+SELECT 1
+ WHERE EXISTS (SELECT 1 FROM events WHERE workspace = %(workspace)s
+                  AND strpos(content, %(id)s) > 0)
+    OR EXISTS (SELECT 1 FROM memories WHERE workspace = %(workspace)s
+                  AND strpos(content, %(id)s) > 0)
+    OR EXISTS (SELECT 1 FROM window_items WHERE workspace = %(workspace)s
+                  AND strpos(content, %(id)s) > 0);
+
+-- destroy_key --
+DELETE FROM keys WHERE workspace = %(workspace)s AND id = %(id)s;

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ...core.urls import masked
 from ..sql.keywords import Keywords
+from ..sql.session import Connections as Sessions
 from ..sql.store import SqlStore
 from .connections import LOCK_SECONDS, MOST_CONNECTIONS, STATEMENT_SECONDS, Connections
+from .encryption import sealed
 from .eraser import LARGE, SMALL, PostgresEraser
 from .ledger import PostgresLedger
 from .migrate import bring_up_to_date
@@ -23,6 +26,7 @@ class PostgresStore(SqlStore):
         url: str,
         *,
         cache_megabytes: int = CACHE_MEGABYTES,
+        key: str | None = None,
         connections: int = MOST_CONNECTIONS,
         statement_seconds: float = STATEMENT_SECONDS,
         lock_seconds: float = LOCK_SECONDS,
@@ -38,10 +42,18 @@ class PostgresStore(SqlStore):
         )
         cache_bytes = cache_megabytes * 1_000_000 // 2
         keywords = Keywords(cache_bytes)
-        super().__init__(self._connections, keywords)
-        self.vectors = PostgresVectors(self._connections, keywords.cards, cache_bytes)
-        self.ledger = PostgresLedger(self._connections)
-        self.eraser = PostgresEraser(self._connections)
+        sessions = self._sealed(url, key)
+        super().__init__(sessions, keywords)
+        self.vectors = PostgresVectors(sessions, self._connections, keywords.cards, cache_bytes)
+        self.ledger = PostgresLedger(sessions)
+        self.eraser = PostgresEraser(sessions, self._connections)
+
+    def _sealed(self, url: str, key: str | None) -> Sessions:
+        try:
+            return sealed(self._connections, key, masked(url))
+        except BaseException:
+            self._connections.close()
+            raise
 
     def files(self) -> list[Path]:
         return []  # they are the server's

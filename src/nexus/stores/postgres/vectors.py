@@ -25,6 +25,7 @@ from ..sql.best import best_first
 from ..sql.cards import CardBox
 from ..sql.codes import Codes
 from ..sql.labels import LabelState, Readable, readable
+from ..sql.session import Connections as Sessions
 from ..sql.session import Session as AnySession
 from ..sql.vectors import SqlVectors, exact_scores
 from .connections import Connections
@@ -48,9 +49,11 @@ class _Question(NamedTuple):
 
 
 class PostgresVectors(SqlVectors):
-    def __init__(self, connections: Connections, cards: CardBox, cache_bytes: int) -> None:
-        super().__init__(connections, cards, cache_bytes)
-        self._server = connections
+    def __init__(
+        self, sessions: Sessions, server: Connections, cards: CardBox, cache_bytes: int
+    ) -> None:
+        super().__init__(sessions, cards, cache_bytes)
+        self._server = server
         self._most = cache_bytes // 2 // BYTES_A_VECTOR
         self._indexes: set[str] | None = None  # by name; others' are known at the next opening
 

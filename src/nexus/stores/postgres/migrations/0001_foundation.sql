@@ -182,6 +182,23 @@ CREATE TABLE tombstones (
     PRIMARY KEY (workspace, kind, digest)
 );
 
+-- Of an encrypted memory only: how its master key is known again, and the keys of its people,
+-- wrapped by that one.
+CREATE TABLE vault (
+    one   boolean PRIMARY KEY DEFAULT true CHECK (one),
+    salt  bytea NOT NULL,
+    proof bytea NOT NULL
+);
+
+CREATE TABLE keys (
+    workspace bigint NOT NULL,
+    id        text   COLLATE "C" NOT NULL,
+    owner     text   COLLATE "C" NOT NULL,   -- the digest of a name, as in tombstones
+    wrapped   bytea  NOT NULL,
+    PRIMARY KEY (workspace, id),
+    UNIQUE (workspace, owner)
+);
+
 -- What models cost, added up.
 CREATE TABLE spending (
     workspace     bigint NOT NULL,
@@ -435,7 +452,7 @@ DO $$
 DECLARE
     walled text;
 BEGIN
-    FOREACH walled IN ARRAY ARRAY['label_scopes', 'links', 'tombstones', 'spending'] LOOP
+    FOREACH walled IN ARRAY ARRAY['label_scopes', 'links', 'tombstones', 'keys', 'spending'] LOOP
         EXECUTE format('CREATE POLICY bound ON %I USING ('
             'workspace = ANY ((SELECT nullif(current_setting(''nexus.workspace'', true), '''')'
             '::bigint[])::bigint[]))', walled);
@@ -451,7 +468,7 @@ BEGIN
     END LOOP;
     FOREACH walled IN ARRAY ARRAY['workspaces', 'labels', 'label_scopes', 'events', 'outbox',
                                   'memories', 'threads', 'links', 'names', 'postings', 'vectors',
-                                  'tombstones', 'spending', 'window_items'] LOOP
+                                  'tombstones', 'keys', 'spending', 'window_items'] LOOP
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', walled);
         EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', walled);
         EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON %I TO nexus_app', walled);
@@ -460,4 +477,5 @@ END $$;
 
 GRANT USAGE ON SCHEMA nexus TO nexus_app;
 GRANT SELECT ON schema_version TO nexus_app;
+GRANT SELECT, INSERT ON vault TO nexus_app;
 GRANT SELECT, INSERT, UPDATE ON profiles TO nexus_app;

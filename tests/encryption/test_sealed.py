@@ -1,0 +1,199 @@
+"""An encrypted Postgres: the same answers, nothing of them in its tables, and no key, no memory."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from tests.encryption.conftest import KEY
+from tests.servers.postgres import Database
+
+from nexus import Nexus
+from nexus.config import EmbeddingSettings, Settings, StoreSettings
+from nexus.core.access import administrator_grant
+from nexus.core.errors import ConfigError, Corrupt
+from nexus.core.ids import WorkspaceId, digest
+from nexus.core.records import Tombstone
+from nexus.stores.inprocess import InProcessStore
+from nexus.stores.postgres.sealed import CONTENTS, TEXTS
+from nexus.stores.postgres.store import PostgresStore
+from nexus.stores.queries import load_queries
+from nexus.storing import make_store
+from nexus.transfer.migrating import migrate
+
+ACME = WorkspaceId("acme")
+SECRETS = ("otter", "Ferdinand", "watermill", "Zebedee", "hollyhock")
+TABLES = ("events", "memories", "window_items", "postings", "names", "threads", "keys")
+
+
+@pytest.fixture
+def store(empty: Database) -> Iterator[PostgresStore]:
+    store = PostgresStore(empty.url, key=KEY)
+    yield store
+    store.close()
+
+
+def opened(store: Any) -> Nexus:
+    settings = Settings(embeddings=EmbeddingSettings(provider="hashing"))
+    return Nexus.open(store, settings=settings, background=False)
+
+
+def talk(nexus: Nexus) -> None:
+    workspace = nexus.workspace("acme")
+    room = workspace.room("design", participants=["alice", "bob"])
+    room.observe("alice", "My otter is called Ferdinand and lives in the watermill.", key="otter")
+    room.observe("bob", "We decided to plant hollyhock with Zebedee.", thread="Zebedee's garden")
+    room.note("plan", {"who": "Zebedee", "what": "hollyhock"})
+    workspace.flush()
+
+
+def everything_in(database: Database) -> str:
+    rows = [database.run(f"SELECT t::text FROM nexus.{table} AS t") for table in TABLES]
+    return json.dumps(rows, default=str)
+
+
+@pytest.mark.requirement("E33")
+def test_no_table_holds_what_was_said(empty: Database, store: PostgresStore) -> None:
+    talk(opened(store))
+
+    kept = everything_in(empty)
+
+    assert len(kept) > 5_000
+    assert [word for word in SECRETS if word.lower() in kept.lower()] == []
+    assert len(empty.run("SELECT 1 FROM nexus.keys")) >= 2
+
+
+def test_the_same_words_stand_in_a_plain_database(empty: Database) -> None:
+    """That the test above can fail."""
+    store = PostgresStore(empty.url)
+    talk(opened(store))
+
+    kept = everything_in(empty)
+
+    assert [word for word in SECRETS if word.lower() not in kept.lower()] == []
+    store.close()
+
+
+@pytest.mark.requirement("E33", "X10")
+def test_it_answers_as_a_plain_store_does(store: PostgresStore) -> None:
+    plain = InProcessStore()
+    talk(opened(plain))
+    migrate(plain, store)
+
+    for question in ("What is the otter called?", "What did we decide?", "Zebedee"):
+        asked = [
+            opened(each).workspace("acme").room("design", participants=["alice", "bob"])
+            for each in (plain, store)
+        ]
+        hits = [[(h.memory.id, round(h.score, 6)) for h in r.recall(question)] for r in asked]
+        assert hits[0] == hits[1]
+        assert hits[0]
+    grant = administrator_grant(ACME)
+    assert store.memories.find(grant) == plain.memories.find(grant)
+    assert store.ledger.verify(ACME) == plain.ledger.verify(ACME)
+    assert store.queue.waiting(grant, limit=9) == plain.queue.waiting(grant, limit=9)
+
+
+@pytest.mark.requirement("E33")
+def test_without_its_key_it_is_not_opened(empty: Database, store: PostgresStore) -> None:
+    talk(opened(store))
+    before = everything_in(empty)
+
+    with pytest.raises(ConfigError, match="is encrypted: set NEXUS_KEY"):
+        PostgresStore(empty.url)
+    with pytest.raises(ConfigError, match="another one: check NEXUS_KEY"):
+        PostgresStore(empty.url, key="another key that is long enough")
+
+    assert everything_in(empty) == before
+    again = make_store(StoreSettings(url=empty.url, key=KEY))
+    assert len(again.ledger.find(administrator_grant(ACME))) == 2
+    again.close()
+
+
+def test_a_plain_memory_does_not_become_half_encrypted(empty: Database) -> None:
+    plain = PostgresStore(empty.url)
+    talk(opened(plain))
+    plain.close()
+
+    with pytest.raises(ConfigError, match="was written without a key"):
+        PostgresStore(empty.url, key=KEY)
+    assert empty.run("SELECT 1 FROM nexus.vault") == []
+
+
+@pytest.mark.requirement("E33")
+def test_forgetting_a_person_destroys_their_key(empty: Database, store: PostgresStore) -> None:
+    nexus = opened(store)
+    talk(nexus)
+    backup = empty.run("SELECT id, content FROM nexus.events ORDER BY seq")
+    keys = len(empty.run("SELECT 1 FROM nexus.keys"))
+
+    report = nexus.workspace("acme").forget(user="alice")
+
+    assert report.erased.keys == 1
+    assert len(empty.run("SELECT 1 FROM nexus.keys")) == keys - 1
+    bob = nexus.workspace("acme").room("design", participants=["bob"]).recall("hollyhock")
+    assert bob
+    # A row that somebody kept, and puts back, cannot be read any more.
+    for id, content in backup:
+        empty.run("UPDATE nexus.events SET content = %s WHERE id = %s", content, id)
+    with pytest.raises(Corrupt, match="was destroyed"):
+        store.ledger.verify(ACME)
+
+
+def test_what_two_people_made_goes_with_either(empty: Database, store: PostgresStore) -> None:
+    nexus = opened(store)
+    talk(nexus)
+    sealed = empty.run("SELECT content::json ->> 'sealed' FROM nexus.memories")
+    owners = dict(empty.run("SELECT id, owner FROM nexus.keys"))
+
+    used = {tuple(sorted(each.split(".")[1].split(","))) for (each,) in sealed}
+
+    assert {id for ids in used for id in ids} <= owners.keys()
+    assert all(ids != ("",) for ids in used)
+
+
+def test_a_person_who_comes_back_gets_another_key(empty: Database, store: PostgresStore) -> None:
+    nexus = opened(store)
+    talk(nexus)
+    before = {id for (id,) in empty.run("SELECT id FROM nexus.keys")}
+    nexus.workspace("acme").forget(user="alice")
+
+    room = nexus.workspace("acme").room("design", participants=["alice"])
+    room.observe("alice", "I am back, with a badger.")
+
+    after = {id for (id,) in empty.run("SELECT id FROM nexus.keys")}
+    assert len(after - before) == 1
+    assert room.recall("badger")
+
+
+def test_a_key_that_is_still_needed_is_not_destroyed(empty: Database, store: PostgresStore) -> None:
+    nexus = opened(store)
+    talk(nexus)
+
+    erased = store.eraser.erase(ACME, events=[], memories=[], tombstones=[stone("alice")])
+
+    assert erased.keys == 0
+    assert len(store.ledger.find(administrator_grant(ACME))) == 2
+
+
+def stone(user: str) -> Tombstone:
+    return Tombstone(kind="user", digest=digest("user", user), at=datetime.now(UTC))
+
+
+def test_every_query_that_reads_a_content_is_known_to_the_seal() -> None:
+    """A query somebody adds must be opened, too, or it would hand out ciphertext."""
+    queries = load_queries("nexus.stores.postgres")
+    reading = set()
+    for name, text in queries.items():
+        columns = re.match(r"(?:--[^\n]*\n)*(?:WITH .*?\)\s*)?SELECT(.*?)FROM", text, re.DOTALL)
+        if columns and re.search(r"\bcontent\b", columns[1]):
+            reading.add(name)
+    reading |= {"resting_on"}  # after WITH RECURSIVE
+
+    assert len(reading) > 20
+    assert reading - {"texts", "waiting"} == CONTENTS.keys()
+    assert {"waiting", "new_cards", "event_keys"} == TEXTS.keys()
