@@ -15,7 +15,7 @@ from nexus.stores.beside import CombinedStore
 from nexus.stores.neo4j import follower, mirror
 from nexus.stores.neo4j import graph as graph_module
 from nexus.stores.neo4j.graph import Neo4jGraph
-from nexus.stores.neo4j.mirror import CYPHER, Overtaken
+from nexus.stores.neo4j.mirror import Overtaken
 from nexus.stores.sqlite.store import SqliteStore
 from nexus.testing.samples import ACME, ADMIN, ALICE_DM, NOON, OTHER, draft, event, keep, tell
 from nexus.testing.suites.graph import HERE, entity
@@ -282,14 +282,6 @@ def test_where_the_graph_is_far_behind_the_records_are_walked(
     (found,) = graph.around(HERE, ["ada"], depth=1, limit=4)
 
     assert [memory.text for memory in found] == [f"Ada knows n{n}" for n in (8, 7, 6, 5)]
-
-
-def test_the_text_of_a_query_holds_nothing_but_names_of_parameters() -> None:
-    for name, cypher in CYPHER.items():
-        assert "'" not in cypher, name
-        assert '"' not in cypher, name
-        assert "{}" not in cypher, name
-    assert len(CYPHER) > 15
 
 
 def test_a_closed_graph_leaves_the_walk_to_the_records(

@@ -219,10 +219,13 @@ class Address:
     def of(cls, url: str) -> Address:
         """What the URL leaves out is in NEO4J_USERNAME, NEO4J_PASSWORD and NEO4J_DATABASE."""
         parts = urlsplit(url)
-        if not parts.hostname:
+        try:
+            host, port = parts.hostname, f":{parts.port}" if parts.port else ""
+        except ValueError:
+            host = None
+        if not host:
             raise ConfigError(f"the address of a graph is neo4j://host:7687, not {masked(url)!r}")
-        host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-        port = f":{parts.port}" if parts.port else ""
+        host = f"[{host}]" if ":" in host else host
         query = f"?{parts.query}" if parts.query else ""
         return cls(
             f"{parts.scheme}://{host}{port}{query}",
