@@ -42,7 +42,8 @@ def _stemmer() -> Any:
 
 @lru_cache(maxsize=100_000)
 def _stem(word: str) -> str:
-    return str(_stemmer().stemWord(word)) if word.isascii() else word
+    plain = word.isdigit() or not word.isascii()  # which it leaves as they are, slowly
+    return word if plain else str(_stemmer().stemWord(word))
 
 
 def terms(text: str) -> list[str]:

@@ -141,11 +141,14 @@ def profiles(
         known = whom(store, grant, people)
         every = {name for _, names in known for name in names}.union(map(known_as, people))
         told = _told(store, grant, sorted(every))
+        spelt = [
+            _spelt(person, view.aliases) for person, (view, _) in zip(people, known, strict=True)
+        ]
         written = [
-            _messages(store, grant, _spelt(person, view.aliases))
+            _messages(store, grant, names)
             if messages is None
-            else [each for each in messages if _wrote(each, _spelt(person, view.aliases))]
-            for person, (view, _) in zip(people, known, strict=True)
+            else [each for each in messages if _wrote(each, names)]
+            for names in spelt
         ]
     return [
         _profile(view, names | {known_as(person)}, told, _Written(theirs, fewest), now)
