@@ -46,7 +46,7 @@ class Measure:
         return self._of_a_line(line(item, part))
 
     def counted(self, part: Part, items: Iterable[Item]) -> list[Item]:
-        """With their tokens; those that have them stay as they are."""
+        """Each one's tokens counted; those that have them stay as they are."""
         return [item if item.tokens else self._counted(item, part) for item in items]
 
     def _counted(self, item: Item, part: Part) -> Item:

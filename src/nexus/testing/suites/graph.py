@@ -222,7 +222,7 @@ def _anything(store: Store, chance: random.Random, n: int) -> Memory:
 def _same(store: Store, chance: random.Random) -> None:
     plain = RecordsGraph(store.memories)
     for grant in (HERE, ALICE.grant(), BOB.grant(), ADMIN):
-        asked = {
+        asked: dict[str, Any] = {
             "names": [f"n{chance.randrange(12)}" for _ in range(2)],
             "depth": chance.randrange(1, 4),
             "limit": chance.choice([1, 2, 5, 30]),
