@@ -2,6 +2,9 @@
 -- travel as one JSON parameter. What runs for many rows takes them as one JSON array, `rows`, and
 -- what is read for each of many rows says first for which. No query crosses the wall of its
 -- transaction, whatever it is given: see the policies in schema.sql.
+--
+-- Under row-level security an index serves only comparisons that cannot leak, and reading JSON is
+-- none: rows are read from it first, behind OFFSET 0, and then compared column by column.
 
 -- workspace --
 SELECT workspace, length, head, counter FROM whole_workspace(%(name)s);
@@ -91,13 +94,16 @@ WITH work AS (
            (r ->> 4)::timestamptz
       FROM jsonb_array_elements(%(work)s::jsonb) AS r
 ), chains AS (
-    UPDATE workspaces SET length = (r ->> 1)::bigint, head = decode(r ->> 2, 'hex')
-      FROM jsonb_array_elements(%(ends)s::jsonb) AS r
-     WHERE workspace = (r ->> 0)::bigint
+    UPDATE workspaces SET length = given.length, head = given.head
+      FROM (SELECT (r ->> 0)::bigint AS workspace, (r ->> 1)::bigint AS length,
+                   decode(r ->> 2, 'hex') AS head
+              FROM jsonb_array_elements(%(ends)s::jsonb) AS r OFFSET 0) AS given
+     WHERE workspaces.workspace = given.workspace
 )
 UPDATE labels SET epoch = epoch + 1
-  FROM jsonb_array_elements(%(news)s::jsonb) AS r
- WHERE workspace = (r ->> 0)::bigint AND label = (r ->> 1)::integer;
+  FROM (SELECT (r ->> 0)::bigint AS workspace, (r ->> 1)::integer AS label
+          FROM jsonb_array_elements(%(news)s::jsonb) AS r OFFSET 0) AS given
+ WHERE labels.workspace = given.workspace AND labels.label = given.label;
 
 -- events_by_id --
 SELECT id, content
@@ -207,33 +213,40 @@ UPDATE outbox SET due_at = %(now)s::timestamptz, leased_until = NULL
                       AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)))));
 
 -- next_step --
-UPDATE outbox SET step = r ->> 3, attempts = 0, error = NULL, leased_until = NULL,
-                  due_at = (r ->> 4)::timestamptz
-  FROM jsonb_array_elements(%(rows)s::jsonb) AS r
-  JOIN events ON events.workspace = (r ->> 0)::bigint AND events.id = r ->> 1
+UPDATE outbox SET step = given.next, attempts = 0, error = NULL, leased_until = NULL,
+                  due_at = given.due_at
+  FROM (SELECT (r ->> 0)::bigint AS workspace, r ->> 1 AS id, r ->> 2 AS step, r ->> 3 AS next,
+               (r ->> 4)::timestamptz AS due_at
+          FROM jsonb_array_elements(%(rows)s::jsonb) AS r OFFSET 0) AS given
+  JOIN events ON events.workspace = given.workspace AND events.id = given.id
              AND content IS NOT NULL
- WHERE outbox.workspace = (r ->> 0)::bigint AND outbox.seq = events.seq AND step = r ->> 2;
+ WHERE outbox.workspace = given.workspace AND outbox.seq = events.seq AND outbox.step = given.step;
 
 -- drop_work --
 DELETE FROM outbox
- USING jsonb_array_elements(%(rows)s::jsonb) AS r
-  JOIN events ON events.workspace = (r ->> 0)::bigint AND events.id = r ->> 1
+ USING (SELECT (r ->> 0)::bigint AS workspace, r ->> 1 AS id, r ->> 2 AS step
+          FROM jsonb_array_elements(%(rows)s::jsonb) AS r OFFSET 0) AS given
+  JOIN events ON events.workspace = given.workspace AND events.id = given.id
              AND content IS NOT NULL
- WHERE outbox.workspace = (r ->> 0)::bigint AND outbox.seq = events.seq AND step = r ->> 2;
+ WHERE outbox.workspace = given.workspace AND outbox.seq = events.seq AND outbox.step = given.step;
 
 -- fail_work --
-UPDATE outbox SET attempts = attempts + 1, error = r ->> 3, due_at = (r ->> 4)::timestamptz,
+UPDATE outbox SET attempts = attempts + 1, error = given.error, due_at = given.due_at,
                   leased_until = NULL
-  FROM jsonb_array_elements(%(rows)s::jsonb) AS r
-  JOIN events ON events.workspace = (r ->> 0)::bigint AND events.id = r ->> 1
+  FROM (SELECT (r ->> 0)::bigint AS workspace, r ->> 1 AS id, r ->> 2 AS step, r ->> 3 AS error,
+               (r ->> 4)::timestamptz AS due_at
+          FROM jsonb_array_elements(%(rows)s::jsonb) AS r OFFSET 0) AS given
+  JOIN events ON events.workspace = given.workspace AND events.id = given.id
              AND content IS NOT NULL
- WHERE outbox.workspace = (r ->> 0)::bigint AND outbox.seq = events.seq AND step = r ->> 2;
+ WHERE outbox.workspace = given.workspace AND outbox.seq = events.seq AND outbox.step = given.step;
 
 -- requeue --
 INSERT INTO outbox (workspace, seq, label, step, due_at)
-SELECT workspace, seq, label, r ->> 2, (r ->> 3)::timestamptz
-  FROM jsonb_array_elements(%(rows)s::jsonb) AS r
-  JOIN events ON events.workspace = (r ->> 0)::bigint AND events.id = r ->> 1
+SELECT events.workspace, seq, label, given.step, given.due_at
+  FROM (SELECT (r ->> 0)::bigint AS workspace, r ->> 1 AS id, r ->> 2 AS step,
+               (r ->> 3)::timestamptz AS due_at
+          FROM jsonb_array_elements(%(rows)s::jsonb) AS r OFFSET 0) AS given
+  JOIN events ON events.workspace = given.workspace AND events.id = given.id
              AND content IS NOT NULL
     ON CONFLICT (workspace, seq) DO UPDATE
    SET label = excluded.label, step = excluded.step, due_at = excluded.due_at,
@@ -285,14 +298,18 @@ UPDATE labels SET threads = threads + %(more)s
 -- thread_lengths --
 SELECT place, thread, terms
   FROM jsonb_array_elements(%(rows)s::jsonb) WITH ORDINALITY AS given (r, place)
-  JOIN threads ON threads.workspace = (r ->> 0)::bigint AND threads.label = (r ->> 1)::integer
+ CROSS JOIN LATERAL (SELECT thread, terms FROM threads
+                      WHERE workspace = (r ->> 0)::bigint AND label = (r ->> 1)::integer
+                     OFFSET 0) AS found
  ORDER BY place, thread;
 
 -- new_cards --
 SELECT place, id, memory, thread, spelt(at), speaker, role, length, asks, directs, kind
   FROM jsonb_array_elements(%(rows)s::jsonb) WITH ORDINALITY AS given (r, place)
-  JOIN memories ON memories.workspace = (r ->> 0)::bigint AND memories.label = (r ->> 1)::integer
-               AND memories.memory > (r ->> 2)::bigint
+ CROSS JOIN LATERAL (SELECT * FROM memories
+                      WHERE workspace = (r ->> 0)::bigint AND label = (r ->> 1)::integer
+                        AND memory > (r ->> 2)::bigint
+                     OFFSET 0) AS found
  ORDER BY place, thread, at, id;
 
 -- texts --
@@ -308,14 +325,19 @@ SELECT (r ->> 0)::bigint, (r ->> 1)::integer, r ->> 2, r ->> 3, (r ->> 4)::times
 
 -- drop_name --
 DELETE FROM names
- USING jsonb_array_elements(%(rows)s::jsonb) AS r
- WHERE workspace = (r ->> 0)::bigint AND label = (r ->> 1)::integer AND md5(name) = md5(r ->> 2)
-   AND name = r ->> 2 AND kind = r ->> 3 AND at = (r ->> 4)::timestamptz AND id = r ->> 5;
+ USING (SELECT (r ->> 0)::bigint AS workspace, (r ->> 1)::integer AS label, r ->> 2 AS name,
+               r ->> 3 AS kind, (r ->> 4)::timestamptz AS at, r ->> 5 AS id
+          FROM jsonb_array_elements(%(rows)s::jsonb) AS r OFFSET 0) AS given
+ WHERE names.workspace = given.workspace AND names.label = given.label
+   AND md5(names.name) = md5(given.name) AND names.name = given.name
+   AND names.kind = given.kind AND names.at = given.at AND names.id = given.id;
 
 -- names_counted --
-UPDATE labels SET names = names + (r ->> 2)::bigint
-  FROM jsonb_array_elements(%(rows)s::jsonb) AS r
- WHERE workspace = (r ->> 0)::bigint AND label = (r ->> 1)::integer;
+UPDATE labels SET names = names + given.more
+  FROM (SELECT (r ->> 0)::bigint AS workspace, (r ->> 1)::integer AS label,
+               (r ->> 2)::bigint AS more
+          FROM jsonb_array_elements(%(rows)s::jsonb) AS r OFFSET 0) AS given
+ WHERE labels.workspace = given.workspace AND labels.label = given.label;
 
 -- between --
 SELECT place, at, id
@@ -355,15 +377,18 @@ SELECT (r ->> 0)::bigint, (r ->> 1)::integer, r ->> 2, (r ->> 3)::bigint, (r ->>
   FROM jsonb_array_elements(%(rows)s::jsonb) AS r;
 
 -- label_grew --
-UPDATE labels SET latest = (r ->> 2)::bigint, documents = documents + (r ->> 3)::bigint,
-                  terms = terms + (r ->> 4)::bigint
-  FROM jsonb_array_elements(%(rows)s::jsonb) AS r
- WHERE workspace = (r ->> 0)::bigint AND label = (r ->> 1)::integer;
+UPDATE labels SET latest = given.latest, documents = documents + given.more,
+                  terms = terms + given.longer
+  FROM (SELECT (r ->> 0)::bigint AS workspace, (r ->> 1)::integer AS label,
+               (r ->> 2)::bigint AS latest, (r ->> 3)::bigint AS more, (r ->> 4)::bigint AS longer
+          FROM jsonb_array_elements(%(rows)s::jsonb) AS r OFFSET 0) AS given
+ WHERE labels.workspace = given.workspace AND labels.label = given.label;
 
 -- events_came --
 UPDATE labels SET epoch = epoch + 1
-  FROM jsonb_array_elements(%(rows)s::jsonb) AS r
- WHERE workspace = (r ->> 0)::bigint AND label = (r ->> 1)::integer;
+  FROM (SELECT (r ->> 0)::bigint AS workspace, (r ->> 1)::integer AS label
+          FROM jsonb_array_elements(%(rows)s::jsonb) AS r OFFSET 0) AS given
+ WHERE labels.workspace = given.workspace AND labels.label = given.label;
 
 -- label_shrank --
 -- One row for each memory that went: a label may be named often.
@@ -376,21 +401,30 @@ UPDATE labels SET generation = generation + shrunk.documents,
  WHERE labels.workspace = shrunk.workspace AND labels.label = shrunk.label;
 
 -- drop_memory --
-DELETE FROM memories USING jsonb_array_elements(%(rows)s::jsonb) AS r
- WHERE workspace = (r ->> 0)::bigint AND memory = (r ->> 1)::bigint;
+DELETE FROM memories
+ USING (SELECT (r ->> 0)::bigint AS workspace, (r ->> 1)::bigint AS memory
+          FROM jsonb_array_elements(%(rows)s::jsonb) AS r OFFSET 0) AS given
+ WHERE memories.workspace = given.workspace AND memories.memory = given.memory;
 
 -- drop_posting --
-DELETE FROM postings USING jsonb_array_elements(%(rows)s::jsonb) AS r
- WHERE workspace = (r ->> 0)::bigint AND label = (r ->> 1)::integer AND term = r ->> 2
-   AND memory = (r ->> 3)::bigint;
+DELETE FROM postings
+ USING (SELECT (r ->> 0)::bigint AS workspace, (r ->> 1)::integer AS label, r ->> 2 AS term,
+               (r ->> 3)::bigint AS memory
+          FROM jsonb_array_elements(%(rows)s::jsonb) AS r OFFSET 0) AS given
+ WHERE postings.workspace = given.workspace AND postings.label = given.label
+   AND postings.term = given.term AND postings.memory = given.memory;
 
 -- drop_links --
-DELETE FROM links USING jsonb_array_elements(%(rows)s::jsonb) AS r
- WHERE workspace = (r ->> 0)::bigint AND origin = r ->> 1;
+DELETE FROM links
+ USING (SELECT (r ->> 0)::bigint AS workspace, r ->> 1 AS origin
+          FROM jsonb_array_elements(%(rows)s::jsonb) AS r OFFSET 0) AS given
+ WHERE links.workspace = given.workspace AND links.origin = given.origin;
 
 -- drop_vectors --
-DELETE FROM vectors USING jsonb_array_elements(%(rows)s::jsonb) AS r
- WHERE workspace = (r ->> 0)::bigint AND memory = (r ->> 1)::bigint
+DELETE FROM vectors
+ USING (SELECT (r ->> 0)::bigint AS workspace, (r ->> 1)::bigint AS memory
+          FROM jsonb_array_elements(%(rows)s::jsonb) AS r OFFSET 0) AS given
+ WHERE vectors.workspace = given.workspace AND vectors.memory = given.memory
    AND profile IN (SELECT profile FROM profiles);
 
 -- memories_by_id --
@@ -439,8 +473,10 @@ SELECT memory, content FROM memories
 -- new_postings --
 SELECT place, memory, frequency, length, thread
   FROM jsonb_array_elements(%(rows)s::jsonb) WITH ORDINALITY AS given (r, place)
-  JOIN postings ON postings.workspace = (r ->> 0)::bigint AND postings.label = (r ->> 1)::integer
-               AND postings.term = r ->> 2 AND postings.memory > (r ->> 3)::bigint
+ CROSS JOIN LATERAL (SELECT memory, frequency, length, thread FROM postings
+                      WHERE workspace = (r ->> 0)::bigint AND label = (r ->> 1)::integer
+                        AND term = r ->> 2 AND memory > (r ->> 3)::bigint
+                     OFFSET 0) AS found
  ORDER BY place, memory;
 
 -- profile --
@@ -480,14 +516,19 @@ SELECT id, memories.memory, memories.label, data
  ORDER BY wanted.key;
 
 -- drop_vector --
-DELETE FROM vectors USING jsonb_array_elements(%(rows)s::jsonb) AS r
- WHERE workspace = (r ->> 0)::bigint AND profile = (r ->> 1)::integer
-   AND memory = (r ->> 2)::bigint;
+DELETE FROM vectors
+ USING (SELECT (r ->> 0)::bigint AS workspace, (r ->> 1)::integer AS profile,
+               (r ->> 2)::bigint AS memory
+          FROM jsonb_array_elements(%(rows)s::jsonb) AS r OFFSET 0) AS given
+ WHERE vectors.workspace = given.workspace AND vectors.profile = given.profile
+   AND vectors.memory = given.memory;
 
 -- label_vectors_grew --
-UPDATE labels SET latest = (r ->> 2)::bigint, generation = generation + (r ->> 3)::bigint
-  FROM jsonb_array_elements(%(rows)s::jsonb) AS r
- WHERE workspace = (r ->> 0)::bigint AND label = (r ->> 1)::integer;
+UPDATE labels SET latest = given.latest, generation = generation + given.replaced
+  FROM (SELECT (r ->> 0)::bigint AS workspace, (r ->> 1)::integer AS label,
+               (r ->> 2)::bigint AS latest, (r ->> 3)::bigint AS replaced
+          FROM jsonb_array_elements(%(rows)s::jsonb) AS r OFFSET 0) AS given
+ WHERE labels.workspace = given.workspace AND labels.label = given.label;
 
 -- vectors_after --
 SELECT place, number, memory, data
@@ -585,14 +626,16 @@ SELECT content FROM memories JOIN reached ON memories.id = reached.id
 
 -- erase_event --
 UPDATE events SET label = NULL, key = NULL, at = NULL, content = NULL, salt = NULL
-  FROM jsonb_array_elements(%(rows)s::jsonb) AS r
- WHERE workspace = (r ->> 0)::bigint AND id = r ->> 1 AND content IS NOT NULL;
+  FROM (SELECT (r ->> 0)::bigint AS workspace, r ->> 1 AS id
+          FROM jsonb_array_elements(%(rows)s::jsonb) AS r OFFSET 0) AS given
+ WHERE events.workspace = given.workspace AND events.id = given.id AND content IS NOT NULL;
 
 -- drop_any_work --
 DELETE FROM outbox
- USING jsonb_array_elements(%(rows)s::jsonb) AS r
-  JOIN events ON events.workspace = (r ->> 0)::bigint AND events.id = r ->> 1
- WHERE outbox.workspace = (r ->> 0)::bigint AND outbox.seq = events.seq;
+ USING (SELECT (r ->> 0)::bigint AS workspace, r ->> 1 AS id
+          FROM jsonb_array_elements(%(rows)s::jsonb) AS r OFFSET 0) AS given
+  JOIN events ON events.workspace = given.workspace AND events.id = given.id
+ WHERE outbox.workspace = given.workspace AND outbox.seq = events.seq;
 
 -- add_tombstone --
 INSERT INTO tombstones (workspace, kind, digest, at)
