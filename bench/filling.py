@@ -59,8 +59,10 @@ def tell_the_first(where: Path | str, different: int, memories: int, progress: P
 # SQLite
 
 
-def fill_sqlite(path: Path, workspaces: int, memories: int, progress: Progress) -> None:
-    different = min(DIFFERENT, workspaces)
+def fill_sqlite(
+    path: Path, workspaces: int, memories: int, progress: Progress, most: int = DIFFERENT
+) -> None:
+    different = min(most, workspaces)
     tell_the_first(path, different, memories, progress)
     bar = progress.add_task("copying", total=workspaces - different)
     copy(path, different, range(different, workspaces), lambda done: progress.advance(bar, done))
