@@ -17,8 +17,6 @@ from ..queries import load_queries
 from .sqlite import waiting_work
 
 PATIENCE_SECONDS = 3
-RIGHTS = ("SELECT", "INSERT", "UPDATE", "DELETE")
-NEEDED = {"schema_version": ("SELECT",), "profiles": ("SELECT", "INSERT", "UPDATE")}  # else all
 SQL = load_queries(__package__, "postgres.sql")
 
 
@@ -35,7 +33,7 @@ def examine(url: str, *, pool: int = MOST_CONNECTIONS) -> Iterator[Check]:
     shown = masked(url)
     try:
         with _connected(url) as connection:
-            answers = latency(lambda: connection.execute("SELECT 1"))
+            answers = latency(lambda: _one(connection, "ping"))
             yield Check("store", OK, f"{shown} answers, {answers}")
             yield from _server(connection, pool)
             yield from _user(connection)
@@ -152,17 +150,13 @@ def _worker_role(connection: Connection[Any]) -> Iterator[Check]:
         user = _one(connection, "who")[0]
         yield Check("role", PROBLEM, f'{user} may not work as {ROLE}: GRANT {ROLE} TO "{user}";')
     rows = connection.execute(SQL["rights"].encode(), {"role": ROLE}).fetchall()
-    if owned := [table for table, _, owner, *_ in rows if owner == ROLE]:
+    if owned := [table for table, owner, *_ in rows if owner == ROLE]:
         detail = f"{ROLE} owns {', '.join(owned)}: ALTER TABLE nexus.{owned[0]} OWNER TO another;"
         yield Check("role", PROBLEM, detail)
-    lacking = [
-        f"GRANT {right} ON nexus.{table} TO {ROLE};"
-        for table, partition, _, *has in rows
-        for right, granted in zip(RIGHTS, has, strict=True)
-        if not partition and not granted and right in NEEDED.get(table, RIGHTS)
-    ]
-    yield from (Check("rights", PROBLEM, line) for line in lacking)
-    around = [table for table, partition, _, *has in rows if partition and any(has)]
+    lacking = [(table, right) for table, _, rights, _ in rows for right in rights]
+    for table, right in lacking:
+        yield Check("rights", PROBLEM, f"GRANT {right} ON nexus.{table} TO {ROLE};")
+    around = [table for table, _, _, open_by_itself in rows if open_by_itself]
     if around:  # a policy of the parent does not bind whoever asks a partition itself
         lines = f"REVOKE ALL ON nexus.{around[0]} FROM {ROLE}, PUBLIC;"
         yield Check("rights", PROBLEM, f"{len(around)} partitions are open by themselves: {lines}")
@@ -179,8 +173,8 @@ def _walls(connection: Connection[Any]) -> Iterator[Check]:
     ]
     for table, bound in down:
         what = "binds everybody but its owner" if bound else "is open"
-        lines = f"ALTER TABLE nexus.{table} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;"
-        yield Check("walls", PROBLEM, f"{table} {what}: {lines}")
+        detail = f"{table} {what}: ALTER TABLE nexus.{table} ENABLE ROW LEVEL SECURITY,"
+        yield Check("walls", PROBLEM, f"{detail} FORCE ROW LEVEL SECURITY;")
     if not down:
         yield Check("walls", OK, f"row-level security is forced on all {len(rows)} tables")
 
@@ -189,9 +183,8 @@ def _work(connection: Connection[Any]) -> Iterator[Check]:
     """Asked as the background worker asks: names of workspaces and numbers, no contents."""
     try:
         with connection.transaction():
-            connection.execute(f"SET LOCAL ROLE {ROLE}")
-            connection.execute("SET LOCAL search_path = nexus")
-            connection.execute("SELECT nexus.serve_everybody()")
+            for step in ("as_worker", "in_schema", "serve"):
+                connection.execute(SQL[step].encode())
             rows = connection.execute(SQL["waiting"].encode()).fetchall()
     except psycopg.errors.InsufficientPrivilege:
         return

@@ -1,5 +1,8 @@
 -- Questions `nexus doctor` asks a server. Nothing is changed.
 
+-- ping --
+SELECT 1;
+
 -- who --
 SELECT current_user, current_database(),
        rolsuper, rolbypassrls,
@@ -33,10 +36,18 @@ SELECT max(version) FROM nexus.schema_version;
 SELECT has_schema_privilege(%(role)s, 'nexus', 'USAGE');
 
 -- rights --
--- Every table with what the role may do to it; partitions are reached through their parents.
-SELECT relname, relispartition, pg_get_userbyid(relowner),
-       has_table_privilege(%(role)s, oid, 'SELECT'), has_table_privilege(%(role)s, oid, 'INSERT'),
-       has_table_privilege(%(role)s, oid, 'UPDATE'), has_table_privilege(%(role)s, oid, 'DELETE')
+-- Every table: its owner, what the role needs and lacks, and (partitions are reached through their
+-- parents) whether it could get around.
+SELECT relname, pg_get_userbyid(relowner),
+       CASE WHEN relispartition THEN '{}'
+            ELSE ARRAY(SELECT needed FROM unnest(CASE relname
+                               WHEN 'schema_version' THEN ARRAY['SELECT']
+                               WHEN 'vault' THEN ARRAY['SELECT', 'INSERT']
+                               WHEN 'profiles' THEN ARRAY['SELECT', 'INSERT', 'UPDATE']
+                               ELSE ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE'] END) AS needed
+                        WHERE NOT has_table_privilege(%(role)s, oid, needed)) END,
+       relispartition
+       AND has_table_privilege(%(role)s, oid, 'SELECT, INSERT, UPDATE, DELETE')
   FROM pg_class
  WHERE relnamespace = to_regnamespace('nexus') AND relkind IN ('r', 'p')
  ORDER BY relname;
@@ -50,6 +61,15 @@ SELECT relname, relrowsecurity, relforcerowsecurity,
    AND EXISTS (SELECT 1 FROM pg_attribute
                 WHERE attrelid = pg_class.oid AND attname = 'workspace' AND NOT attisdropped)
  ORDER BY relname;
+
+-- as_worker --
+SET LOCAL ROLE nexus_app;
+
+-- in_schema --
+SET LOCAL search_path = nexus;
+
+-- serve --
+SELECT serve_everybody();
 
 -- waiting --
 SELECT workspaces.name, count(*), max(outbox.attempts), max(outbox.error)
