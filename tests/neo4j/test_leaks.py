@@ -14,10 +14,11 @@ from nexus.stores.neo4j.graph import Neo4jGraph
 from nexus.stores.sqlite.store import SqliteStore
 from nexus.testing.leaks import run_leaktest
 
-SECONDS = 30
+SECONDS = 20
 FEWEST = 20  # observations, even on a slow machine
 
 
+@pytest.mark.timeout(900)  # a run that has begun is ended, and every walk asks the server
 @pytest.mark.requirement("E29", "X2", "A12")
 def test_nobody_notices_a_secret(
     tmp_path: Path, neo4j_url: str, monkeypatch: pytest.MonkeyPatch

@@ -62,8 +62,8 @@ def _must(command: list[Any]) -> None:
     except subprocess.TimeoutExpired as error:
         raise Missing(f"Neo4j could not be fetched: {words[0]} took too long") from error
     if done.returncode:
-        why = (done.stdout + done.stderr).strip()[-300:]
-        raise Missing(f"Neo4j could not be fetched: {why}")
+        (why, *_) = (done.stdout + done.stderr).strip().splitlines() or ["no reason given"]
+        raise Missing(f"Neo4j could not be fetched: {why[:300]}")
 
 
 class Neo4j(Server):
