@@ -99,7 +99,7 @@ class LanceVectors:
                     rest.append(state)
                 else:
                     found += best
-            found += self._plain.nearest_in(
+            found += self._plain._nearest_in(  # noqa: SLF001  # public, it would be a way to read
                 session,
                 Readable(view.workspace, tuple(rest)),
                 grant,

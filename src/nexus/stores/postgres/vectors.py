@@ -57,7 +57,7 @@ class PostgresVectors(SqlVectors):
         self._most = cache_bytes // 2 // BYTES_A_VECTOR
         self._indexes: set[str] | None = None  # by name; others' are known at the next opening
 
-    def nearest_in(
+    def _nearest_in(
         self,
         session: AnySession,
         view: Readable,
@@ -68,7 +68,7 @@ class PostgresVectors(SqlVectors):
         where: Filter | None,
         limit: int,
     ) -> list[Scored]:
-        found = super().nearest_in(session, view, grant, profile, asked, where=where, limit=limit)
+        found = super()._nearest_in(session, view, grant, profile, asked, where=where, limit=limit)
         question = _Question(session, view.workspace, profile, grant, asked, where, limit)
         large = [state for state in view.labels if self._is_large(state)]
         for state in large:

@@ -71,9 +71,9 @@ class SqlVectors:
         with self._connections.reading() as session:
             view = readable(session, grant).searched(learned=learned)
             number = self._profile(session, profile)
-            return self.nearest_in(session, view, grant, number, asked, where=where, limit=limit)
+            return self._nearest_in(session, view, grant, number, asked, where=where, limit=limit)
 
-    def nearest_in(
+    def _nearest_in(
         self,
         session: Session,
         view: Readable,

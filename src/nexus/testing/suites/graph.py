@@ -138,7 +138,7 @@ class GraphSuite:
             ["Countess knows Charles", "Ada is known"],
         ]
         assert walked(store, "Ada", kinds=[]) == []
-        episode = {"kind": MemoryKind.EPISODE, "body": {"entities": ["Ada"]}}
+        episode: dict[str, Any] = {"kind": MemoryKind.EPISODE, "body": {"entities": ["Ada"]}}
         keep(store, "5", "an episode", **episode)
         assert walked(store, "Ada", kinds=[MemoryKind.EPISODE]) == [["an episode"]]
 
