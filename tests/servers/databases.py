@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any
 
 from tests.servers.postgres import Database, Postgres
 
+from nexus.stores.postgres.connections import Connections
 from nexus.stores.postgres.store import PostgresStore
 
 EMPTY = """
@@ -23,22 +26,43 @@ BEGIN
     END LOOP;
 END $$"""
 
-_free: dict[int, list[Database]] = defaultdict(list)  # of each server
+
+@dataclass(frozen=True)
+class Kept:
+    """A database, and the connections to it with all that they have prepared."""
+
+    database: Database
+    connections: Connections
+
+
+_free: dict[int, list[Kept]] = defaultdict(list)  # of each server
 
 
 class EmptiedStore(PostgresStore):
     """A store of its own database, which is given back when it is closed."""
 
-    def __init__(self, server: Postgres) -> None:
+    def __init__(self, server: Postgres, **options: Any) -> None:
         free = _free[server.port]
-        self.database = free.pop() if free else server.database(prepared=_prepare)
+        self._kept = free.pop() if free else None
+        self.database = self._kept.database if self._kept else server.database(prepared=_prepare)
         self.database.run(EMPTY)
-        super().__init__(self.database.url)
+        self._given_back = False
+        super().__init__(self.database.url, **options)
+
+    def _connected(self, url: str, **limits: Any) -> Connections:
+        return self._kept.connections if self._kept else super()._connected(url, **limits)
 
     def close(self) -> None:
-        if not self._connections.closed:
-            super().close()
-            _free[self.database.server.port].append(self.database)
+        if not self._given_back:
+            self._given_back = True
+            kept = Kept(self.database, self._connections)
+            _free[self.database.server.port].append(kept)
+
+
+def close_all(server: Postgres) -> None:
+    """The server is about to end."""
+    for kept in _free.pop(server.port, []):
+        kept.connections.close()
 
 
 def _prepare(url: str) -> None:

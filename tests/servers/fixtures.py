@@ -35,8 +35,11 @@ def started(make: Callable[[], Made]) -> Made:
 
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[Postgres]:
+    from tests.servers.databases import close_all  # an extra
+
     with started(Postgres) as server:
         yield server
+        close_all(server)
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from ...core.urls import masked
 from ..sql.keywords import Keywords
@@ -31,11 +32,8 @@ class PostgresStore(SqlStore):
         statement_seconds: float = STATEMENT_SECONDS,
         lock_seconds: float = LOCK_SECONDS,
     ) -> None:
-        home = bring_up_to_date(url)
-        self._connections = Connections(
+        self._connections = self._connected(
             url,
-            home.schema_of_vector,
-            home.vector,
             most=connections,
             statement_seconds=statement_seconds,
             lock_seconds=lock_seconds,
@@ -47,6 +45,10 @@ class PostgresStore(SqlStore):
         self.vectors = PostgresVectors(sessions, self._connections, keywords.cards, cache_bytes)
         self.ledger = PostgresLedger(sessions)
         self.eraser = PostgresEraser(sessions, self._connections)
+
+    def _connected(self, url: str, **limits: Any) -> Connections:
+        home = bring_up_to_date(url)
+        return Connections(url, home.schema_of_vector, home.vector, **limits)
 
     def _sealed(self, url: str, key: str | None) -> Sessions:
         try:
