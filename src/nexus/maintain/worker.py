@@ -13,6 +13,8 @@ from ..learn.learner import Learner
 
 IDLE_SECONDS = 1.0  # look for work of other processes, and for retries that are due
 BREATH_SECONDS = 0.005  # between batches, for those who are waiting
+QUIET_SECONDS = 0.03  # without news: nobody is in the middle of telling something
+BURST_SECONDS = 0.5  # and how long that is waited for
 CHORE_SECONDS = 60.0  # between looks for what can be done while nothing else is
 BEHIND_SECONDS = 0.1  # between looks while something has more to follow
 FOLLOW_SECONDS = 5.0  # between looks for what others have written, or a part that was away
@@ -66,8 +68,19 @@ class Worker:
     def _run(self) -> None:
         while not self._stop.is_set():
             self._wake.wait(BEHIND_SECONDS if self._behind else IDLE_SECONDS)
-            self._wake.clear()
+            self._let_them_finish()
             self._drain()
+
+    def _let_them_finish(self) -> None:
+        """Who tells much at once would wait for what is learned of it: one thread runs at a time.
+
+        A question learns what it needs itself, so nobody misses anything meanwhile.
+        """
+        patience = time.monotonic() + BURST_SECONDS
+        while self._wake.is_set() and time.monotonic() < patience:
+            self._wake.clear()
+            self._stop.wait(QUIET_SECONDS)
+        self._wake.clear()
 
     def _drain(self) -> None:
         self.finish_calls()
