@@ -88,3 +88,16 @@ def test_a_plain_memory_is_moved_into_an_encrypted_one(
         "memory", "search", "Ferdinand", "--room", "design", "--config", "sealed.yaml"
     ).output
     assert SECRET in found
+
+
+def test_the_doctor_looks_into_an_encrypted_file_with_its_key(run, lines, monkeypatch) -> None:
+    monkeypatch.setenv("NEXUS_KEY", "correct horse battery staple")
+    run("remember", "The otter is called Ferdinand.")
+
+    checks = {check["name"]: check for check in lines("doctor")}
+    monkeypatch.delenv("NEXUS_KEY")
+    without = [check for check in lines("doctor", code=1) if check["name"] == "file"]
+
+    assert checks["encrypted"]["detail"] == "as a whole, with SQLCipher"
+    assert checks["pages"]["state"] == checks["schema"]["state"] == "ok"
+    assert "set NEXUS_KEY" in without[0]["detail"]

@@ -19,7 +19,7 @@ from ..products import make_embedder
 from ..providers.extras import require
 from ..stores.checkups.sqlite import examine_file, examine_library
 from ..stores.sql.store import SqlStore
-from ..storing import check_settings, file_of, is_postgres, lance_folder, make_records
+from ..storing import check_settings, file_of, is_postgres, key_of, lance_folder, make_records
 from .lazy import FOUND_NOTHING
 from .options import Door, json_option, store_options
 from .output import message, print_json, print_table
@@ -82,7 +82,7 @@ def _store(settings: Settings) -> Iterator[Check]:
         yield Check("store", NOTE, f"{file} is not there yet; `nexus init` makes it")
         return
     if file:
-        yield from examine_file(file)
+        yield from examine_file(file, key_of(settings.store))
     elif is_postgres(settings.store):
         yield from _postgres(settings.store)
         if not _is_there(settings.store):

@@ -7,9 +7,12 @@ from collections.abc import Iterator
 from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any, cast
 
 from ...core.checkup import NOTE, OK, PROBLEM, Check
+from ...core.errors import NexusError
 from ..queries import load_queries
+from ..sqlite.encrypted import PLAIN_HEADER, Seal, driver
 
 OLDEST = (3, 38, 0)  # STRICT tables and the JSON operators
 TRAPS = {
@@ -49,24 +52,48 @@ def _sqlite_vec() -> Check:
     return Check("sqlite-vec", OK, detail)
 
 
-def examine_file(file: Path) -> Iterator[Check]:
+def examine_file(file: Path, key: str | None = None) -> Iterator[Check]:
     """Asked before the store is opened: two libraries must not have one file open."""
     sizes = ", ".join(f"{part.name} {part.stat().st_size:,} bytes" for part in _parts(file))
     yield Check("files", OK, sizes)
     ask = load_queries(__package__, "sqlite.sql")
+    encrypted = not _is_plain(file)
+    if encrypted and key is None:
+        detail = "it is encrypted, or no memory: set NEXUS_KEY or memory.store.key_command"
+        yield Check("file", PROBLEM, f"{file}: {detail}")
+        return
     try:
-        with closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+        with closing(_connected(file, key)) as connection:
             (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
             (damage,) = connection.execute("PRAGMA quick_check(1)").fetchone()
             (version,) = connection.execute(ask["schema_version"]).fetchone()
             waiting = connection.execute(ask["waiting"]).fetchall()
-    except sqlite3.Error as error:
+    except (sqlite3.Error, NexusError, *([driver().Error] if key else [])) as error:
         yield Check("file", PROBLEM, f"{file}: {error}")
         return
+    kept = "as a whole, with SQLCipher" if encrypted else "no; a key would (NEXUS_KEY)"
+    yield Check("encrypted", OK if encrypted else NOTE, kept)
     yield Check("schema", OK, f"version {version}")
     yield Check("journal", OK if mode == "wal" else PROBLEM, f"journal_mode {mode}")
     yield Check("pages", OK if damage == "ok" else PROBLEM, damage)
     yield from (waiting_work(*row) for row in waiting)
+
+
+def _is_plain(file: Path) -> bool:
+    with file.open("rb") as opened:
+        header = opened.read(len(PLAIN_HEADER))
+    return header in (b"", PLAIN_HEADER)
+
+
+def _connected(file: Path, key: str | None) -> sqlite3.Connection:
+    """To read from, and nothing else."""
+    address = f"{file.resolve().as_uri()}?mode=ro"
+    if key is None:
+        return sqlite3.connect(address, uri=True)
+    seal = Seal(file, key)
+    connection: Any = driver().connect(address, uri=True)
+    seal.open(connection)
+    return cast("sqlite3.Connection", connection)
 
 
 def _parts(file: Path) -> list[Path]:
