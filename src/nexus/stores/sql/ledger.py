@@ -20,6 +20,7 @@ from ...core.records import Event, LedgerReport, NewEvent, Progress, Receipt, St
 from ...core.scope import Scope
 from .decoded import read_event
 from .labels import chain_end, label_number, newest_first, readable
+from .outgoing import going_out
 from .session import Connections, Row, Session
 
 FIRST_STEP = Stage.INDEXED.value
@@ -50,7 +51,7 @@ class SqlLedger:
         with self._connections.reading() as session:
             bound = {**readable(session, grant).parameters, "ids": json.dumps(ids)}
             rows = session.run("events_by_id", bound).fetchall()
-        return [read_event(content, grant.workspace) for _, content in rows]
+        return _read(grant, (content for _, content in rows))
 
     def find(
         self,
@@ -70,10 +71,10 @@ class SqlLedger:
             if where is None and limit is not None and len(view.labels) <= FEW_LABELS:
                 found = session.read_each("newest_events", view.places(*stretch.values(), limit))
                 newest = newest_first(found)[:limit]
-                return [read_event(content, grant.workspace) for _, _, content in newest]
+                return _read(grant, (content for _, _, content in newest))
             bound = {**view.parameters, **stretch}
             contents = (content for (content,) in session.run("events_by_time", bound))
-            events = _events(contents, grant.workspace)
+            events = going_out(grant, _events(contents, grant.workspace))
             return list(islice((event for event in events if matches(where, event)), limit))
 
     def keys(self, grant: Grant, ids: Sequence[str]) -> dict[str, str]:
@@ -204,6 +205,10 @@ def _check_repeated(workspace: WorkspaceId, content: str | None, entry: Entry) -
     known = event_from_json(json.loads(content), workspace)
     if not same_content(known, entry.event):
         raise Conflict(f"the key {entry.event.key!r} was used before with other content")
+
+
+def _read(grant: Grant, contents: Iterable[str]) -> list[Event]:
+    return list(going_out(grant, (read_event(each, grant.workspace) for each in contents)))
 
 
 def _events(contents: Iterable[str], workspace: WorkspaceId) -> Iterator[Event]:

@@ -39,6 +39,7 @@ from .labels import (
     take_numbers,
     workspace_number,
 )
+from .outgoing import going_out
 from .session import Connections, Row, Session
 
 FEW_LABELS = 16  # a viewer's places; an administrator's are many
@@ -56,7 +57,7 @@ class SqlMemories:
         with self._connections.reading() as session:
             bound = {**readable(session, grant).parameters, "ids": json.dumps(ids)}
             rows = session.run("memories_by_id", bound).fetchall()
-        return [read_memory(content, grant.workspace) for (content,) in rows]
+        return _read(grant, (content for (content,) in rows))
 
     def find(
         self, grant: Grant, *, where: Filter | None = None, limit: int | None = None
@@ -66,11 +67,11 @@ class SqlMemories:
             if limit is not None and _only_a_kind(where) and len(view.labels) <= FEW_LABELS:
                 places = view.places(where.value, limit)
                 found = newest_first(session.read_each("newest_of_kind", places))[:limit]
-                return [read_memory(content, grant.workspace) for _, _, content in found]
+                return _read(grant, (content for _, _, content in found))
             bound = view.parameters
             query, about = _about(where)
             rows = session.run(query, {**bound, **about})
-            each = (_memory(content, grant.workspace) for (content,) in rows)
+            each = going_out(grant, (_memory(content, grant.workspace) for (content,) in rows))
             return list(islice((memory for memory in each if matches(where, memory)), limit))
 
     def matching(
@@ -131,7 +132,7 @@ class SqlMemories:
                 return []
             bound = {**view.with_names, **wanted}
             rows = session.run("named", bound).fetchall()
-        return [read_memory(content, grant.workspace) for (content,) in rows]
+        return _read(grant, (content for (content,) in rows))
 
     def neighbours(
         self, grant: Grant, ids: Sequence[str], *, reach: int
@@ -143,6 +144,10 @@ class SqlMemories:
         return self._connections.write(
             lambda session: delete_memories(session, workspace, ids).memories
         )
+
+
+def _read(grant: Grant, contents: Iterable[str]) -> list[Memory]:
+    return list(going_out(grant, (read_memory(each, grant.workspace) for each in contents)))
 
 
 def _memory(content: str, workspace: WorkspaceId) -> Memory:

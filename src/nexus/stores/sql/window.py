@@ -18,6 +18,7 @@ from .labels import (
     readable,
     workspace_number,
 )
+from .outgoing import going_out
 from .session import Connections, Session
 
 
@@ -45,7 +46,7 @@ class SqlWindow:
                 "key": key,
                 **_moment(now, idle),
             }
-            return _items(session.run("window_items", bound))
+            return list(going_out(grant, _items(session.run("window_items", bound))))
 
     def drop(self, workspace: WorkspaceId, scope: Scope, slot: Slot, key: str | None = None) -> int:
         def drop(session: Session) -> int:

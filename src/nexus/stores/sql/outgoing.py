@@ -1,0 +1,28 @@
+"""The last wall: whatever a query gave, no record that its grant forbids leaves a store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+from ...core.access import Grant, Label
+from ...core.records import Event, Memory
+from ...core.window import WindowItem
+
+Record = TypeVar("Record", Event, Memory, WindowItem)
+
+
+def going_out(grant: Grant, records: Iterable[Record]) -> Iterator[Record]:
+    """The same records. One that may not be read is a bug of ours, and ends the answer."""
+    for record in records:
+        check_going_out(grant, label_of(record))
+        yield record
+
+
+def label_of(record: Event | Memory | WindowItem) -> Label:
+    return frozenset({record.scope}) if isinstance(record, Event) else record.label
+
+
+def check_going_out(grant: Grant, label: Label) -> None:
+    if not grant.allows(label):
+        raise RuntimeError("a query gave a record its grant does not allow; refusing to answer")
