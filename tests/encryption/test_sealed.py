@@ -6,13 +6,16 @@ import json
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from tests.encryption.conftest import KEY
 from tests.servers.postgres import Database
 
 from nexus import Nexus
+from nexus.cli import nexus as nexus_command
 from nexus.config import EmbeddingSettings, Settings, StoreSettings
 from nexus.core.access import administrator_grant
 from nexus.core.errors import ConfigError, Corrupt
@@ -22,6 +25,7 @@ from nexus.stores.inprocess import InProcessStore
 from nexus.stores.postgres.sealed import CONTENTS, TEXTS
 from nexus.stores.postgres.store import PostgresStore
 from nexus.stores.queries import load_queries
+from nexus.stores.sqlite.store import SqliteStore
 from nexus.storing import make_store
 from nexus.transfer.migrating import migrate
 
@@ -197,3 +201,28 @@ def test_every_query_that_reads_a_content_is_known_to_the_seal() -> None:
     assert len(reading) > 20
     assert reading - {"texts", "waiting"} == CONTENTS.keys()
     assert {"waiting", "new_cards", "event_keys"} == TEXTS.keys()
+
+
+@pytest.mark.requirement("E33", "E31")
+def test_a_plain_file_is_moved_into_an_encrypted_database(
+    empty: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = SqliteStore(tmp_path / "plain.db")
+    talk(opened(plain))
+    plain.close()
+    (tmp_path / "old.yaml").write_text(f"memory: {{store: {{url: {tmp_path / 'plain.db'}}}}}")
+    sealed = f"memory: {{store: {{url: '{empty.url}', key: '${{THE_KEY}}'}}}}"
+    (tmp_path / "new.yaml").write_text(sealed)
+    monkeypatch.setenv("THE_KEY", KEY)
+
+    words = ["migrate", str(tmp_path / "old.yaml"), str(tmp_path / "new.yaml"), "--json"]
+    moved = CliRunner().invoke(nexus_command, words)
+
+    assert moved.exit_code == 0, moved.output
+    assert json.loads(moved.stdout)["records"]["events"] == 2
+    assert [word for word in SECRETS if word.lower() in everything_in(empty).lower()] == []
+    words = ["doctor", "--config", str(tmp_path / "new.yaml"), "--json"]
+    monkeypatch.delenv("NEXUS_STORE", raising=False)
+    checks = CliRunner().invoke(nexus_command, words).stdout.splitlines()
+    told = {check["name"]: check["detail"] for check in map(json.loads, checks)}
+    assert told["encrypted"] == "contents, with a key for each person"

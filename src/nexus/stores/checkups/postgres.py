@@ -123,8 +123,11 @@ def _schema(connection: Connection[Any]) -> Iterator[Check]:
         yield Check("rights", PROBLEM, f"GRANT USAGE ON SCHEMA nexus TO {ROLE};")
     try:
         (version,) = _one(connection, "version")
+        (sealed,) = _one(connection, "vault")
     except psycopg.errors.InsufficientPrivilege:
         return  # what is missing is said with the rights
+    kept = "contents, with a key for each person" if sealed else "no; a key would (NEXUS_KEY)"
+    yield Check("encrypted", OK if sealed else NOTE, kept)
     newest = max(migrations())
     if version > newest:
         detail = f"version {version} is of a newer Nexus: pip install -U nexus-memory"

@@ -32,6 +32,9 @@ SELECT rolsuper, rolbypassrls, pg_has_role(current_user, oid, 'MEMBER')
 -- version --
 SELECT max(version) FROM nexus.schema_version;
 
+-- vault --
+SELECT EXISTS (SELECT 1 FROM nexus.vault);
+
 -- usage --
 SELECT has_schema_privilege(%(role)s, 'nexus', 'USAGE');
 

@@ -68,7 +68,7 @@ def examine_file(file: Path, key: str | None = None) -> Iterator[Check]:
             (damage,) = connection.execute("PRAGMA quick_check(1)").fetchone()
             (version,) = connection.execute(ask["schema_version"]).fetchone()
             waiting = connection.execute(ask["waiting"]).fetchall()
-    except (sqlite3.Error, NexusError, *([driver().Error] if key else [])) as error:
+    except _errors(key) as error:
         yield Check("file", PROBLEM, f"{file}: {error}")
         return
     kept = "as a whole, with SQLCipher" if encrypted else "no; a key would (NEXUS_KEY)"
@@ -77,6 +77,11 @@ def examine_file(file: Path, key: str | None = None) -> Iterator[Check]:
     yield Check("journal", OK if mode == "wal" else PROBLEM, f"journal_mode {mode}")
     yield Check("pages", OK if damage == "ok" else PROBLEM, damage)
     yield from (waiting_work(*row) for row in waiting)
+
+
+def _errors(key: str | None) -> tuple[type[Exception], ...]:
+    """What reading a file may raise; SQLCipher has errors of its own."""
+    return (sqlite3.Error, NexusError, *([driver().Error] if key else []))
 
 
 def _is_plain(file: Path) -> bool:
