@@ -108,6 +108,7 @@ def test_an_answer_that_was_cut_off_is_no_answer(
     for number in range(1, 25):
         wire.truncate(number * 20)
         room.observe("alice", f"tea {number}", key=str(number))
+    wire.reset()  # what was left of the last cut is not for the reading
 
     assert wire.accepted > 10
     assert sorted(int(event.key) for event in room.recent(50)) == list(range(25))
