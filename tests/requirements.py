@@ -189,11 +189,9 @@ REQUIREMENTS: dict[str, Requirement] = {
     "E28": later("Audit partitions, retention and thresholds kept with each entry", OPERATIONS),
     "E29": works("Neo4j as a graph store"),
     "E30": works("A user profile: preferences, expertise, style"),
-    "E31": partial("Schema versions and migrations"),
+    "E31": works("Schema versions and migrations"),
     "E32": later("Job locks and job tracking", MAINTENANCE),
-    "E33": partial(
-        "Sensitive data encrypted at rest", "a SQLite file as a whole; fields in Postgres follow"
-    ),
+    "E33": works("Sensitive data encrypted at rest"),
     "E34": later("Retrieval limited in rate", OPERATIONS),
     "E35": later("Metrics of size, latency, lag, cache and decay", OPERATIONS),
     # X: beyond the seeds
@@ -209,7 +207,7 @@ REQUIREMENTS: dict[str, Requirement] = {
     "X7": partial("Time travel, and a receipt of why each item is in a context"),
     "X8": works("Immune to its own echo; junk, secrets and instructions set apart"),
     "X9": later("Re-embedding in the background, switched atomically", MAINTENANCE),
-    "X10": partial("Same data, same questions, same answers from every store"),
+    "X10": works("Same data, same questions, same answers from every store"),
     "X11": works("The composer as optimiser"),
     "X12": later("MCP, REST, Mem0's client, LangGraph and the others", SERVER),
 }
