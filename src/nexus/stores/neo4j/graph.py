@@ -82,8 +82,7 @@ class Neo4jGraph:
     ) -> list[Memory]:
         """As `Memories.named`: what the graph found, put right by the records."""
         with self._feed.connections.reading() as session:
-            view = readable(session, grant).searched(learned=learned)
-        labels = [state.label for state in view.labels if state.names]
+            labels = _with_names(readable(session, grant).searched(learned=learned))
         if not labels or not kinds:
             return []
         if len(labels) > MOST_LABELS:
@@ -93,6 +92,8 @@ class Neo4jGraph:
         about = self._mirror.about(home, labels, wanted, sorted(kinds), limit)
         with self._feed.connections.reading() as session:
             view = readable(session, grant).searched(learned=learned)
+            if _with_names(view) != labels:
+                raise Behind("somebody wrote in a new place meanwhile")
             new = self._since(session, grant, view, about)
             found = self._memories.get(grant, [id for id in about.ids if id not in new])
         if len(found) < len(about.ids) == limit:
@@ -183,6 +184,10 @@ class Neo4jGraph:
 
     def close(self) -> None:
         self._mirror.close()
+
+
+def _with_names(view: Readable) -> list[int]:
+    return sorted(state.label for state in view.labels if state.names)
 
 
 def _newest_first(memories: Iterable[Memory]) -> list[Memory]:

@@ -124,7 +124,12 @@ class GraphSuite:
         entity(store, "1", "Ada", "Countess")
         fact(store, "2", "Countess", "Charles", minute=1)
         body = {"subject": "Ada", "predicate": "KNOWS", "object": "Mary"}
-        learned = {"kind": MemoryKind.FACT, "body": body, "at": NOON + 2 * MINUTE, "learned": True}
+        learned: dict[str, Any] = {
+            "kind": MemoryKind.FACT,
+            "body": body,
+            "at": NOON + 2 * MINUTE,
+            "learned": True,
+        }
         keep(store, "3", "learned", **learned)
         fact(store, "4", "Mary", "Percy", minute=3)
 
