@@ -16,7 +16,6 @@ from .core.errors import ConfigError
 from .core.protocols import Store
 from .core.urls import nearest_scheme, scheme_of
 from .providers.extras import require
-from .providers.keys import read_key
 
 if TYPE_CHECKING:
     from .stores.beside import GraphElsewhere, VectorsElsewhere, WindowElsewhere
@@ -190,6 +189,8 @@ def change_key(settings: StoreSettings, new: str) -> Path:
 
 def key_of(settings: StoreSettings) -> str | None:
     """The key to encrypt with, if one is configured."""
+    from .providers.keys import read_key  # noqa: PLC0415  # it can run commands
+
     given = replace(
         settings,
         key=in_use(settings.key or "", "memory.store.key"),

@@ -20,6 +20,7 @@ from nexus.core.moving import Shelf
 from nexus.core.protocols import Store
 from nexus.core.records import Spent
 from nexus.stores.inprocess import InProcessStore
+from nexus.stores.inprocess_mover import InProcessMover
 from nexus.stores.sqlite.store import SqliteStore
 from nexus.transfer import migrating
 from nexus.transfer.archive import export_archive
@@ -176,6 +177,47 @@ def test_a_migration_that_was_interrupted_goes_on(place: Store, monkeypatch) -> 
         each.records for each in migrate(source, InProcessStore())
     ]
     assert [everything(place, n) for n in WORKSPACES] == [everything(source, n) for n in WORKSPACES]
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_whoever_writes_meanwhile_changes_nothing_of_what_is_moved(
+    kind: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    source: Store = SqliteStore(tmp_path / "old.db")
+    if kind == "postgres":
+        source = EmptiedStore(request.getfixturevalue("postgres_server"))
+    target = InProcessStore()
+    room = opened(lived_in(source, messages=3)).workspace("acme").room("design")
+    before = everything(source, "acme")
+
+    def meanwhile(_done: int, _total: int) -> None:
+        if not source.mover.count(administrator_grant(WorkspaceId("acme")))[Shelf.EVENTS] > 9:
+            room.observe("alice", "Written while the memory moves.")
+
+    migrate(source, target, workspaces=["acme"], report=meanwhile)
+
+    assert everything(target, "acme") == before
+    assert everything(source, "acme") != before
+    source.close()
+
+
+def test_batches_of_long_texts_are_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    source, target = InProcessStore(), InProcessStore()
+    monkeypatch.setattr(migrating, "BATCH_CHARACTERS", 100_000)
+    room = opened(source).workspace("acme").room("design")
+    room.observe_many({"speaker": "alice", "text": f"{n} " + "long " * 10_000} for n in range(60))
+    sizes: list[int] = []
+    real = InProcessMover.write
+
+    def write(mover: Any, workspace: WorkspaceId, shelf: Shelf, lines: list[str]) -> int:
+        sizes.append(sum(map(len, lines)))
+        return real(mover, workspace, shelf, lines)
+
+    monkeypatch.setattr(InProcessMover, "write", write)
+
+    migrate(source, target)
+
+    assert len([size for size in sizes if size > 200_000]) == 1  # the first one guesses
 
 
 def test_a_target_in_use_is_refused_before_anything_is_written(place: Store) -> None:

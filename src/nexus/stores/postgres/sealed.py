@@ -219,7 +219,7 @@ class SealedSession:
         needed = self._key_ids_of(workspace, {id for each in told for id in each["sources"]})
         sealed = []
         for row, each in zip(rows, told, strict=True):
-            ids = sorted({key for source in each["sources"] for key in needed.get(source, ())})
+            ids = self._needed_keys(workspace, each, needed)
             needed[each["id"]] = ids
             secrets = self._find_keys(workspace, ids)
             keys = [Key(id, secrets[id]) for id in ids]
@@ -230,6 +230,16 @@ class SealedSession:
                 kept = _replaced(kept, MEMORY_SPEAKER, self._vault.seal(workspace, keys, speaker))
             sealed.append(kept)
         return sealed
+
+    def _needed_keys(
+        self, workspace: int, told: Mapping[str, Any], known: Mapping[str, Sequence[str]]
+    ) -> list[str]:
+        """Those of its sources. One that is yet to come (in a migration) is its speaker's."""
+        ids = {key for source in told["sources"] for key in known.get(source, ())}
+        if told["speaker"] and not known.keys() >= set(told["sources"]):
+            owner = digest("user", told["speaker"])
+            ids.add(self._keys_of(workspace, [[owner]])[owner].id)
+        return sorted(ids)
 
     def _key_ids_of(self, workspace: int, ids: Iterable[str]) -> dict[str, list[str]]:
         """With which keys these events and memories are sealed."""
