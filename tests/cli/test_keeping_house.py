@@ -233,6 +233,12 @@ def test_commands_that_print_results_can_print_json() -> None:
         "sessions",
         "window",
         "episodes",
+        "goal",
+        "notebook",
+        "procedure",
+        "procedure finish",
+        "procedure record",
+        "skills",
     }
     silent = {f"nexus {name}" for name in groups}
 

@@ -32,11 +32,23 @@ COMMANDS = {
         "window",
         "What is on the table in a place: the last messages, notes, thoughts and the goal.",
     ),
-    "goal": ("goals", "What is to be achieved, and what became of it."),
-    "procedure": ("procedures", "Tools as they are used, tasks as they end, and what works."),
-    "notebook": ("notebook", "Documents with a path, and the folder they are edited in."),
+    "goal": (
+        "goals",
+        "What is to be achieved: goals, their parts, what blocks them, how they ended.",
+    ),
+    "procedure": (
+        "procedures",
+        "How things are done: tools as they are used, tasks as they end, what works.",
+    ),
+    "notebook": (
+        "notebook",
+        "Documents with a path, every version kept; people may edit them as files.",
+    ),
     "skills": ("skills", "Files that teach an agent with a shell to use the memory."),
-    "dossier": ("dossiers", "A document about somebody or something, with its sources."),
+    "dossier": (
+        "dossiers",
+        "What is known of somebody or something in one document, with its sources.",
+    ),
     "jobs": ("jobs", "Work that is still to be done, and why it is not."),
     "usage": ("usage", "What language models cost, and what is left of today's budget."),
     "entity": ("entities", "Who and what is known."),
