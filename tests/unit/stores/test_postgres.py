@@ -50,7 +50,7 @@ def as_application(store: EmptiedStore) -> psycopg.Connection[Any]:
 
 
 TENANTS = (
-    "workspaces labels label_scopes events outbox memories threads links names postings vectors"
+    "workspaces commits labels label_scopes events outbox memories threads links names postings vectors"
     " tombstones spending window_items"
 ).split()
 
@@ -209,7 +209,7 @@ def test_an_event_is_there_once_whatever_became_of_the_first_commit(
 def test_a_commit_of_which_nothing_is_known_any_more_is_done_again(
     store: EmptiedStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As after a failover to a server that has other numbers for its transactions."""
+    """As hours later: marks are kept for one."""
     lost(store, monkeypatch, kept=True)
     monkeypatch.setattr(connections.Connections, "_was_committed", lambda *_: False)
 

@@ -7,6 +7,7 @@ asked what became of the transaction, and is believed.
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 import time
@@ -24,7 +25,7 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 
 from ...core.errors import Corrupt, InvalidInput, NexusError, StoreUnavailable
 from ...core.urls import masked
-from .session import SQL, Session, VectorLoader
+from .session import Session, VectorLoader
 
 T = TypeVar("T")
 
@@ -151,29 +152,37 @@ class Connections:
         try:
             _say(session.connection, COMMIT)
         except psycopg.OperationalError as error:
-            if not session.connection.closed or not session.transaction:
+            if not session.connection.closed or not session.mark:
                 raise
-            if not self._was_committed(session.transaction, error):
+            if not self._was_committed(session, error):
                 raise
 
-    def _was_committed(self, transaction: str, lost: Exception) -> bool:
-        """What became of a transaction whose commit nobody answered."""
+    def _was_committed(self, lost: Session, error: Exception) -> bool:
+        """What became of a transaction whose commit nobody answered.
+
+        Its mark is there or not as soon as what it had locked can be locked again.
+        """
         deadline = time.monotonic() + PATIENCE_SECONDS
         while time.monotonic() < deadline:
             with suppress(psycopg.Error, StoreUnavailable):
-                connection = self._begun(READ)
-                try:
-                    bound = {"transaction": transaction}
-                    row = connection.execute(SQL["transaction_status"], bound).fetchone()
-                finally:
-                    self._give_back(connection)
-                if row and row[0] != "in progress":
-                    return bool(row[0] == "committed")
+                return self._is_marked(lost)
             time.sleep(0.05)
         raise StoreUnavailable(
             f"{self._where} went away during a commit and did not come back: it may have been"
             " kept or not. Sending the same again is safe"
-        ) from lost
+        ) from error
+
+    def _is_marked(self, lost: Session) -> bool:
+        connection = self._begun(WRITE)
+        try:
+            session = Session(connection, writes=True)
+            names = json.dumps(sorted(set(lost.locked)), ensure_ascii=False)
+            found = [row[1] for row in session.run("lock_workspaces", {"names": names})]
+            bound = {"workspaces": json.dumps(found), "lost": lost.mark}
+            (marked,) = session.run("was_committed", bound).fetchone()
+        finally:
+            self._give_back(connection)
+        return bool(marked)
 
     def _begun(self, begin: bytes) -> Connection[Any]:
         """A connection inside a new transaction; those that a restart broke are thrown away."""

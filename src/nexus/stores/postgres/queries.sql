@@ -10,12 +10,11 @@
 SELECT workspace, length, head, counter FROM whole_workspace(%(name)s);
 
 -- lock_workspace --
-SELECT pg_current_xact_id()::text, workspace, length, head, counter
-  FROM lock_workspaces(ARRAY[%(name)s]);
+SELECT workspace, length, head, counter FROM lock_workspaces(ARRAY[%(name)s], %(mark)s::uuid);
 
 -- lock_workspaces --
-SELECT pg_current_xact_id()::text, name, workspace, length, head
-  FROM lock_workspaces(ARRAY(SELECT jsonb_array_elements_text(%(names)s::jsonb)));
+SELECT name, workspace, length, head
+  FROM lock_workspaces(ARRAY(SELECT jsonb_array_elements_text(%(names)s::jsonb)), %(mark)s::uuid);
 
 -- add_workspace --
 -- Two may come at once: one waits for the other, and then there is one.
@@ -666,8 +665,10 @@ SELECT count(*) FROM vectors
 SELECT part FROM generate_series(0, 7) AS part
  WHERE satisfies_hash_partition('events'::regclass, 8, part, %(workspace)s::bigint);
 
--- transaction_status --
-SELECT pg_xact_status(%(transaction)s::xid8);
+-- was_committed --
+SELECT EXISTS (SELECT 1 FROM commits
+                WHERE workspace = ANY (translate(%(workspaces)s, '[]', '{}')::bigint[])
+                  AND mark = %(lost)s::uuid);
 
 -- lock_schema --
 SELECT pg_advisory_xact_lock(hashtext('nexus.schema'));

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 from psycopg import Connection
@@ -49,37 +50,14 @@ class VectorLoader(Loader):
         return numbers.tobytes()
 
 
-class Found:
-    """Rows that were looked at before they are handed on."""
-
-    def __init__(self, rows: list[Row]) -> None:
-        self._rows = rows
-
-    @property
-    def rowcount(self) -> int:
-        return len(self._rows)
-
-    def fetchone(self) -> Row | None:
-        return self._rows[0] if self._rows else None
-
-    def fetchmany(self, size: int) -> list[Row]:
-        taken, self._rows = self._rows[:size], self._rows[size:]
-        return taken
-
-    def fetchall(self) -> list[Row]:
-        return self._rows
-
-    def __iter__(self) -> Iterator[Row]:
-        return iter(self._rows)
-
-
 class Session:
     """One transaction."""
 
     def __init__(self, connection: Connection[Any], *, writes: bool) -> None:
         self.connection = connection
         self.writes = writes
-        self.transaction: str | None = None  # its number, once it has locked what it writes to
+        self.mark: str | None = None  # what its commit is known by, once it has locked something
+        self.locked: list[str] = []  # names of workspaces
         self._bound: object = None
         self._view: Readable | None = None
 
@@ -90,13 +68,16 @@ class Session:
                 self._bound = EVERYBODY
         elif name in BINDING:
             self._bound = None
+        if name in LOCKING:
+            values = self._marked(values)
         rows: Rows = self._execute(name, values)
-        if name not in LOCKING:
-            return rows
-        found = rows.fetchall()
-        if found:
-            self.transaction = found[0][0]
-        return Found([row[1:] for row in found])
+        return rows
+
+    def _marked(self, values: Mapping[str, object]) -> Mapping[str, object]:
+        self.mark = self.mark or str(uuid4())
+        names = values.get("names")
+        self.locked += json.loads(str(names)) if names else [str(values["name"])]
+        return {**values, "mark": self.mark}
 
     def run_many(self, name: str, rows: Sequence[Row], /) -> int:
         if not rows:

@@ -19,6 +19,15 @@ CREATE TABLE workspaces (
     counter   bigint  NOT NULL DEFAULT 0     -- last number given to a memory or a vector
 ) WITH (fillfactor = 50);                    -- every write changes its row: there is room beside it
 
+-- What was written lately, by the mark of its transaction: whoever loses the answer to a commit looks
+-- here whether it was kept. The server's own number of a transaction may be given again after a crash.
+CREATE TABLE commits (
+    workspace bigint NOT NULL,
+    mark      uuid   NOT NULL,
+    at        timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (workspace, mark)
+) WITH (autovacuum_vacuum_scale_factor = 0.01);
+
 -- A label is the set of scopes a record rests on; a grant that holds all of them may read it.
 CREATE TABLE labels (
     workspace  bigint  NOT NULL REFERENCES workspaces,
@@ -270,7 +279,7 @@ END $$;
 
 -- Bind this transaction to workspaces it writes to. Nobody else writes to them before it ends;
 -- whoever locks several does it in the order of their names.
-CREATE FUNCTION lock_workspaces(wanted text[])
+CREATE FUNCTION lock_workspaces(wanted text[], own_mark uuid)
 RETURNS TABLE (name text, workspace bigint, length bigint, head bytea, counter bigint)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -285,6 +294,11 @@ BEGIN
         RETURN NEXT;
     END LOOP;
     PERFORM bind(wanted, locked, '{}', true, false);
+    INSERT INTO commits (workspace, mark) SELECT unnest(locked), own_mark ON CONFLICT DO NOTHING;
+    IF random() < 0.01 THEN
+        DELETE FROM commits WHERE commits.workspace = ANY (locked)
+                              AND commits.at < now() - interval '1 hour';
+    END IF;
 END $$;
 
 -- Bind this transaction to what a grant lets through: labels whose scopes are all in it, or
@@ -356,7 +370,7 @@ BEGIN
         SELECT w.workspace INTO place FROM whole_workspace(each) AS w;
         IF EXISTS (SELECT 1 FROM window_items AS item
                     WHERE item.workspace = place AND expired(item, present, idle_since)) THEN
-            PERFORM lock_workspaces(ARRAY[each]);
+            PERFORM lock_workspaces(ARRAY[each], gen_random_uuid());
             RETURN QUERY
                 DELETE FROM window_items AS item
                  WHERE item.workspace = place AND expired(item, present, idle_since) RETURNING 1;
@@ -452,7 +466,8 @@ DO $$
 DECLARE
     walled text;
 BEGIN
-    FOREACH walled IN ARRAY ARRAY['label_scopes', 'links', 'tombstones', 'keys', 'spending'] LOOP
+    FOREACH walled IN ARRAY ARRAY['commits', 'label_scopes', 'links', 'tombstones', 'keys',
+                                  'spending'] LOOP
         EXECUTE format('CREATE POLICY bound ON %I USING ('
             'workspace = ANY ((SELECT nullif(current_setting(''nexus.workspace'', true), '''')'
             '::bigint[])::bigint[]))', walled);
@@ -466,7 +481,7 @@ BEGIN
             ' OR label = ANY ((SELECT nullif(current_setting(''nexus.labels'', true), '''')'
             '::integer[])::integer[])))', walled);
     END LOOP;
-    FOREACH walled IN ARRAY ARRAY['workspaces', 'labels', 'label_scopes', 'events', 'outbox',
+    FOREACH walled IN ARRAY ARRAY['workspaces', 'commits', 'labels', 'label_scopes', 'events', 'outbox',
                                   'memories', 'threads', 'links', 'names', 'postings', 'vectors',
                                   'tombstones', 'keys', 'spending', 'window_items'] LOOP
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', walled);
