@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from .config import StoreSettings, in_use
 from .core.errors import ConfigError
 from .core.protocols import Store
-from .core.urls import nearest_scheme, scheme_of
+from .core.urls import is_quoted, nearest_scheme, scheme_of
 from .providers.extras import require
 
 if TYPE_CHECKING:
@@ -44,6 +44,8 @@ def check_settings(settings: StoreSettings) -> None:
     for setting, known in (("window", WINDOWS), ("graph", GRAPHS)):
         if address := getattr(settings, setting):
             _check_scheme(address, f"memory.store.{setting}", known)
+    for setting in ("url", "window", "graph"):
+        _check_quoted(getattr(settings, setting) or "", f"memory.store.{setting}")
     if settings.vectors not in VECTORS:
         kinds = ", ".join(VECTORS)
         raise ConfigError(f"unknown memory.store.vectors {settings.vectors!r}; known are {kinds}")
@@ -197,6 +199,11 @@ def key_of(settings: StoreSettings) -> str | None:
         key_command=in_use(settings.key_command or "", "memory.store.key_command"),
     )
     return read_key(given.key, given.key_command)
+
+
+def _check_quoted(address: str, setting: str) -> None:
+    if not is_quoted(address):
+        raise ConfigError(f"{setting}: write @ / ? and # in a password as %40 %2F %3F and %23")
 
 
 def _check_scheme(address: str, setting: str, known: Sequence[str]) -> None:

@@ -99,6 +99,17 @@ def test_a_server_that_is_away_is_named_without_its_password() -> None:
     assert "s3cret" not in str(away.value)
 
 
+@pytest.mark.parametrize("setting", ["url", "window", "graph"])
+def test_a_password_that_would_be_taken_for_a_host_is_refused_unseen(setting: str) -> None:
+    schemes = {"url": "postgresql", "window": "redis", "graph": "neo4j"}
+    address = f"{schemes[setting]}://app:hunter2@corner/x@db/nexus"
+
+    with pytest.raises(ConfigError, match=f"memory.store.{setting}: write @") as refused:
+        make_store(StoreSettings(**{"url": ":memory:", setting: address}))
+
+    assert "corner" not in str(refused.value)
+
+
 def test_no_password_shows_in_printed_settings() -> None:
     store = StoreSettings(
         url="postgresql://u:s3cret@h/d",

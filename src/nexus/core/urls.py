@@ -12,6 +12,7 @@ WITH_PASSWORD = re.compile(r"([A-Za-z][\w+.-]*://[^\s:@/?#]*):\S*@")
 AS_PARAMETER = re.compile(
     r"\b((?:ssl)?(?:password|passwd|pwd|key|token)\s*=\s*)[^\s&'\"]+", re.IGNORECASE
 )
+SPLIT_PASSWORD = re.compile(r"[A-Za-z][\w+.-]*://[^:@/?#]*:[^@]*[/?#][^@]*@")
 SCHEME = re.compile(r"([A-Za-z][\w+.-]*)://")
 
 
@@ -19,6 +20,16 @@ def masked(text: str) -> str:
     """An address, or any text that holds some, without the passwords in it."""
     hidden = WITH_PASSWORD.sub(rf"\1:{HIDDEN}@", text)
     return AS_PARAMETER.sub(rf"\1{HIDDEN}", hidden)
+
+
+def is_quoted(url: str) -> bool:
+    """Whether an address is split where its writer meant it to be.
+
+    A password with an @, / or ? that is not written %40, %2F or %3F is not: part of it would be
+    taken for the host, and shown in an error.
+    """
+    place = url.partition("://")[2].partition("?")[0]
+    return place.count("@") <= 1 and not SPLIT_PASSWORD.match(url)
 
 
 def scheme_of(url: str) -> str | None:

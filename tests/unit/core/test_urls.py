@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nexus.core.urls import masked, nearest_scheme, scheme_of
+from nexus.core.urls import is_quoted, masked, nearest_scheme, scheme_of
 
 
 @pytest.mark.parametrize(
@@ -34,6 +34,26 @@ def test_what_is_no_password_stays() -> None:
     text = "postgresql://app@db:5432/nexus?sslmode=require refused: ask bob@example.com"
 
     assert masked(text) == text
+
+
+@pytest.mark.parametrize(
+    ("url", "right"),
+    [
+        ("memory@home.db", True),
+        ("folder/a:b@c.db", True),
+        ("postgresql://app:s3cret@db/nexus", True),
+        ("postgresql://app:s3%40cret@db/nexus?application_name=x@y", True),
+        ("redis://:s3cret@a:1,b:2/service/0?namespace=x", True),
+        ("postgresql:///nexus?host=/run/postgres@here", True),
+        ("postgresql://app:s3@cret@db/nexus", False),
+        ("postgresql://app:s3/cret@db/nexus", False),
+        ("postgresql://app:s3@c/ret@db/nexus", False),
+        ("redis://:s3?cret@db", False),
+        ("neo4j://neo4j:s3#cret@graph", False),
+    ],
+)
+def test_a_password_that_splits_its_address_is_noticed(url: str, right: bool) -> None:
+    assert is_quoted(url) is right
 
 
 @pytest.mark.parametrize(
