@@ -44,7 +44,7 @@ def check_settings(settings: StoreSettings) -> None:
     for setting, known in (("window", WINDOWS), ("graph", GRAPHS)):
         if address := getattr(settings, setting):
             _check_scheme(address, f"memory.store.{setting}", known)
-    for setting in ("url", "window", "graph"):
+    for setting in ("window", "graph"):
         _check_quoted(getattr(settings, setting) or "", f"memory.store.{setting}")
     if settings.vectors not in VECTORS:
         kinds = ", ".join(VECTORS)
@@ -112,6 +112,7 @@ def lance_folder(settings: StoreSettings) -> Path:
 def make_records(settings: StoreSettings) -> Store:
     """`:memory:`, a file, `sqlite:///file`, `postgresql://…`, or what a plug-in registered."""
     url = in_use(settings.url, "the store")
+    _check_quoted(url, "memory.store.url")
     if url == ":memory:":
         from .stores.inprocess import InProcessStore  # noqa: PLC0415  # parts load lazily
 
