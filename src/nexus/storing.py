@@ -44,7 +44,7 @@ def check_settings(settings: StoreSettings) -> None:
     for setting, known in (("window", WINDOWS), ("graph", GRAPHS)):
         if address := getattr(settings, setting):
             _check_scheme(address, f"memory.store.{setting}", known)
-    for setting in ("window", "graph"):
+    for setting in ("url", "window", "graph"):
         _check_quoted(getattr(settings, setting) or "", f"memory.store.{setting}")
     if settings.vectors not in VECTORS:
         kinds = ", ".join(VECTORS)

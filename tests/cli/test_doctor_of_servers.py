@@ -166,3 +166,15 @@ def test_work_that_waits_is_told(run, lines, prepared: Database) -> None:
     (problem,) = problems_of(lines)
 
     assert problem == "outbox: 1 events of acme are stuck after 3 attempts: away"
+
+
+def test_a_password_that_splits_its_address_is_not_shown(run, monkeypatch) -> None:
+    monkeypatch.setenv("NEXUS_STORE", "postgresql://app:hunter2@corner/x@127.0.0.1:1/nexus")
+
+    for words in (
+        ["doctor"],
+        ["verify"],
+        ["migrate", "sqlite:///a.db", "postgresql://a:b@corner/x@h/d"],
+    ):
+        said = run(*words, code=1 if words == ["doctor"] else 2).output
+        assert "corner" not in said, words
