@@ -236,8 +236,6 @@ def test_commands_that_print_results_can_print_json() -> None:
         "goal",
         "notebook",
         "procedure",
-        "procedure finish",
-        "procedure record",
         "skills",
     }
     silent = {f"nexus {name}" for name in groups}

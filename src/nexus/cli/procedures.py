@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from .lazy import FOUND_NOTHING
 from .options import Door, json_option, viewer_options
 from .output import message, one_line, print_json, print_table
+
+if TYPE_CHECKING:
+    from ..core.records import Receipt
 
 SHOWN = 100  # characters of a text
 
@@ -33,15 +36,16 @@ def procedure() -> None:
 @click.option("--task", metavar="NAME", help="What it was used for.")
 @click.option("--type", "task_type", metavar="NAME", help="Which type of task that is.")
 @click.option("--key", metavar="KEY", help="The same key again is the same use.")
+@json_option
 @viewer_options
-def record(door: Door, tool: str, **told: Any) -> None:
+def record(door: Door, tool: str, *, as_json: bool, **told: Any) -> None:
     """A tool was used.
 
     \b
         nexus procedure record run_tests --failed --task "release 1.2" --seconds 12
     """
     with door.enter(create=True) as place:
-        message(f"kept as {place.procedures().record(tool, **told).event_id}")
+        _kept(place.procedures().record(tool, **told), as_json=as_json)
 
 
 @procedure.command()
@@ -50,15 +54,16 @@ def record(door: Door, tool: str, **told: Any) -> None:
 @click.option("--type", "task_type", metavar="NAME", help="Which type of task it was.")
 @click.option("--step", "steps", multiple=True, metavar="NAME", help="What was done; repeatable.")
 @click.option("--key", metavar="KEY", help="The same key again is the same outcome.")
+@json_option
 @viewer_options
-def finish(door: Door, task: str, **told: Any) -> None:
+def finish(door: Door, task: str, *, as_json: bool, **told: Any) -> None:
     """A task is over; the tools recorded for it led there.
 
     \b
         nexus procedure finish "release 1.2" --worked --type release
     """
     with door.enter(create=True) as place:
-        message(f"kept as {place.procedures().finish(task, **told).event_id}")
+        _kept(place.procedures().finish(task, **told), as_json=as_json)
 
 
 @procedure.command()
@@ -148,3 +153,10 @@ def stats(door: Door, *, as_json: bool, **asked: Any) -> None:
     if not found:
         message("no tool was used yet")
         sys.exit(FOUND_NOTHING)
+
+
+def _kept(receipt: Receipt, *, as_json: bool) -> None:
+    if as_json:
+        print_json({"event_id": receipt.event_id, "key": receipt.key, "repeated": receipt.repeated})
+    else:
+        message(f"kept as {receipt.event_id}")
