@@ -51,7 +51,7 @@ def write(nexus: Nexus, notes: int, name: str) -> None:
             patiently(lambda: room.observe("alice", text, key=key))  # noqa: B023
         note(notes, "told", key)
         told.append(key)
-        if numbers.random() < 0.1:
+        if numbers.random() < 0.02:
             gone = told.pop(numbers.randrange(len(told)))
             note(notes, "forgetting", gone)
             patiently(lambda: forgotten(workspace, event_id(room.viewer.home, gone)))  # noqa: B023
