@@ -295,9 +295,11 @@ def measure_scale(folder: Path, count: int, progress: Progress) -> dict[str, Any
         large = stack.enter_context(opened(path))
         alone: dict[int, Place] = {}
         for number in chosen:
-            own = stack.enter_context(opened(folder / f"alone-{count}-{number}.db"))
-            alone[number] = room(own, name_of(number))
-            tell(alone[number], *contents[number % different], lambda _: None)
+            file = folder / f"alone-{count}-{number}.db"
+            there = file.exists()
+            alone[number] = room(stack.enter_context(opened(file)), name_of(number))
+            if not there:
+                tell(alone[number], *contents[number % different], lambda _: None)
         pairs = [(room(large, name_of(number)), alone[number]) for number in chosen]
         first, later = ask_pairs(pairs, talk, progress)
     return {
