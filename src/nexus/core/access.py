@@ -119,6 +119,9 @@ class Viewer:
     project: str | None = None
 
     def __post_init__(self) -> None:
+        for name, value in {"the room": self.room, "the session": self.session}.items():
+            if value is not None:
+                str_only(value, name)
         if not self.room and not self.user:
             raise NotFound("a viewer is in a room or is a user")
 
