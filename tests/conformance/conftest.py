@@ -102,7 +102,7 @@ class Kind:
         return made(self.name, self.folder / secrets.token_hex(8), self.server)
 
     def reopen(self, store: Store) -> Store:
-        if not store.files():
+        if not store.files() or self.name in SERVED:  # a server's is another database each time
             return store
         store.close()
         return made(self.name, store.files()[0].parent, self.server)
