@@ -421,16 +421,20 @@ $$;
 -- The receipts of contexts and what is made of events at any time are no news to anybody.
 CREATE FUNCTION bump_epochs() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    UPDATE nexus.labels SET epoch = epoch + 1
-     WHERE (workspace, label) IN (SELECT DISTINCT changed.workspace, changed.label FROM changed);
+    UPDATE nexus.labels SET epoch = epoch + written.rows
+      FROM (SELECT changed.workspace, changed.label, count(*) AS rows
+              FROM changed GROUP BY changed.workspace, changed.label) AS written
+     WHERE labels.workspace = written.workspace AND labels.label = written.label;
     RETURN NULL;
 END $$;
 
 CREATE FUNCTION bump_epochs_of_news() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    UPDATE nexus.labels SET epoch = epoch + 1
-     WHERE (workspace, label) IN (SELECT DISTINCT changed.workspace, changed.label FROM changed
-                                   WHERE slot IN ('note', 'thought', 'goal'));
+    UPDATE nexus.labels SET epoch = epoch + written.rows
+      FROM (SELECT changed.workspace, changed.label, count(*) AS rows FROM changed
+             WHERE slot IN ('note', 'thought', 'goal')
+             GROUP BY changed.workspace, changed.label) AS written
+     WHERE labels.workspace = written.workspace AND labels.label = written.label;
     RETURN NULL;
 END $$;
 
