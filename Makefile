@@ -25,7 +25,7 @@ check: .venv/ready
 	$(BIN)/lint-imports
 
 slow: .venv/ready
-	$(BIN)/pytest -q -m "slow and not neo4j"
+	$(BIN)/pytest -q -n $(CORES) -m "slow and not neo4j"
 
 test-neo4j: .venv/ready
 	$(BIN)/pytest -q -rs -m neo4j
