@@ -68,6 +68,9 @@ def _combined(settings: StoreSettings, records: Store) -> Store:
 def _window(settings: StoreSettings, records: Store) -> WindowElsewhere:
     from .stores.redis.window import RedisWindow  # noqa: PLC0415
 
+    if key_of(settings):
+        why = "a key is configured, but what lies in Redis would be readable without it"
+        raise ConfigError(f"{why}; leave memory.store.window out")
     return RedisWindow(in_use(settings.window or "", "memory.store.window"), records)
 
 

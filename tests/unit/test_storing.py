@@ -57,6 +57,16 @@ def test_a_wrong_address_is_answered_with_the_nearest_right_one(settings, answer
         make_store(StoreSettings(**{"url": ":memory:", **settings}))
 
 
+@pytest.mark.requirement("E33")
+@pytest.mark.parametrize(
+    "beside",
+    [{"window": "redis://localhost"}, {"graph": "neo4j://localhost"}, {"vectors": "lancedb"}],
+)
+def test_nothing_lies_in_the_clear_beside_an_encrypted_memory(beside, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="key"):
+        make_store(StoreSettings(url=str(tmp_path / "a.db"), key=KEY, **beside))
+
+
 @pytest.mark.requirement("C3")
 @pytest.mark.parametrize("scheme", ["postgresql", "postgres"])
 def test_a_postgres_is_a_store(scheme: str, postgres: Database) -> None:

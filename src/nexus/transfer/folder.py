@@ -11,6 +11,7 @@ the way and then looked at: what an editor saved a moment ago is not overwritten
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import secrets
@@ -236,14 +237,16 @@ def _walked(root: int, above: str = "") -> Iterator[tuple[str, int, str]]:
         if name.startswith("."):
             continue
         path = f"{above}{name}"
-        if stat.S_ISDIR(os.stat(name, dir_fd=root, follow_symlinks=False).st_mode):
+        try:
             below = os.open(name, DIRECTORY, dir_fd=root)
-            try:
-                yield from _walked(below, f"{path}/")
-            finally:
-                os.close(below)
-        elif ".conflict-" not in name:
-            yield path, root, name
+        except OSError:  # a file, a link, or a folder one may not open: whoever reads it says so
+            if ".conflict-" not in name:
+                yield path, root, name
+            continue
+        try:
+            yield from _walked(below, f"{path}/")
+        finally:
+            os.close(below)
 
 
 def _text(parent: int, name: str) -> str | None:
@@ -251,7 +254,7 @@ def _text(parent: int, name: str) -> str | None:
     try:
         file = os.open(name, READING, dir_fd=parent)
     except OSError as error:
-        if error.errno in (40, 6):  # a link, or a pipe nobody writes to
+        if error.errno in (errno.ELOOP, errno.ENXIO):  # a link, or a pipe nobody writes to
             return None
         raise
     with os.fdopen(file, "rb") as reader:
