@@ -8,11 +8,9 @@ from . import observe as tell
 from .core.access import Grant, Viewer
 from .core.derive import known_as
 from .core.errors import NotFound
-from .core.filters import Condition, Op
 from .core.ids import check_name
-from .core.questions import QUESTION
-from .core.records import EventKind, Hit, Memory
-from .maintain.dossiers import Dossier, Material, Narrate, draft, kept, material, opened
+from .core.records import Hit, Memory
+from .maintain.dossiers import Dossier, Material, Narrate, draft, kept, material, opened, standing
 from .recall.answer import answer
 from .recall.query import make_query
 from .wiring import Parts
@@ -56,12 +54,8 @@ class Dossiers:
 
     def questions(self) -> Questions:
         """What is asked here for good, oldest first."""
-        here = self._grant.within([self._viewer.home])
-        kind = Condition("kind", Op.EQ, EventKind.QUESTION)
-        asked: dict[str, bool] = {}
-        for event in reversed(self._parts.store.ledger.find(here, where=kind)):
-            asked[event.text] = not event.metadata.get(QUESTION, {}).get("dropped", False)
-        return [question for question, standing in asked.items() if standing]
+        self._parts.learner.catch_up(self._grant.within([self._viewer.home]))
+        return standing(self._parts.store, self._grant, self._viewer.home)
 
     def answers(self) -> Mapping[str, Dossier | None]:
         """The answer to each standing question as it is now."""

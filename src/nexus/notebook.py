@@ -10,8 +10,15 @@ from . import observe as tell
 from .core.access import Grant, Viewer
 from .core.canonical import clean_text
 from .core.errors import Conflict, Forgotten, NotFound
-from .core.filters import Condition, Every, Op
-from .core.notebook import DOCUMENT, Document, check_path, content_hash, version_key, versions_of
+from .core.filters import Condition, Op
+from .core.notebook import (
+    Document,
+    check_path,
+    content_hash,
+    history_of,
+    version_key,
+    versions_of,
+)
 from .core.records import EventKind
 from .core.scope import Scope
 from .wiring import Parts
@@ -61,11 +68,7 @@ class Notebook:
 
     def history(self, path: str) -> Listed:
         """Every version, oldest first."""
-        check_path(path)
-        here = Condition(f"metadata.{DOCUMENT}.path", Op.EQ, path)
-        kind = Condition("kind", Op.EQ, EventKind.DOCUMENT)
-        events = self._parts.store.ledger.find(self._grant, where=Every((kind, here)))
-        return versions_of(events)
+        return versions_of(history_of(self._parts.store, self._grant, self.scope, check_path(path)))
 
     def list(self) -> Listed:
         """The newest version of every document that is there, by path."""

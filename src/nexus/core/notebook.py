@@ -14,8 +14,11 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
+from .access import Grant
 from .errors import InvalidInput
-from .records import Event, EventKind
+from .protocols import Store
+from .records import Event, EventKind, event_id
+from .scope import Scope
 
 DOCUMENT = "document"  # where a version stands in an event's metadata
 LONGEST_PATH = 240
@@ -66,8 +69,21 @@ def version_key(path: str, version: int) -> str:
     return f"notebook/{path}#{version}"
 
 
+def history_of(store: Store, grant: Grant, scope: Scope, path: str) -> list[Event]:
+    """Every version of a document as it was written, found by the keys they must have."""
+    found: list[Event] = []
+    start, size = 1, 8
+    while True:
+        ids = [event_id(scope, version_key(path, start + step)) for step in range(size)]
+        there = store.ledger.get(grant, ids)
+        found += there
+        if len(there) < size and not store.eraser.gone(grant.workspace, ids):
+            return found
+        start, size = start + size, 2 * size
+
+
 def versions_of(events: Iterable[Event]) -> list[Document]:
-    """The versions among these events, oldest first; of one number, the first that was written."""
+    """The versions among these events, oldest first."""
     found = [_document(event) for event in events if is_version(event)]
     return sorted(found, key=lambda each: (each.version, each.at, each.event))
 

@@ -10,6 +10,7 @@ from typing import Any
 from ..core.canonical import canonical_json, text_time
 from ..core.errors import InvalidInput
 from ..core.goals import GOAL
+from ..core.questions import QUESTION
 from ..core.records import Draft, Event, EventKind, Fact, MemoryKind, Tier
 from .passages import tags_of
 
@@ -24,6 +25,8 @@ def explicit(event: Event) -> Iterator[Draft]:
         yield _fact(event)
     elif event.kind is EventKind.GOAL:
         yield _deed(event)
+    elif event.kind is EventKind.QUESTION:
+        yield _question(event)
 
 
 def _note(event: Event) -> Draft:
@@ -82,6 +85,23 @@ def _deed(event: Event) -> Draft:
         tags=tags_of(event),
         metadata={name: value for name, value in event.metadata.items() if name != GOAL},
         body=event.metadata[GOAL],
+    )
+
+
+def _question(event: Event) -> Draft:
+    """Looked up where dossiers are, never by its words: it answers nothing."""
+    return Draft(
+        scope=event.scope,
+        kind=MemoryKind.DOSSIER,
+        text=event.text,
+        indexed_text="",
+        sources=(event.id,),
+        tier=Tier.LONG,
+        speaker=event.speaker,
+        role=event.role,
+        source="question",
+        learned=True,  # on the shelf that questions are not asked of
+        body={QUESTION: event.text, **event.metadata.get(QUESTION, {})},
     )
 
 

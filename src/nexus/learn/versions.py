@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ..core.access import administrator_grant
-from ..core.filters import Condition, Every, Op
-from ..core.notebook import DOCUMENT, is_version, versions_of
+from ..core.notebook import DOCUMENT, history_of, is_version, versions_of
 from ..core.protocols import Store
-from ..core.records import Event, EventKind, MemoryKind, memory_id
+from ..core.records import Event, MemoryKind, memory_id
 from .chunks import chunks
 
 
@@ -18,11 +17,9 @@ def is_newest(store: Store, event: Event) -> bool:
         return True
     path = event.metadata[DOCUMENT]["path"]
     here = administrator_grant(event.workspace).within([event.scope])
-    same = Condition(f"metadata.{DOCUMENT}.path", Op.EQ, path)
-    kind = Condition("kind", Op.EQ, EventKind.DOCUMENT)
-    events = {each.id: each for each in store.ledger.find(here, where=Every((kind, same)))}
-    newest = versions_of(events.values())[-1]
-    old = [each for id, each in events.items() if id != newest.event]
+    events = [*history_of(store, here, event.scope, path), event]  # one from an archive, too
+    newest = versions_of(events)[-1]
+    old = [each for each in events if each.id != newest.event]
     store.memories.delete(event.workspace, sorted(_pieces(old)))
     return event.id == newest.event and not newest.deleted and bool(newest.text)
 

@@ -17,6 +17,7 @@ from ..core.derive import known_as
 from ..core.filters import Condition, Every, Op
 from ..core.ids import digest
 from ..core.protocols import Store
+from ..core.questions import QUESTION
 from ..core.records import Draft, Memory, MemoryKind
 from ..core.scope import Scope
 from ..recall.entities import EntityView, entity, names_of
@@ -127,8 +128,20 @@ def kept(store: Store, grant: Grant, home: Scope, name: str | None = None) -> li
     kind = Condition("kind", Op.EQ, MemoryKind.DOSSIER)
     here = Condition("scope", Op.EQ, str(home))
     found = store.memories.find(grant, where=Every((kind, here)))
+    made = [each for each in found if QUESTION not in each.body]
     wanted = None if name is None else known_as(name)
-    return [each for each in found if wanted in (None, each.slot)]
+    return [each for each in made if wanted in (None, each.slot)]
+
+
+def standing(store: Store, grant: Grant, home: Scope) -> list[str]:
+    """The questions that are asked in a place for good, oldest first."""
+    kind = Condition("kind", Op.EQ, MemoryKind.DOSSIER)
+    told = store.memories.find(grant.within([home]), where=kind)
+    asked: dict[str, bool] = {}
+    for each in sorted(told, key=lambda each: (each.at, each.recorded_at, each.id)):
+        if QUESTION in each.body:
+            asked[each.body[QUESTION]] = not each.body.get("dropped", False)
+    return [question for question, still in asked.items() if still]
 
 
 def draft(
