@@ -243,9 +243,4 @@ class Contexts:
             window.put(workspace, items)
 
     def _append(self, events: Sequence[NewEvent], now: datetime | None = None) -> list[Receipt]:
-        receipts = self._parts.store.ledger.append(
-            self.viewer.workspace, events, recorded_at=now or self._parts.now()
-        )
-        if self._parts.background:
-            self._parts.worker.nudge()
-        return receipts
+        return self._parts.append(self.viewer.workspace, events, now or self._parts.now())

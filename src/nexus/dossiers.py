@@ -103,7 +103,7 @@ class Dossiers:
     def _tell(self, question: str, *, dropped: bool) -> None:
         now = self._parts.now()
         event = tell.question(self._viewer, question, dropped=dropped, now=now)
-        self._parts.store.ledger.append(self._viewer.workspace, [event], recorded_at=now)
+        self._parts.append(self._viewer.workspace, [event], now)
 
     def _mark(self, name: str) -> str | None:
         found = self._material(name)

@@ -206,8 +206,7 @@ class Goals:
         told: tell.Told = {"key": key}
         done = {"do": deed.value, **body}
         event = tell.goal(self._viewer, scope, done, f"goal: {words}", now=now, told=told)
-        self._parts.store.ledger.append(self._viewer.workspace, [event], recorded_at=now)
-        self._parts.learner.flush(self._grant.within([scope]))
+        self._parts.append(self._viewer.workspace, [event], now)
         return event.id
 
 

@@ -118,12 +118,10 @@ class Notebook:
             key = version_key(path, version)
             event = tell.version(self._viewer, self.scope, text, body, now=now, key=key)
             try:
-                self._parts.store.ledger.append(self._viewer.workspace, [event], recorded_at=now)
+                self._parts.append(self._viewer.workspace, [event], now)
             except Forgotten:  # a version that was: its number is not used again
                 version += 1
             except Conflict:
                 raise Conflict(f"{path!r} was changed meanwhile: read it again") from None
             else:
-                break
-        if self._parts.background:
-            self._parts.worker.nudge()
+                return

@@ -120,8 +120,4 @@ class Procedures:
     ) -> Receipt:
         now = self._parts.now()
         event = tell.deed(self._viewer, kind, {name: body}, text, now=now, told=told)
-        store, workspace = self._parts.store, self._viewer.workspace
-        (receipt,) = store.ledger.append(workspace, [event], recorded_at=now)
-        if self._parts.background:
-            self._parts.worker.nudge()
-        return receipt
+        return self._parts.append(self._viewer.workspace, [event], now)[0]

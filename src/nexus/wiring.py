@@ -17,6 +17,7 @@ from .core.errors import ConfigError, EmbedderUnavailable
 from .core.ids import WorkspaceId
 from .core.models import LanguageModel
 from .core.protocols import Embedder, Store
+from .core.records import NewEvent, Receipt
 from .embedders.cached import CachedEmbedder
 from .embedders.checked import CheckedEmbedder
 from .learn.learner import Learner
@@ -58,6 +59,15 @@ class Parts:
     contexts: ContextCache
     now: Clock
     background: bool
+
+    def append(
+        self, workspace: WorkspaceId, events: Sequence[NewEvent], now: datetime
+    ) -> list[Receipt]:
+        """Write events down, durably; what follows from them is learned in the background."""
+        receipts = self.store.ledger.append(workspace, events, recorded_at=now)
+        if self.background:
+            self.worker.nudge()
+        return receipts
 
     def afterwards(self, call: Callable[[], None]) -> None:
         """Do this when nobody waits: in the background, if there is one, and else now."""

@@ -205,3 +205,16 @@ def test_a_link_in_the_way_is_not_written_through(team, tmp_path: Path) -> None:
     did = pages.sync(folder)
     assert HOW_TO in did.skipped
     assert list(outside.iterdir()) == []
+
+
+@pytest.mark.requirement("X6")
+def test_a_document_goes_on_after_its_first_versions_were_forgotten(team) -> None:
+    pages = team.room.notebook()
+    for number in range(9):  # more than are looked up at once
+        pages.write("notes.md", f"version {number}")
+    for each in pages.history("notes.md"):
+        team.workspace.forget(event=each.event)
+    assert pages.history("notes.md") == []
+    assert pages.write("notes.md", "anew").version == 10
+    assert pages.read("notes.md").text == "anew"
+    assert [hit.text for hit in team.room.recall("anew")] == ["anew"]
