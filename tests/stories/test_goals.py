@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from nexus import Conflict, InvalidInput, NotFound
-from nexus.core.goals import GoalStatus
+from nexus.core.goals import Deed, GoalStatus
 
 pytestmark = pytest.mark.requirement("E10")
 
@@ -158,3 +158,13 @@ def test_an_archive_carries_goals(team, tmp_path) -> None:
     before = goals.list("any")
     team.workspace.import_(file)
     assert goals.list("any") == before
+
+
+def test_of_two_who_close_a_goal_at_once_the_first_did(team) -> None:
+    one, other = team.room.goals(), team.room.goals()
+    goal = one.add("Ship it")
+    seen = other.get(goal.id)
+    one.complete(goal.id, result="released")
+    other._done(seen, Deed.ABANDON, {"result": "too late"}, "abandoned: too late")  # it saw it open
+    assert one.get(goal.id).status is GoalStatus.COMPLETED
+    assert one.get(goal.id).result == "released"
