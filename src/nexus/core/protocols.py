@@ -15,10 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from .access import Grant
+from .accounts import Accounts
 from .candidate import Candidate
 from .erasing import Eraser
 from .filters import Filter
 from .ids import WorkspaceId
+from .queue import Queue
 from .records import (
     Draft,
     EmbeddingProfile,
@@ -29,10 +31,6 @@ from .records import (
     NewEvent,
     Progress,
     Receipt,
-    Spent,
-    Stage,
-    Task,
-    Waiting,
 )
 
 if TYPE_CHECKING:
@@ -118,53 +116,6 @@ class Ledger(Protocol):
 
     def verify(self, workspace: WorkspaceId) -> LedgerReport:
         """Walk the chain and recompute everything that is still there."""
-        ...
-
-
-class Queue(Protocol):
-    """The outbox: work that was committed with the events that caused it."""
-
-    def pending(self, grant: Grant) -> int:
-        """How many visible events still need work, whenever it is due."""
-        ...
-
-    def claim(
-        self,
-        grant: Grant | None,
-        *,
-        now: datetime,
-        limit: int,
-        leased: bool = False,
-        failed: bool = False,
-        step: Stage | None = None,
-    ) -> list[Task]:
-        """Lease the oldest due work; of this grant, or (the worker's own call) of everything.
-
-        Of any step, or of one. Somebody who waits also takes what another one has `leased`, or
-        what `failed` and is backing off. Doing work twice is harmless; a lease saves effort.
-        """
-        ...
-
-    def finish(self, tasks: Sequence[Task], *, reached: Stage, now: datetime) -> None:
-        """These events have come this far: on to the next step, or out of the queue."""
-        ...
-
-    def fail(self, tasks: Sequence[Task], *, error: str, retry_at: datetime) -> None:
-        """This step did not work; keep why, and when to try again."""
-        ...
-
-    def requeue(self, workspace: WorkspaceId, event_ids: Sequence[str], *, now: datetime) -> int:
-        """Put events back at the start, to be indexed and learned again."""
-        ...
-
-    def waiting(self, grant: Grant, *, limit: int) -> list[Waiting]:
-        """Work of visible events: what failed first, then by when it is due, latest first."""
-        ...
-
-    def retry(
-        self, workspace: WorkspaceId, event_ids: Sequence[str] | None, *, now: datetime
-    ) -> int:
-        """Make what failed due now, of these events or of all; how much that was."""
         ...
 
 
@@ -309,18 +260,6 @@ class Vectors(Protocol):
 
     def use(self, profile: EmbeddingProfile) -> None:
         """Make this the profile in use."""
-        ...
-
-
-class Accounts(Protocol):
-    """What models cost, added up by day, purpose and model."""
-
-    def add(self, workspace: WorkspaceId, spent: Spent) -> None:
-        """Add this to its day. Nothing is lost when several processes add at once."""
-        ...
-
-    def spent(self, workspace: WorkspaceId, *, since: datetime | None = None) -> list[Spent]:
-        """One record for each day, purpose and model, in this order; from the day of `since` on."""
         ...
 
 

@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
+from ..core.accounts import Accounts
 from ..core.errors import BadOutput, BudgetSpent
 from ..core.ids import WorkspaceId
 from ..core.models import Completion, LanguageModel, Prompt, Schema, Tokens
-from ..core.protocols import Accounts
 from ..core.records import Spent
 
 LEARN, RECALL = "learn", "recall"  # what a model is asked for

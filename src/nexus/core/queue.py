@@ -1,0 +1,58 @@
+"""What a store must do with the work that events cause. Its other contracts are in `protocols`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+
+from .access import Grant
+from .ids import WorkspaceId
+from .records import Stage, Task, Waiting
+
+
+class Queue(Protocol):
+    """The outbox: work that was committed with the events that caused it."""
+
+    def pending(self, grant: Grant) -> int:
+        """How many visible events still need work, whenever it is due."""
+        ...
+
+    def claim(
+        self,
+        grant: Grant | None,
+        *,
+        now: datetime,
+        limit: int,
+        leased: bool = False,
+        failed: bool = False,
+        step: Stage | None = None,
+    ) -> list[Task]:
+        """Lease the oldest due work; of this grant, or (the worker's own call) of everything.
+
+        Of any step, or of one. Somebody who waits also takes what another one has `leased`, or
+        what `failed` and is backing off. Doing work twice is harmless; a lease saves effort.
+        """
+        ...
+
+    def finish(self, tasks: Sequence[Task], *, reached: Stage, now: datetime) -> None:
+        """These events have come this far: on to the next step, or out of the queue."""
+        ...
+
+    def fail(self, tasks: Sequence[Task], *, error: str, retry_at: datetime) -> None:
+        """This step did not work; keep why, and when to try again."""
+        ...
+
+    def requeue(self, workspace: WorkspaceId, event_ids: Sequence[str], *, now: datetime) -> int:
+        """Put events back at the start, to be indexed and learned again."""
+        ...
+
+    def waiting(self, grant: Grant, *, limit: int) -> list[Waiting]:
+        """Work of visible events: what failed first, then by when it is due, latest first."""
+        ...
+
+    def retry(
+        self, workspace: WorkspaceId, event_ids: Sequence[str] | None, *, now: datetime
+    ) -> int:
+        """Make what failed due now, of these events or of all; how much that was."""
+        ...
