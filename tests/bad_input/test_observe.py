@@ -71,6 +71,7 @@ def test_nul_becomes_its_picture(own_room: Place) -> None:
     assert (event.text, event.key) == ("before␀after it all", "nul␀key")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text", ["x" * 10_000_000, "e" + "\u0301" * 1_000_000], ids=["ten million", "combining"]
 )

@@ -245,6 +245,7 @@ def test_commands_that_print_results_can_print_json() -> None:
         assert line in silent or "--json" in options, line
 
 
+@pytest.mark.slow
 def test_leaktest_finds_no_leak(lines) -> None:
     (report,) = lines("leaktest", "--seconds", "1", "--store", "memory", "--seed", "1")
 

@@ -24,6 +24,7 @@ def nexus(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("C18", "C19", "C20", "C21", "C22")
 def test_the_seeds_spellings_work_verbatim() -> None:
     docs = Path("docs")
@@ -70,6 +71,7 @@ def test_an_error_is_one_line_and_no_traceback() -> None:
     assert answer.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_terminal_that_knows_few_characters_breaks_nothing() -> None:
     nexus("remember", "The ship is called 海鸥 and sails on Friday.")
 

@@ -53,6 +53,7 @@ def test_every_kind_and_field_is_explained(run, tmp_path: Path) -> None:
     assert "room=design" in (tmp_path / "SKILL.md").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("A12")
 def test_the_scripts_see_what_their_place_may_see(run, tmp_path: Path) -> None:
     run("observe", "bob", "The wharf gate is blue.", "--room", "design")

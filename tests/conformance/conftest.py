@@ -82,7 +82,14 @@ def folder() -> Iterator[Path]:
         yield Path(name)
 
 
-@pytest.fixture(params=STORES)
+# The reference and both kinds of records at every run; the others, which are made of these, in
+# the slow one.
+QUICK = ("inprocess", "sqlite", "postgres")
+SLOWLY = (pytest.mark.slow, pytest.mark.timeout(900))
+EACH = [pytest.param(name, marks=() if name in QUICK else SLOWLY[:1]) for name in STORES]
+
+
+@pytest.fixture(params=EACH)
 def store(request: pytest.FixtureRequest, folder: Path) -> Iterator[Store]:
     """An empty store of each kind."""
     store = made(request.param, folder, request.getfixturevalue)
@@ -109,9 +116,9 @@ class Kind:
 
 
 SERVED = [name for name in STORES if name.startswith("postgres")]
-SLOWLY = (pytest.mark.slow, pytest.mark.timeout(900))
 GROUPS = [
-    pytest.param([name for name in STORES if name not in SERVED], id="files"),
+    pytest.param(["inprocess", "sqlite"], id="sqlite"),
+    pytest.param([name for name in STORES if name not in SERVED], id="files", marks=SLOWLY),
     *(pytest.param(["inprocess", name], id=name, marks=SLOWLY) for name in SERVED),
 ]
 
@@ -120,7 +127,7 @@ GROUPS = [
 def kinds(folder: Path, request: pytest.FixtureRequest) -> list[Kind]:
     """Kinds of stores to compare that there are here, the reference first.
 
-    Those of a server by themselves, in the slow run: they take as long as all others together.
+    Those of a server by themselves: they take as long as all others together.
     """
     usable = []
     for name in request.param:

@@ -81,6 +81,7 @@ def answers(store: Store, grant: Grant = EVERYTHING) -> tuple[list[Scored], list
     )
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("X3")
 def test_two_programs_write_at_once_and_a_third_sees_it_all(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"  # neither of them finds it there
@@ -98,6 +99,7 @@ def test_two_programs_write_at_once_and_a_third_sees_it_all(tmp_path: Path) -> N
         assert [len(answer) for answer in answers(store)] == [160, 160]
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("X3", "X6")
 @pytest.mark.parametrize("vectors", ["plain", "sqlite-vec"])
 def test_what_another_program_adds_and_removes_is_seen_at_once(
@@ -131,6 +133,7 @@ def vector_of(store: Store, key: str) -> bytes:
     return store.vectors.get(EVERYTHING, profile, [memory.id])[memory.id].tobytes()
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("X6")
 @pytest.mark.parametrize("eraser", ["opened before the index was built", "without sqlite-vec"])
 def test_no_index_keeps_the_vector_of_what_is_forgotten(tmp_path: Path, eraser: str) -> None:

@@ -52,6 +52,7 @@ def test_a_kill_loses_nothing_that_was_acknowledged(kill: int, tmp_path: Path) -
     check(tmp_path, promised)
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("X3")
 def test_kill_after_kill_on_one_file_loses_nothing(tmp_path: Path) -> None:
     for run in range(100, 103):

@@ -11,6 +11,7 @@ from nexus.testing import operations
 from nexus.testing.leaks import run_leaktest
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("X2")
 def test_the_contextual_ranking_shows_nothing_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
     contextual = Settings(search=Search(ranking="contextual"))

@@ -47,6 +47,7 @@ def test_the_same_text_says_the_same(text: str) -> None:
 MEGABYTE = 1_000_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "junk",
     [

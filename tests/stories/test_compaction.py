@@ -77,6 +77,7 @@ def test_below_seventy_percent_nothing_happens(team: Team) -> None:
     assert not done.changed
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("A14")
 def test_a_long_conversation_is_compacted_again_and_again(team: Team) -> None:
     place = team.alices
@@ -169,6 +170,7 @@ def test_a_model_tells_what_was_said(open_nexus: Open, server: Loopback) -> None
     assert done.degraded == ()
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("A14", "D24")
 def test_a_model_that_is_away_leaves_peoples_own_words(open_nexus: Open, server: Loopback) -> None:
     server.script(*[dropped()] * 50)

@@ -143,6 +143,7 @@ def test_one_embedder_away_is_not_another_one_away(open_nexus: Open, embedder: F
     assert other.recall(QUESTION).degraded == ()
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("D22", "D24")
 def test_a_provider_that_hangs_is_left_alone_by_everybody(
     open_nexus: Open, server: Loopback

@@ -523,6 +523,7 @@ def test_a_model_that_puts_itself_right_is_kept(server: Loopback, clock: Clock) 
     assert "could not be kept" in json.dumps(server.requests[-1].body)
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("A3", "E19")
 def test_a_model_that_is_away_or_too_expensive_leaves_the_rules(
     server: Loopback, clock: Clock

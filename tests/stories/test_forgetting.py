@@ -313,6 +313,7 @@ def test_a_place_that_was_forgotten_can_be_used_again(team: Team) -> None:
     assert team.workspace.stats() == {"events": 1, "passage": 1, "vectors": 1}
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("X6")
 def test_copies_that_a_split_page_left_behind_are_gone_as_well(tmp_path: Path) -> None:
     """This order of telling and forgetting once left a copy of a moved row in the file."""

@@ -96,6 +96,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     store.close()
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("X10", "E31")
 def test_there_and_back_again_nothing_has_changed(place: Store) -> None:
     source, back = lived_in(InProcessStore()), InProcessStore()

@@ -69,6 +69,7 @@ def test_a_filter_in_the_question_narrows_the_answer(server: Loopback, ranking: 
     assert "choice" not in found
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("E15", "E16", "E17")
 @pytest.mark.parametrize("ranking", RANKINGS)
 def test_a_model_that_is_away_changes_nothing_but_a_remark(server: Loopback, ranking: str) -> None:
@@ -127,6 +128,7 @@ def test_a_reranker_has_the_last_word(server: Loopback, ranking: str) -> None:
     assert [hit.score for hit in found] == sorted((hit.score for hit in found), reverse=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ranking", RANKINGS)
 def test_a_reranker_that_is_away_leaves_the_order(server: Loopback, ranking: str) -> None:
     search = Search(ranking=ranking, reranker="http", reranker_url=f"{server.url}/rerank")

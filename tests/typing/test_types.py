@@ -12,6 +12,7 @@ from tests.architecture.sources import ROOT
 HERE = Path(__file__).parent
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("D21")
 def test_right_code_passes_and_wrong_code_does_not() -> None:
     files = [str(HERE / "api.py"), str(HERE / "wrong.py")]

@@ -937,6 +937,7 @@ def test_any_words_of_time_in_any_order(words: list[str], at: datetime) -> None:
     holds(" ".join(words), at)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "junk",
     ["a", "1", "1-", "1/", "1:", "1 ", "may ", "May ", "the ", "last ", "'", "two ", "of the ",

@@ -77,6 +77,7 @@ def _numbered(table: Table, way: Way = SIGNED) -> Codes:
     return encoded(np.stack([numbers * 0, numbers, numbers], axis=1), table, way)
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("C23")
 @pytest.mark.parametrize("limit", [10, 100])
 @pytest.mark.parametrize(

@@ -234,6 +234,7 @@ def test_the_oldest_part_becomes_a_summary_that_says_who_said_what() -> None:
     assert done.tokens_after < done.tokens_before
 
 
+@pytest.mark.slow
 def test_the_block_stays_the_same_while_a_conversation_grows() -> None:
     """A caller that keeps everything gets the same beginning for many turns: caches work."""
     messages = talk(70)

@@ -141,6 +141,7 @@ def test_marks_of_models_and_pictures_are_inert() -> None:
     assert "![" not in block
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

@@ -306,6 +306,7 @@ def test_any_text_can_be_redacted(text: str) -> None:
     assert all(one.end <= other.start for one, other in itertools.pairwise(found))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece",
     ["password: ", "password is ", "eyJ", "sk-", "a:b@", "://a:", "1 ", "4111", "A", "-----BEGIN ",

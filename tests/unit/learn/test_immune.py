@@ -216,6 +216,7 @@ def test_without_anything_before_nothing_is_lost(text: str) -> None:
     assert new_words(by_agent(text), [event("x")], INJECTED) == text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", ["tea ", "a. ", "x\n", "\n\n", "[a] ", "a: ", "> ", "1. "])
 def test_a_long_text_is_compared_in_one_pass(piece: str) -> None:
     text = piece * (300_000 // len(piece))

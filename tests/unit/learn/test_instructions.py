@@ -207,6 +207,7 @@ def test_one_may_speak_of_instructions_in_any_language(text: str) -> None:
     assert instructions(text) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("voice", ["tool", "document"])
 @pytest.mark.parametrize(
     "piece", ["ignore ", "you ", "the user ", "remember ", "<", "忽略", "\u200b"]

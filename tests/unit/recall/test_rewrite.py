@@ -77,6 +77,7 @@ FAILING = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(("reply", "remark"), FAILING.values(), ids=FAILING)
 def test_a_model_that_fails_changes_nothing_but_a_remark(model, server, way, reply, remark):

@@ -238,6 +238,7 @@ def test_a_kill_while_the_key_changes_leaves_one_of_the_two(tmp_path: Path) -> N
     assert interrupted
 
 
+@pytest.mark.slow
 def test_two_that_begin_a_memory_at_once_agree_on_it(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     code = (

@@ -33,6 +33,7 @@ from nexus.stores.sqlite.store import SqliteStore
 from nexus.testing.samples import ACME, ADMIN, ALICE, ALICE_DM, ROOM, draft, event, tell
 
 pytest.importorskip("lancedb", reason="the extra lancedb is not installed")
+pytestmark = pytest.mark.slow  # its tables are files that are written again and again
 
 SPACE = EmbeddingProfile(provider="test", model="many", dimension=16)
 LIMIT = 10
