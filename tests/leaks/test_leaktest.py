@@ -64,7 +64,8 @@ def test_nobody_notices_a_secret_in_sqlite(folder: Path) -> None:
 
 
 @pytest.mark.requirement("X2", "A12")
-@pytest.mark.parametrize("seconds", [3, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("seconds", [3, 60])
 def test_nobody_notices_a_secret_with_the_window_in_redis(
     folder: Path, redis_url: str, seconds: float
 ) -> None:
