@@ -219,6 +219,8 @@ class AsyncNexus(_Face):
     progress = _Awaited(Nexus.progress)
     reembed = _Awaited(Nexus.reembed)
     optimize = _Awaited(Nexus.optimize)
+    metrics = _Awaited(Nexus.metrics)
+    prometheus = _Awaited(Nexus.prometheus)
 
     @classmethod
     async def open(cls, *args: Any, **kwargs: Any) -> Self:

@@ -74,6 +74,13 @@ class LlmSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TelemetrySettings:
+    """What is told of a memory's work, and to whom. By default nothing leaves the process."""
+
+    workspaces: bool = False  # their names are customers' names
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Switch:
     enabled: bool = True
 
@@ -105,6 +112,7 @@ class Settings:
     learning: Learning = field(default_factory=Learning)
     search: Search = field(default_factory=Search)
     compose: Composing = field(default_factory=Composing)
+    telemetry: TelemetrySettings = field(default_factory=TelemetrySettings)
     agents: AgentSettings = field(default_factory=AgentSettings)
 
 
@@ -145,6 +153,7 @@ def load_settings(
         learning=Learning(**given.get("learning", {})),
         search=Search(**given.get("search", {})),
         compose=Composing(**given.get("compose", {})),
+        telemetry=TelemetrySettings(**given.get("telemetry", {})),
         agents=AgentSettings(
             read=Switch(**agents.get("read", {})),
             write=Writing(**agents.get("write", {})),

@@ -193,12 +193,15 @@ class Contexts:
     def _composed(self, wish: Wish) -> Context:
         """From the cache, if nothing was told since the same was asked."""
         asked, parts = checked(wish), self._parts
-        return parts.contexts.composed(
-            self.viewer,
-            asked,
-            lambda: self._epoch(self.grant),
-            lambda epoch: self._fresh(asked, epoch),
-        )
+        with parts.telemetry.doing("compose", workspace=self.viewer.workspace) as deed:
+            context = parts.contexts.composed(
+                self.viewer,
+                asked,
+                lambda: self._epoch(self.grant),
+                lambda epoch: self._fresh(asked, epoch),
+            )
+            deed.tell(context=context)
+        return context
 
     def _epoch(self, grant: Grant) -> int:
         """Of all that a context is made of; Unavailable, while a window elsewhere is away."""
@@ -230,6 +233,10 @@ class Contexts:
             steady=parts.contexts.steady,
         )
         context = composer.compose(self.viewer, wish)
+        for section, seconds in context.receipt.seconds.items():
+            parts.telemetry.metrics.took("section_seconds", section, seconds)
+        for remark in context.receipt.degraded:
+            parts.telemetry.metrics.missed(remark)
         parts.afterwards(lambda: self._keep(context))
         return context, epochs[0] if epochs else None
 

@@ -14,6 +14,7 @@ from .config import Settings, load_settings
 from .core.access import administrator_grant
 from .core.errors import NotFound, Unavailable
 from .core.ids import WorkspaceId
+from .core.metrics import Snapshot
 from .core.protocols import Embedder, Store
 from .core.records import Progress, Receipt
 from .maintain.reembed import reembed
@@ -81,6 +82,22 @@ class Nexus:
         with suppress(Unavailable):  # a window elsewhere lets go of it by itself
             self._parts.store.window.prune(now=self._parts.now(), idle=idle)
         self._parts.store.optimize()
+
+    def metrics(self) -> Snapshot:
+        """What this process did and how long it took, and how the store stands.
+
+        Operations, caches and breakers are of this process; sizes, work that waits and what
+        models cost are read from the store, which other processes may use, too.
+        """
+        from .meters import measured  # noqa: PLC0415  # only then
+
+        return measured(self._parts)
+
+    def prometheus(self) -> str:
+        """The same, as Prometheus reads it."""
+        from .core.exposition import exposition  # noqa: PLC0415
+
+        return exposition(self.metrics())
 
     def close(self) -> None:
         self._parts.close()

@@ -193,9 +193,15 @@ class Place(Contexts, Desk, Books):
             as_of=as_of,
             explain=explain,
         )
-        grant = self._narrowed(scope)
-        self._parts.learner.catch_up(grant)
-        return answer(self._parts.store, self._parts.ranking, grant, query)
+        grant, parts = self._narrowed(scope), self._parts
+        told = {"workspace": grant.workspace, "question": question}
+        with parts.telemetry.doing("recall", **told) as deed:
+            parts.learner.catch_up(grant)
+            found = answer(parts.store, parts.ranking, grant, query)
+            deed.tell(found=found)
+        for remark in found.degraded:
+            parts.telemetry.metrics.missed(remark)
+        return found
 
     def recent(
         self,
@@ -343,7 +349,9 @@ class Place(Contexts, Desk, Books):
 
     def get(self, id: str) -> Memory:
         """One memory by its id."""
-        found = self._parts.store.memories.get(self.grant, [str_only(id, "an id")])
+        wanted = str_only(id, "an id")
+        with self._parts.telemetry.doing("get", workspace=self.viewer.workspace, record=wanted):
+            found = self._parts.store.memories.get(self.grant, [wanted])
         if not found:
             raise NotFound(f"no memory {id!r} here")
         return found[0]

@@ -8,6 +8,7 @@ from .config import EmbeddingSettings, LlmSettings, in_use
 from .core.errors import ConfigError
 from .core.models import LanguageModel, Reranker
 from .core.protocols import Embedder
+from .core.telemetry import Telemetry
 from .recall.query import Search
 
 
@@ -72,6 +73,16 @@ def _hashing(settings: EmbeddingSettings) -> Embedder:
     from .embedders.hashing import HashingEmbedder  # noqa: PLC0415
 
     return HashingEmbedder(**_given(settings, "dimension"))
+
+
+def measured_llm(settings: LlmSettings, telemetry: Telemetry) -> LanguageModel | None:
+    """That model, and how long its answers take."""
+    model = make_llm(settings)
+    if model is None:
+        return None
+    from .llms.measured import MeasuredModel  # noqa: PLC0415
+
+    return MeasuredModel(model, settings.model or "", telemetry)
 
 
 def make_llm(settings: LlmSettings) -> LanguageModel | None:

@@ -18,15 +18,18 @@ from .core.ids import WorkspaceId
 from .core.models import LanguageModel
 from .core.protocols import Embedder, Store
 from .core.records import NewEvent, Receipt
+from .core.telemetry import Telemetry
 from .embedders.cached import CachedEmbedder
 from .embedders.checked import CheckedEmbedder
+from .embedders.measured import MeasuredEmbedder
 from .learn.learner import Learner
 from .learn.learning import FREQUENCIES, Learning
 from .learn.limits import Limits
 from .learn.spending import RECALL, ModelFor, Spending
 from .maintain.worker import Worker
-from .products import make_embedder, make_llm, make_reranker
+from .products import make_embedder, make_reranker, measured_llm
 from .recall.answer import Ranking
+from .recall.measured import measured
 from .recall.query import Search
 from .storing import make_store
 
@@ -57,6 +60,7 @@ class Parts:
     episodes: Callable[[], Episodes]  # made when first needed
     breakers: Breakers
     contexts: ContextCache
+    telemetry: Telemetry
     now: Clock
     background: bool
 
@@ -64,7 +68,11 @@ class Parts:
         self, workspace: WorkspaceId, events: Sequence[NewEvent], now: datetime
     ) -> list[Receipt]:
         """Write events down, durably; what follows from them is learned in the background."""
-        receipts = self.store.ledger.append(workspace, events, recorded_at=now)
+        with self.telemetry.doing("observe", workspace=workspace) as deed:
+            receipts = self.store.ledger.append(workspace, events, recorded_at=now)
+            deed.tell(receipts=receipts)
+        new = sum(not receipt.repeated for receipt in receipts)
+        self.telemetry.metrics.add("events_written_total", (), new)
         if self.background:
             self.worker.nudge()
         return receipts
@@ -102,18 +110,20 @@ def assemble(
     background: bool = True,
 ) -> Parts:
     """Build the parts these settings name, or take the ones given."""
-    if not settings.enabled:
-        raise ConfigError("this memory is switched off: memory.enabled is false")
+    _check_enabled(settings)
     chosen = embedder or make_embedder(settings.embeddings)  # first: it may refuse its settings
     kept = store or make_store(settings.store)
     now = RisingClock(clock or _utc_now)
-    checked = CheckedEmbedder(chosen, kept.vectors)
+    telemetry = Telemetry()
     guards = make_breakers(settings, embedder)
+    checked = MeasuredEmbedder(CheckedEmbedder(chosen, kept.vectors), telemetry)
     cached = make_cached(settings, checked, guards.embedder)
-    model = make_llm(settings.llm)
+    model = measured_llm(settings.llm, telemetry)
     spending = make_spending(settings.llm, kept, now)
     asked = spending.on_account(model, settings.llm.model or "", RECALL) if model else None
-    learner = make_learner(settings, kept, cached, now, make_one_pass(settings, model, spending))
+    ranking = make_ranking(settings.search, kept, cached, asked, guards)
+    one_pass = make_one_pass(settings, model, spending)
+    learner = make_learner(settings, kept, cached, now, one_pass, telemetry=telemetry)
     episodes = make_episodes(settings, kept, cached, model, spending, now=now)
     return Parts(
         settings=settings,
@@ -122,14 +132,20 @@ def assemble(
         unchecked_embedder=chosen,
         learner=learner,
         worker=Worker(learner, chore_of(learner, episodes, now), kept.follow),
-        ranking=make_ranking(settings.search, kept, cached, asked, guards),
+        ranking=measured(ranking, telemetry.metrics),
         spending=spending,
         episodes=episodes,
         breakers=guards,
         contexts=ContextCache(now, seconds=settings.compose.cached_seconds),
+        telemetry=telemetry,
         now=now,
         background=background,
     )
+
+
+def _check_enabled(settings: Settings) -> None:
+    if not settings.enabled:
+        raise ConfigError("this memory is switched off: memory.enabled is false")
 
 
 def make_cached(settings: Settings, embedder: Embedder, guard: Breaker) -> CachedEmbedder:
@@ -166,6 +182,8 @@ def make_learner(
     embedder: Embedder,
     now: Clock,
     one_pass: Callable[[], OnePass] | None,
+    *,
+    telemetry: Telemetry,
 ) -> Learner:
     return Learner(
         store,
@@ -175,6 +193,7 @@ def make_learner(
         now,
         make_one_pass=one_pass,
         every_turn=settings.agents.write.frequency == FREQUENCIES[0],
+        telemetry=telemetry,
     )
 
 

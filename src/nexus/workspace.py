@@ -94,8 +94,10 @@ class Workspace:
             "memory": memory,
         }
         store = self._parts.store
-        target = choose_target(store, self.id, wanted)
-        report = forget(store, self.id, target, now=self._parts.now())
+        with self._parts.telemetry.doing("forget", workspace=self.id) as deed:
+            target = choose_target(store, self.id, wanted)
+            report = forget(store, self.id, target, now=self._parts.now())
+            deed.tell(forgotten=report)
         self._parts.embedder.forget(self.id)
         self._parts.contexts.forget(self.id)
         self.flush()

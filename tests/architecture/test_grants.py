@@ -92,6 +92,7 @@ NOT_READS = {
     "moment": "reads nothing itself",
     "workspaces": "the operator's: names of workspaces",
     "files": "the operator's: names of files",
+    "caches": "the operator's: numbers of this process",
     "follow": "writes, for the worker; tells whether there is more",
     "optimize": "writes",
     "close": "ends",

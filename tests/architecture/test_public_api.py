@@ -23,7 +23,7 @@ SNAPSHOT = """
 """.split()
 
 METHODS = {
-    Nexus: "close open optimize progress reembed wait workspace workspaces",
+    Nexus: "close metrics open optimize progress prometheus reembed wait workspace workspaces",
     Workspace: (
         "administrator dm explain export flush forget import_ jobs learn_episodes learn_patterns"
         " place retry_jobs reviews room session sessions_knowing stats usage verify"

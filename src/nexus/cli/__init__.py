@@ -50,6 +50,10 @@ COMMANDS = {
         "What is known of somebody or something in one document, with its sources.",
     ),
     "jobs": ("jobs", "Work that is still to be done, and why it is not."),
+    "metrics": (
+        "metrics",
+        "How much there is, how long things take, what waits, what models cost.",
+    ),
     "usage": ("usage", "What language models cost, and what is left of today's budget."),
     "entity": ("entities", "Who and what is known."),
     "review": ("reviewing", "Merges and contradictions for a person to decide."),

@@ -118,6 +118,9 @@ ABOUT = {
     "memory.compose.activity": "What happened today, if that is asked for.",
     "memory.compose.recall": "Hits of the question.",
     "memory.compose.window_floor": "The last messages have what the others leave, and this.",
+    "memory.telemetry": "Metrics (`nexus metrics`) and traces. By default nothing leaves the"
+    " process.",
+    "memory.telemetry.workspaces": "Names of workspaces in both; they may be customers' names.",
     "agents": "",
     "agents.defaults": "",
     "agents.defaults.memory": "What agents do by themselves.",

@@ -20,6 +20,7 @@ from .candidate import Candidate
 from .erasing import Eraser
 from .filters import Filter
 from .ids import WorkspaceId
+from .metrics import CacheUse
 from .queue import Queue
 from .records import (
     Draft,
@@ -317,6 +318,10 @@ class Store(Protocol):
 
     def files(self) -> list[Path]:
         """The files it lives in; none for a store in memory."""
+        ...
+
+    def caches(self) -> dict[str, CacheUse]:
+        """How often each of its caches knew what it was asked for, in this process."""
         ...
 
     def follow(self) -> bool:

@@ -243,11 +243,11 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StrategyReport:
-    """What one strategy did for a question."""
+    """What one strategy did for a question, or what helps them: rewrite, wording, rerank."""
 
     name: str
     seconds: float
-    found: int
+    found: int  # of what helps: how many it looked at, or texts it made
     shown: int  # how many of the hits it had found
 
 

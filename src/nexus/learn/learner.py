@@ -18,6 +18,7 @@ from ..core.errors import NexusError, Unavailable
 from ..core.ids import WorkspaceId
 from ..core.protocols import Embedder, Floats, Store
 from ..core.records import Draft, Memory, Stage, Task
+from ..core.telemetry import Telemetry
 from .learning import Learning
 from .passages import Indexing
 
@@ -45,6 +46,7 @@ class Learner:
         *,
         make_one_pass: Callable[[], OnePass] | None = None,
         every_turn: bool = True,
+        telemetry: Telemetry | None = None,
     ) -> None:
         self._store = store
         self._embedder = embedder
@@ -54,6 +56,7 @@ class Learner:
         self._make_one_pass = make_one_pass  # None: no model reads what was said
         self._every_turn = every_turn  # False: it reads when somebody calls `flush`
         self.learned_in: set[WorkspaceId] = set()  # by this process
+        self._telemetry = telemetry or Telemetry()
 
     def run_once(self) -> int:
         """Do one batch of whatever is due, for anybody; returns how much that was."""
@@ -79,7 +82,8 @@ class Learner:
             if self._embedder.local:
                 self._learn(tasks)
             else:
-                self._derive(tasks)
+                with self._telemetry.doing("learn", events=len(tasks)):
+                    self._derive(tasks)
         return len(done)
 
     def flush(self, grant: Grant) -> int:
@@ -112,6 +116,11 @@ class Learner:
         return [task for task in tasks if task.event.id not in known]
 
     def _learn(self, tasks: Sequence[Task]) -> None:
+        if tasks:
+            with self._telemetry.doing("learn", events=len(tasks)):
+                self._learn_all(tasks)
+
+    def _learn_all(self, tasks: Sequence[Task]) -> None:
         self._index([task for task in tasks if task.step is Stage.INDEXED])
         self._read_again([task for task in tasks if task.step is Stage.DERIVED])
 

@@ -48,6 +48,7 @@ class Asker:
             with results.measured("rewrite"):
                 said = self.rewrite(grant.workspace)(question)
             results.degraded += said.degraded
+            results.helped["rewrite"] = said.texts
         vector = None
         with results.measured("meaning"):
             texts = (said.meaning or understood.meaning, *said.beside)
@@ -72,6 +73,7 @@ class Results:
     lists: dict[str, Sequence[Scored]] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     degraded: list[str] = field(default_factory=list)
+    helped: dict[str, Sequence[str]] = field(default_factory=dict)  # with what: ids, or texts
 
     @contextmanager
     def measured(self, name: str) -> Iterator[None]:
@@ -104,13 +106,17 @@ class Results:
         }
 
     def reports(self, shown: Sequence[str]) -> tuple[StrategyReport, ...]:
-        """Per strategy: time, how many it found, and how many of those shown it had found."""
+        """Per strategy: time, how many it found, and how many of those shown it had found.
+
+        What only helps comes after them: there it is what it looked at, or the texts it made.
+        """
+        brought = {name: [hit.id for hit in found] for name, found in self.lists.items()}
         return tuple(
             StrategyReport(
                 name=name,
                 seconds=self.seconds.get(name, 0.0),
-                found=len(found),
-                shown=len({hit.id for hit in found} & set(shown)),
+                found=len(ids),
+                shown=len(set(shown).intersection(ids)),
             )
-            for name, found in self.lists.items()
+            for name, ids in {**brought, **self.helped}.items()
         )

@@ -110,6 +110,7 @@ def contextual(gatherer: Gatherer, closer: Interaction) -> Ranking:
         pool, results = gatherer.gather(grant, query)
 
         def texts(ids: Sequence[str]) -> Mapping[str, str]:
+            results.helped["wording"] = ids
             try:
                 return gatherer.store.memories.texts(grant, ids)
             except Unavailable as error:  # what was found is still in order, by all else

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
+from time import perf_counter
 
 from ..core.access import Grant
 from ..core.bounded import WAIT_SECONDS
@@ -35,6 +36,7 @@ def reranking(
 
     def again(grant: Grant, query: Query) -> RerankedOrder:
         order = ranking(grant, query)
+        started = perf_counter()
         head = order.part(0, min(HEAD, len(order.scores)))
         texts = store.memories.texts(grant, [each.id for each in head])
         wording = [texts.get(each.id, "") for each in head]
@@ -43,7 +45,7 @@ def reranking(
             replace(head[place], score=score)  # scores fall from hit to hit, whoever ordered them
             for place, score in zip(read.places, order.scores, strict=False)
         ]
-        return RerankedOrder(order, best, read.degraded)
+        return RerankedOrder(order, best, read.degraded, perf_counter() - started)
 
     return again
 
@@ -55,6 +57,7 @@ class RerankedOrder:
     order: Order
     head: Sequence[Ranked]
     failed: tuple[str, ...]
+    seconds: float
 
     @property
     def asked(self) -> tuple[str, ...]:
@@ -69,7 +72,14 @@ class RerankedOrder:
         return self.order.scores
 
     def reports(self, shown: Sequence[str]) -> tuple[StrategyReport, ...]:
-        return self.order.reports(shown)
+        read = {each.id for each in self.head}
+        own = StrategyReport(
+            name="rerank",
+            seconds=self.seconds,
+            found=len(read),
+            shown=len(read.intersection(shown)),
+        )
+        return (*self.order.reports(shown), own)
 
     def part(self, start: int, end: int) -> list[Ranked]:
         rest = self.order.part(max(start, len(self.head)), end) if end > len(self.head) else []

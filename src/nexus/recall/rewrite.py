@@ -50,6 +50,11 @@ class Rewritten:
     why: tuple[str, ...] = ()  # what was done, for whoever wants to know
     degraded: tuple[str, ...] = ()  # what could not be done
 
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Everything that is searched by instead of the question, or beside it."""
+        return (self.meaning, *self.beside) if self.meaning else self.beside
+
 
 Rewriter = Callable[[LanguageModel, Question, float], Rewritten]  # the number is a timeout
 Rewrite = Callable[[Question], Rewritten]

@@ -17,6 +17,7 @@ from ..core.access import Grant
 from ..core.erasing import Eraser
 from ..core.graph import Graph
 from ..core.ids import WorkspaceId
+from ..core.metrics import CacheUse
 from ..core.protocols import Store, Vectors
 from ..core.records import Erased, Memory, Tombstone
 from ..core.window import Window
@@ -100,6 +101,9 @@ class CombinedStore:
     def files(self) -> list[Path]:
         beside = (file for part in self._elsewhere for file in part.files())
         return [*self._records.files(), *beside]
+
+    def caches(self) -> dict[str, CacheUse]:
+        return self._records.caches()
 
     def follow(self) -> bool:
         more = [part.follow() for part in self._following]

@@ -38,6 +38,7 @@ from ..core.errors import Conflict, Forgotten
 from ..core.filters import Filter, matches
 from ..core.graph import RecordsGraph
 from ..core.ids import WorkspaceId
+from ..core.metrics import CacheUse
 from ..core.moving import Mover
 from ..core.protocols import Floats, Scored
 from ..core.records import (
@@ -769,6 +770,9 @@ class InProcessStore:
 
     def files(self) -> list[Path]:
         return []
+
+    def caches(self) -> dict[str, CacheUse]:
+        return {}
 
     def follow(self) -> bool:
         return False  # nothing is kept beside the records

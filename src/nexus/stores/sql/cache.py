@@ -13,6 +13,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
+from ...core.metrics import CacheUse
 from .labels import LabelState
 
 
@@ -40,7 +41,15 @@ class LabelCache(Generic[T]):
         self._limit = limit_bytes
         self._entries: OrderedDict[Hashable, _Entry[T]] = OrderedDict()
         self._bytes = 0
+        self._hits = 0
+        self._misses = 0
         self._lock = threading.Lock()
+
+    @property
+    def use(self) -> CacheUse:
+        """How often a value was there and up to date."""
+        with self._lock:
+            return CacheUse(self._hits, self._misses)
 
     def fresh(self, wanted: Mapping[K, LabelState], read: Read[K, T]) -> list[T]:
         """The values for these keys, as of the states of their labels.
@@ -60,6 +69,8 @@ class LabelCache(Generic[T]):
                 else:
                     self._entries.move_to_end(key)
                     fresh[key] = entry.value
+            self._hits += len(fresh)
+            self._misses += len(stale)
         if stale:
             for key, value in zip(stale, read(stale), strict=True):
                 state = wanted[key]

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from ...core.candidate import Candidate
 from ...core.canonical import text_time
+from ...core.metrics import CacheUse
 from ...core.records import MemoryKind
 from .cache import LabelCache
 from .labels import Readable
@@ -76,6 +77,10 @@ class CardBox:
     def __init__(self, cache_bytes: int) -> None:
         self._cache: LabelCache[Cards] = LabelCache(cache_bytes)
         self._most = cache_bytes // CARD_BYTES
+
+    @property
+    def use(self) -> CacheUse:
+        return self._cache.use
 
     def at_hand(self, session: Session, view: Readable) -> list[Cards]:
         """The same for those who can do without: none where all of them would not stay."""

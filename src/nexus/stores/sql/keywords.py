@@ -14,6 +14,7 @@ from ...core.access import Grant
 from ...core.bm25 import K1, B, best_possible, inverse_frequency
 from ...core.candidate import Candidate
 from ...core.filters import Filter
+from ...core.metrics import CacheUse
 from ...core.protocols import Scored
 from ..checks import DIGITS
 from .best import best_first
@@ -120,6 +121,9 @@ class Keywords:
         self._lengths: LabelCache[ThreadLengths] = LabelCache(cache_bytes)
         self.cards = CardBox(cache_bytes)
         self._last: dict[bool, _Asked] = {}  # one question asks several times: of told, of all
+
+    def caches(self) -> dict[str, CacheUse]:
+        return {"keywords": self._cache.use, "cards": self.cards.use}
 
     def search(
         self,

@@ -9,6 +9,7 @@ from ...core.access import Grant
 from ...core.erasing import Eraser
 from ...core.graph import Graph, RecordsGraph
 from ...core.ids import WorkspaceId
+from ...core.metrics import CacheUse
 from ...core.moving import Mover
 from ...core.protocols import Vectors
 from .accounts import SqlAccounts
@@ -29,6 +30,7 @@ class SqlStore:
 
     def __init__(self, connections: Connections, keywords: Keywords) -> None:
         self._sessions = connections
+        self._keywords = keywords
         self.feed = Feed(connections)
         self.ledger: SqlLedger = SqlLedger(connections)
         self.queue = SqlQueue(connections)
@@ -65,6 +67,14 @@ class SqlStore:
     def epoch(self, grant: Grant) -> int:
         with self._sessions.reading() as session:
             return sum(state.epoch for state in readable(session, grant).labels)
+
+    def caches(self) -> dict[str, CacheUse]:
+        from .vectors import SqlVectors  # noqa: PLC0415  # it is loaded by whoever has some
+
+        caches = self._keywords.caches()
+        if isinstance(self.vectors, SqlVectors):
+            caches["vectors"] = self.vectors.cache_use
+        return caches
 
     def follow(self) -> bool:
         return False  # nothing is kept beside the records

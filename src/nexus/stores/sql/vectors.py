@@ -15,6 +15,7 @@ from ...core.access import Grant
 from ...core.codec import memory_from_json
 from ...core.filters import Filter
 from ...core.ids import WorkspaceId
+from ...core.metrics import CacheUse
 from ...core.protocols import Floats, Scored
 from ...core.records import EmbeddingProfile, Memory
 from ..checks import DIGITS, check_vector, ranked
@@ -40,6 +41,10 @@ class SqlVectors:
         self._cards = cards
         self._cache: LabelCache[LabelCodes] = LabelCache(cache_bytes)
         self._profiles: dict[EmbeddingProfile, int] = {}  # committed ones: they never change
+
+    @property
+    def cache_use(self) -> CacheUse:
+        return self._cache.use
 
     def put(
         self, workspace: WorkspaceId, profile: EmbeddingProfile, vectors: Mapping[str, Floats]

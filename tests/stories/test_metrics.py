@@ -1,0 +1,130 @@
+"""What an operator sees of a memory at work, and what never shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from nexus import AsyncNexus, Nexus, NotFound
+from nexus.config import Settings, TelemetrySettings
+from nexus.core.metrics import Snapshot
+
+Open = Callable[..., Nexus]
+
+
+def used(nexus: Nexus) -> Snapshot:
+    """Something is told, asked twice, and not found once."""
+    room = nexus.workspace("acme").room("design", participants=["alice"])
+    room.observe_many([{"speaker": "alice", "text": f"Kettle number {n}."} for n in range(12)])
+    for _ in range(2):
+        room.recall("kettle", limit=5)
+        room.compose("Which kettle?")
+    with pytest.raises(NotFound):
+        room.get("nothing")
+    return nexus.metrics()
+
+
+@pytest.mark.requirement("E35")
+def test_everything_that_was_done_is_counted_and_timed(open_nexus: Open) -> None:
+    now = used(open_nexus(":memory:"))
+
+    times = {op: now.timing("operation_seconds", operation=op).count for op in OPERATIONS}
+    assert times == {"observe": 1, "recall": 2, "compose": 2, "get": 1}
+    assert now.timing("operation_seconds", operation="learn").count >= 1
+    assert now.timing("operation_seconds", operation="embed").count >= 1
+    assert 0 < now.timing("operation_seconds", operation="recall").p50 < 30
+    assert now.value("events_written_total") == now.value("events") == 12
+    assert now.value("memories", kind="passage") == 12
+    assert now.value("vectors") >= 12
+    assert now.value("outbox_waiting") == 0
+    assert now.value("breaker_state") == 0
+
+
+OPERATIONS = ("observe", "recall", "compose", "get")
+
+
+@pytest.mark.requirement("E18")
+def test_each_technique_and_section_has_its_own_times_and_results(open_nexus: Open) -> None:
+    now = used(open_nexus(":memory:"))
+
+    for technique in ("meaning", "keyword", "timeline", "graph", "wording"):
+        assert now.timing("strategy_seconds", strategy=technique).count >= 3
+    assert now.value("strategy_found_total", strategy="keyword") >= 2 * 12
+    assert now.value("strategy_shown_total", strategy="keyword") >= 2 * 5
+    sections = {each.labels["section"] for each in now.named("section_seconds")}
+    assert {"learn", "window", "plan", "recall", "landmarks", "budget", "render"} <= sections
+
+
+@pytest.mark.requirement("E35")
+def test_caches_tell_how_often_they_knew(open_nexus: Open, tmp_path) -> None:
+    now = used(open_nexus(str(tmp_path / "m.db")))
+
+    assert now.value("cache_hits_total", cache="contexts") == 1
+    assert now.value("cache_misses_total", cache="contexts") == 1
+    for cache in ("questions", "keywords", "vectors"):
+        assert now.value("cache_hits_total", cache=cache) >= 1
+        assert now.value("cache_misses_total", cache=cache) >= 1
+    assert now.value("store_bytes") > 10_000
+
+
+def test_a_repeated_event_is_not_counted_as_written(open_nexus: Open) -> None:
+    nexus = open_nexus(":memory:")
+    room = nexus.workspace("acme").room("design")
+    for _ in range(2):
+        room.observe("alice", "The kettle is red.", key="once")
+
+    assert nexus.metrics().value("events_written_total") == 1
+
+
+CANARY = "zanzibar"
+
+
+@pytest.mark.requirement("E35")
+def test_nothing_that_was_said_and_no_name_is_in_the_metrics(open_nexus: Open) -> None:
+    nexus = open_nexus(":memory:")
+    place = nexus.workspace(f"w-{CANARY}").room(f"r-{CANARY}", participants=[f"u-{CANARY}"])
+    place.observe(
+        f"u-{CANARY}",
+        f"My password is {CANARY}-1234 and {CANARY} lives in {CANARY}.",
+        key=f"k-{CANARY}",
+        thread=f"t-{CANARY}",
+        metadata={CANARY: CANARY},
+        tags=[CANARY],
+    )
+    place.set_fact("room", CANARY, CANARY)
+    place.recall(f"Who is {CANARY}?")
+    place.compose(f"Where is {CANARY}?")
+    for failing in (lambda: place.get(CANARY), lambda: place.entity(f"nobody {CANARY}")):
+        with pytest.raises(NotFound):
+            failing()
+
+    told = nexus.prometheus() + repr(nexus.metrics())
+
+    assert "operation_seconds" in told
+    assert CANARY not in told
+
+
+def test_workspaces_are_told_apart_only_where_that_is_asked_for(open_nexus: Open) -> None:
+    asked = Settings(telemetry=TelemetrySettings(workspaces=True))
+    for settings, names in ((Settings(), [None]), (asked, ["acme", "globex"])):
+        nexus = open_nexus(":memory:", settings=settings)
+        for name in ("acme", "globex"):
+            nexus.workspace(name).room("design").observe("alice", "The kettle is red.")
+
+        events = nexus.metrics().named("events")
+
+        assert [each.labels.get("workspace") for each in events] == names
+        assert sum(each.value for each in events) == 2
+
+
+async def test_the_awaited_face_tells_the_same() -> None:
+    async with await AsyncNexus.open(":memory:") as nexus:
+        await nexus.workspace("acme").room("design").observe("alice", "The kettle is red.")
+
+        told = {each.name for each in text_string_to_metric_families(await nexus.prometheus())}
+        now = await nexus.metrics()
+
+    assert now.value("events") == 1
+    assert "nexus_operation_seconds" in told
