@@ -35,7 +35,7 @@ from .desk import Desk
 from .observe import Told
 from .recall.answer import answer
 from .recall.interpret import Interpretation, about, interpret
-from .recall.query import check_limit, make_query
+from .recall.query import Query, check_limit, make_query
 
 if TYPE_CHECKING:
     from .recall.entities import EntityView
@@ -193,8 +193,10 @@ class Place(Contexts, Desk, Books):
             as_of=as_of,
             explain=explain,
         )
-        grant, parts = self._narrowed(scope), self._parts
-        told = {"workspace": grant.workspace, "question": question}
+        return self._answered(self._narrowed(scope), query)
+
+    def _answered(self, grant: Grant, query: Query) -> Found:
+        parts, told = self._parts, {"workspace": grant.workspace, "question": query.question}
         with parts.telemetry.doing("recall", **told) as deed:
             parts.learner.catch_up(grant)
             found = answer(parts.store, parts.ranking, grant, query)
