@@ -206,7 +206,10 @@ REQUIREMENTS: dict[str, Requirement] = {
     "X6": partial("Forgetting that follows provenance, proves itself and stops re-import"),
     "X7": partial("Time travel, and a receipt of why each item is in a context"),
     "X8": works("Immune to its own echo; junk, secrets and instructions set apart"),
-    "X9": later("Re-embedding in the background, switched atomically", MAINTENANCE),
+    "X9": partial(
+        "Re-embedding in the background, switched atomically",
+        "the job that does it by itself follows",
+    ),
     "X10": works("Same data, same questions, same answers from every store"),
     "X11": works("The composer as optimiser"),
     "X12": later("MCP, REST, Mem0's client, LangGraph and the others", SERVER),

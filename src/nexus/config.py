@@ -54,6 +54,12 @@ class EmbeddingSettings:
     location: str | None = None
     ollama_url: str = "http://localhost:11434"
     cached_questions: int = 1024
+    on_change: str = "background"  # or refuse: what an embedder does that the memory does not know
+
+    @property
+    def changes(self) -> bool:
+        """Whether a memory is changed over to this embedder by itself."""
+        return self.on_change == "background"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

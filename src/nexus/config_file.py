@@ -72,6 +72,7 @@ CHOICES = {
     "memory.learning.contradictions": CONTRADICTIONS,
     "memory.learning.episodes": EPISODES,
     "agents.defaults.memory.write.frequency": FREQUENCIES,
+    "memory.embeddings.on_change": ("background", "refuse"),
 }
 PRICED = re.compile(r"(memory\.llm\.prices)\..*(\.(?:input|output))")  # between: any model
 ONE_OR_MORE = {"memory.search.rewrite"}  # a text there is a list of one

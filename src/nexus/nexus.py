@@ -17,7 +17,6 @@ from .core.ids import WorkspaceId
 from .core.metrics import Snapshot
 from .core.protocols import Embedder, Store
 from .core.records import Progress, Receipt
-from .maintain.reembed import reembed
 from .wiring import Parts, assemble
 from .workspace import Workspace
 
@@ -71,10 +70,21 @@ class Nexus:
             raise NotFound(f"no event {receipt.event_id!r} here")
         return known[receipt.event_id]
 
-    def reembed(self, report: Callable[[int, int], None] | None = None) -> int:
-        """Change over to the configured embedder: give every memory a vector of its kind."""
-        silent = report or (lambda _done, _all: None)
-        return reembed(self._parts.store, self._parts.unchecked_embedder, silent)
+    def reembed(
+        self, report: Callable[[int, int], None] | None = None, *, drop_old: bool = False
+    ) -> dict[str, int]:
+        """Change over to the configured embedder now: a vector of its kind for every memory.
+
+        Vectors of the former one stay, for a process that still asks with them, until the daily
+        job removes them; with `drop_old` they go at once.
+        """
+        from .maintain.reembed import reembed  # noqa: PLC0415  # only then
+
+        parts, silent = self._parts, report or (lambda _done, _all: None)
+        made = reembed(parts.store, parts.unchecked_embedder, silent, drop=drop_old)
+        for workspace in parts.store.workspaces():
+            parts.changeover.look_again(workspace)
+        return made
 
     def optimize(self) -> None:
         """Give back disk space, also that of notes and contexts whose time is over."""

@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING
 
 from .compose.cache import ContextCache
 from .config import LlmSettings, Settings
-from .core.access import administrator_grant
+from .core.access import Grant, administrator_grant
 from .core.breaker import Breaker, Breakers, breaker
 from .core.errors import ConfigError, EmbedderUnavailable
 from .core.ids import WorkspaceId
 from .core.models import LanguageModel
 from .core.protocols import Embedder, Store
 from .core.records import NewEvent, Receipt
+from .core.standing import Standing
 from .core.telemetry import Telemetry
 from .embedders.cached import CachedEmbedder
+from .embedders.changing import Changeover
 from .embedders.checked import CheckedEmbedder
 from .embedders.measured import MeasuredEmbedder
 from .learn.learner import Learner
@@ -53,6 +55,7 @@ class Parts:
     store: Store
     embedder: CachedEmbedder
     unchecked_embedder: Embedder
+    changeover: Changeover
     learner: Learner
     worker: Worker
     ranking: Ranking
@@ -116,12 +119,13 @@ def assemble(
     now = RisingClock(clock or _utc_now)
     telemetry = Telemetry()
     guards = make_breakers(settings, embedder)
-    checked = MeasuredEmbedder(CheckedEmbedder(chosen, kept.vectors), telemetry)
-    cached = make_cached(settings, checked, guards.embedder)
+    changing = Changeover(chosen, kept.vectors)
+    checked = MeasuredEmbedder(make_checked(settings, chosen, kept), telemetry)
+    cached = make_cached(settings, checked, guards.embedder, changing)
     model = measured_llm(settings.llm, telemetry)
     spending = make_spending(settings.llm, kept, now)
     asked = spending.on_account(model, settings.llm.model or "", RECALL) if model else None
-    ranking = make_ranking(settings.search, kept, cached, asked, guards)
+    ranking = make_ranking(settings.search, kept, cached, asked, guards, standing=changing.standing)
     one_pass = make_one_pass(settings, model, spending)
     learner = make_learner(settings, kept, cached, now, one_pass, telemetry=telemetry)
     episodes = make_episodes(settings, kept, cached, model, spending, now=now)
@@ -132,6 +136,7 @@ def assemble(
         unchecked_embedder=chosen,
         learner=learner,
         worker=Worker(learner, chore_of(learner, episodes, now), kept.follow),
+        changeover=changing,
         ranking=measured(ranking, telemetry.metrics),
         spending=spending,
         episodes=episodes,
@@ -148,13 +153,23 @@ def _check_enabled(settings: Settings) -> None:
         raise ConfigError("this memory is switched off: memory.enabled is false")
 
 
-def make_cached(settings: Settings, embedder: Embedder, guard: Breaker) -> CachedEmbedder:
+def make_checked(settings: Settings, embedder: Embedder, store: Store) -> Embedder:
+    """One that the memory does not know is refused, where the settings want that."""
+    if settings.embeddings.changes:
+        return embedder
+    return CheckedEmbedder(embedder, store.vectors)
+
+
+def make_cached(
+    settings: Settings, embedder: Embedder, guard: Breaker, changeover: Changeover
+) -> CachedEmbedder:
     """Questions are embedded while somebody waits: not for long, and not if it was just away."""
     wait_seconds = settings.search.model_wait_seconds
     return CachedEmbedder(
         embedder,
         size=settings.embeddings.cached_questions,
         asking=lambda call: guard.call(call, seconds=wait_seconds, error=EmbedderUnavailable),
+        ready=changeover.check,
     )
 
 
@@ -266,12 +281,15 @@ def make_ranking(
     embedder: CachedEmbedder,
     model: ModelFor | None,
     guards: Breakers,
+    *,
+    standing: Callable[[Grant], Standing],
 ) -> Ranking:
     """`contextual` finds more, `fused` is faster; both see only what a grant lets through."""
     from .recall.asked import Asker  # noqa: PLC0415  # numpy loads with it
 
     strategies = make_strategies(settings.strategies, store, embedder)
-    asker = Asker(embedder.query, make_rewriters(settings, model, guards.model))
+    rewriters = make_rewriters(settings, model, guards.model)
+    asker = Asker(embedder.query, rewriters, standing)
     ranking = _ranking(settings.ranking, store, embedder, asker, strategies)
     reranker = make_reranker(settings)
     if reranker is None:

@@ -127,12 +127,14 @@ def test_doctor_sees_another_embedder_and_reembed_changes_over(run, lines, shell
     run("remember", SECRET)
     (shell / "nexus.yaml").write_text("memory:\n  embeddings: {provider: hashing}\n")
 
-    vectors = [check for check in lines("doctor", code=1) if check["name"] == "vectors"]
-    (made,) = lines("reembed")
+    vectors = [check for check in lines("doctor") if check["name"] == "vectors"]
+    (made,) = lines("reembed", "--drop-old")
 
+    assert vectors[0]["state"] == "note"
     assert "nexus reembed" in vectors[0]["detail"]
-    assert made["vectors"] > 1
-    lines("doctor")
+    assert made["embedded"] == made["dropped"] > 1
+    assert made["switched"] == 1
+    assert [check["state"] for check in lines("doctor") if check["name"] == "vectors"] == ["ok"]
 
 
 @pytest.mark.parametrize(

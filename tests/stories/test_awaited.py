@@ -76,7 +76,7 @@ async def test_every_door_is_there(url: str, tmp_path: Path) -> None:
         assert await acme.flush() == 0
         assert (await acme.stats())["events"] == 0
         await nexus.optimize()
-        assert await nexus.reembed() == 0
+        assert (await nexus.reembed())["embedded"] == 0
 
 
 async def test_both_faces_show_the_same(tmp_path: Path) -> None:

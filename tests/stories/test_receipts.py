@@ -9,7 +9,7 @@ import pytest
 from tests.conftest import Clock, Open
 from tests.stories.conftest import Team, keys, make_team
 
-from nexus import ConfigError, EmbedderUnavailable, Nexus, NotFound, Stage
+from nexus import EmbedderUnavailable, Nexus, NotFound, Stage
 from nexus.core.protocols import Floats
 from nexus.core.records import EmbeddingProfile
 from nexus.embedders.hashing import HashingEmbedder
@@ -146,33 +146,6 @@ def test_the_background_learns_by_itself(open_nexus: Open, url: str, clock: Cloc
         nexus.wait(receipt)
 
     assert team.workspace.stats()["vectors"] == 20
-
-
-@pytest.mark.requirement("X3")
-def test_vectors_of_two_embedders_are_never_mixed(
-    open_nexus: Open, tmp_path, clock: Clock, url: str
-) -> None:
-    file = tmp_path / "changing.db"
-    with open_nexus(file, embedder=FarAway()) as before:
-        make_team(before, clock).tell_the_week()
-        make_team(before, clock).workspace.flush()
-    changed = open_nexus(file, embedder=FarAway(model="far-2"))
-    room = make_team(changed, clock).room
-
-    with pytest.raises(ConfigError, match="nexus reembed") as refusal:
-        room.recall("ledger")
-    assert "far/far-1/32" in str(refusal.value)
-    assert "far/far-2/32" in str(refusal.value)
-
-    seen: list[tuple[int, int]] = []
-    made = changed.reembed(lambda done, total: seen.append((done, total)))
-    assert seen[-1] == (made, made)
-    assert made == changed.workspace("acme").stats()["vectors"] / 2  # the old ones stay
-    changed.close()
-    after = make_team(open_nexus(file, embedder=FarAway(model="far-2")), clock)
-    assert {"keyword", "meaning"} <= set(after.room.recall("ledger")[0].reasons)
-    with pytest.raises(ConfigError, match="far-1"):
-        make_team(open_nexus(file, embedder=FarAway()), clock).room.recall("ledger")
 
 
 @pytest.mark.requirement("X3")

@@ -52,16 +52,18 @@ def _print_reports(reports: Mapping[str, LedgerReport], *, as_json: bool) -> Non
 
 
 @click.command()
+@click.option("--drop-old", is_flag=True, help="Remove the former vectors at once.")
 @json_option
 @store_options
-def reembed(door: Door, as_json: bool) -> None:
+def reembed(door: Door, drop_old: bool, as_json: bool) -> None:
     """Give every memory a vector of the configured embedder, then use those.
 
-    It goes on where it was interrupted.
+    It goes on where it was interrupted, and others may use the memory meanwhile. A process with
+    a worker does the same by itself, in the background.
 
     \b
         nexus reembed --config nexus.yaml
     """
     with door.open() as nexus, progress("Embedding") as report:
-        made = nexus.reembed(report)
-    (print_json if as_json else print_record)({"vectors": made})
+        made = nexus.reembed(report, drop_old=drop_old)
+    (print_json if as_json else print_record)(made)

@@ -139,12 +139,14 @@ def _embedder(settings: Settings) -> Iterator[Check]:
     if not _is_there(settings.store):
         return
     with closing(make_records(settings.store)) as store:
-        kept = store.vectors.profiles()
-    if kept and kept[0] != ours:
-        detail = f"the memory holds vectors of {kept[0].name}: configure that, or `nexus reembed`"
-        yield Check("vectors", PROBLEM, detail)
-    elif kept:
-        yield Check("vectors", OK, f"of the configured embedder, {kept[0].name}")
+        used = [store.vectors.in_use(workspace) for workspace in store.workspaces()]
+    others = sorted({each.name for each in used if each is not None and each != ours})
+    if others:
+        count = sum(each is not None and each != ours for each in used)
+        detail = f"workspaces that are asked with {', '.join(others)}: {count}; `nexus reembed`"
+        yield Check("vectors", NOTE if settings.embeddings.changes else PROBLEM, detail)
+    elif any(used):
+        yield Check("vectors", OK, f"of the configured embedder, {ours.name}")
 
 
 def _is_there(settings: StoreSettings) -> bool:

@@ -36,7 +36,7 @@ ABOUT = {
     "memory.store.key_command": "Or a command that prints the key.",
     "memory.store.connections": "To a server at most, for each process of Nexus.",
     "memory.store.cache_megabytes": "Memory for vectors and keywords that are in use.",
-    "memory.embeddings": "Who turns texts into vectors. After a change: `nexus reembed`.",
+    "memory.embeddings": "Who turns texts into vectors.",
     "memory.embeddings.provider": "builtin | minilm | openai | gemini | ollama | hashing."
     " The first two stay on this machine; hashing is for tests.",
     "memory.embeddings.model": "The provider's default if not given.",
@@ -47,6 +47,8 @@ ABOUT = {
     "memory.embeddings.location": "Of gemini on Vertex AI.",
     "memory.embeddings.ollama_url": "Where Ollama listens.",
     "memory.embeddings.cached_questions": "Vectors of the last questions that are kept.",
+    "memory.embeddings.on_change": "background: a memory of another embedder gets new vectors"
+    " while words answer. refuse: not before `nexus reembed`.",
     "memory.llm": "Who answers prompts. None by default: a memory works without a model.",
     "memory.llm.provider": "none | openai | anthropic | gemini | ollama.",
     "memory.llm.model": "Which of the provider's models; there is no default.",

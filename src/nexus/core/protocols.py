@@ -251,16 +251,37 @@ class Vectors(Protocol):
         """The scores `nearest` would give these, for those that may be seen and have a vector."""
         ...
 
-    def missing(self, grant: Grant, profile: EmbeddingProfile, *, limit: int) -> list[Memory]:
-        """Memories that have no vector of this profile yet, but for those indexed as nothing."""
+    def missing(
+        self, grant: Grant, profile: EmbeddingProfile, *, limit: int, after: str = ""
+    ) -> list[Memory]:
+        """Memories that have no vector of this profile yet, but for those indexed as nothing.
+
+        In the order of their ids, those after this one: whoever makes vectors passes over texts
+        that mean nothing to an embedder, and goes on behind them.
+        """
+        ...
+
+    def coverage(self, grant: Grant, profile: EmbeddingProfile) -> dict[str, int]:
+        """How many memories with words have a vector of this profile, and how many are `missing`.
+
+        Only what the grant may see is counted.
+        """
         ...
 
     def profiles(self) -> list[EmbeddingProfile]:
-        """Every profile vectors are kept for, the one in use first."""
+        """Every profile vectors were kept for, in any workspace; in the order of their names."""
         ...
 
-    def use(self, profile: EmbeddingProfile) -> None:
-        """Make this the profile in use."""
+    def in_use(self, workspace: WorkspaceId) -> EmbeddingProfile | None:
+        """The profile questions are asked with here: that of its first vectors, until `use`."""
+        ...
+
+    def use(self, workspace: WorkspaceId, profile: EmbeddingProfile) -> None:
+        """From now on ask with this one here. Vectors of others stay."""
+        ...
+
+    def drop(self, workspace: WorkspaceId, profile: EmbeddingProfile, *, limit: int) -> int:
+        """Remove so many vectors of a profile that is not in use here; how many went."""
         ...
 
 

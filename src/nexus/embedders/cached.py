@@ -24,13 +24,19 @@ class CachedEmbedder:
     """
 
     def __init__(
-        self, embedder: Embedder, *, size: int = 1024, asking: Asking | None = None
+        self,
+        embedder: Embedder,
+        *,
+        size: int = 1024,
+        asking: Asking | None = None,
+        ready: Callable[[WorkspaceId], None] = lambda _workspace: None,
     ) -> None:
         if size < 1:
             raise ConfigError(f"a cache holds at least one question, not {size}")
         self._embedder = embedder
         self._size = size
         self._asking = asking
+        self._ready = ready  # raises where a question has nothing to be compared with
         self._vectors: OrderedDict[Key, Floats] = OrderedDict()
         self._lock = Lock()
         self.hits = 0
@@ -50,6 +56,7 @@ class CachedEmbedder:
 
     def query(self, workspace: WorkspaceId, text: str) -> Floats:
         """The vector of one question, read-only because it is shared."""
+        self._ready(workspace)
         vector = self._known(workspace, text)
         if vector is not None:
             return vector

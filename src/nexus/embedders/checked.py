@@ -1,4 +1,4 @@
-"""Refuses to mix vectors of two embedders in one memory."""
+"""Refuses an embedder that a memory does not know, where the settings want that."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..core.records import EmbeddingProfile
 
 
 class CheckedEmbedder:
-    """An embedder that is the one this memory was written with, or says so."""
+    """An embedder whose vectors this memory holds, or says so."""
 
     def __init__(self, embedder: Embedder, vectors: Vectors) -> None:
         self._embedder = embedder
@@ -21,10 +21,11 @@ class CheckedEmbedder:
     def profile(self) -> EmbeddingProfile:
         ours = self._embedder.profile
         known = self._vectors.profiles()
-        if known and known[0] != ours:
+        if known and ours not in known:
             raise ConfigError(
                 f"this memory holds vectors of {known[0].name}, but {ours.name} is configured:"
-                " configure the former again, or run `nexus reembed` to change over"
+                " configure the former again, run `nexus reembed` to change over, or let it"
+                " happen by itself with memory.embeddings.on_change: background"
             )
         return ours
 

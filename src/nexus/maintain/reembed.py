@@ -1,42 +1,124 @@
-"""Changing the embedder of a memory: new vectors first, then the switch."""
+"""Changing the embedder of a memory while it is used: new vectors beside the old, then the switch.
+
+It is done in steps, and what has a vector is left alone: whoever breaks it off, or does it twice
+at once, loses and spoils nothing. A workspace is asked with its old vectors, or by words alone,
+until every memory of it has a new one; the switch is one row.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from ..core.access import administrator_grant
-from ..core.derive import embedded_text, searched_by_text
+from ..core.derive import embedded_text
 from ..core.ids import WorkspaceId
 from ..core.protocols import Embedder, Store
-from ..core.records import Memory
+from ..core.records import EmbeddingProfile, Memory
 
 BATCH = 256
+STEP_SECONDS = 1.0
+OLD_AT_ONCE = 2_000  # vectors that are removed in one transaction
+
+Report = Callable[[int, int], None]
+Json = Any
 
 
-def reembed(store: Store, embedder: Embedder, report: Callable[[int, int], None]) -> int:
-    """Give every memory a vector of this embedder; returns how many were made.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """What one step did, and where the next one goes on; None: there is no more."""
 
-    What has one is left alone, so it goes on where it was interrupted.
+    counts: Mapping[str, int]
+    cursor: Json = None
+
+
+def reembed_some(
+    store: Store,
+    embedder: Embedder,
+    workspace: WorkspaceId,
+    *,
+    cursor: Json = None,
+    seconds: float = STEP_SECONDS,
+) -> Step:
+    """Make vectors for a while; when a whole pass has found nothing left to do, use them.
+
+    A pass that made some is followed by another one: others may have written meanwhile, and
+    texts that mean nothing to the embedder are passed over for good.
     """
     profile = embedder.profile
-    every = [(workspace, _without(store, embedder, workspace)) for workspace in store.workspaces()]
-    total = sum(len(memories) for _, memories in every)
-    done = 0
-    for workspace, memories in every:
-        for start in range(0, len(memories), BATCH):
-            batch = memories[start : start + BATCH]
-            rows = embedder.embed([embedded_text(memory) for memory in batch])
-            pairs = zip(batch, rows, strict=True)
-            vectors = {memory.id: row for memory, row in pairs if row.any()}
-            store.vectors.put(workspace, profile, vectors)
-            done += len(batch)
-            report(done, total)
-    store.vectors.use(profile)
-    return total
+    here = administrator_grant(workspace)
+    after, found = _place(cursor, profile)
+    deadline = time.monotonic() + seconds
+    made = 0
+    while batch := store.vectors.missing(here, profile, limit=BATCH, after=after):
+        made += embed(store, embedder, workspace, batch)
+        after = batch[-1].id
+        if time.monotonic() >= deadline:
+            return Step(counts={"embedded": made}, cursor=[profile.name, after, found + made])
+    if found + made:
+        return Step(counts={"embedded": made}, cursor=[profile.name, "", 0])
+    if store.vectors.in_use(workspace) == profile:
+        return Step(counts={"embedded": 0})
+    store.vectors.use(workspace, profile)
+    return Step(counts={"embedded": 0, "switched": 1})
 
 
-def _without(store: Store, embedder: Embedder, workspace: WorkspaceId) -> list[Memory]:
-    grant = administrator_grant(workspace)
-    memories = store.memories.find(grant)
-    known = store.vectors.get(grant, embedder.profile, [memory.id for memory in memories])
-    return [each for each in memories if each.id not in known and searched_by_text(each)]
+def _place(cursor: Json, profile: EmbeddingProfile) -> tuple[str, int]:
+    """After which id to go on, and how many this pass has made; another embedder starts anew."""
+    if not cursor or cursor[0] != profile.name:
+        return "", 0
+    return str(cursor[1]), int(cursor[2])
+
+
+def embed(
+    store: Store, embedder: Embedder, workspace: WorkspaceId, memories: Sequence[Memory]
+) -> int:
+    """Give these memories vectors; how many have one now."""
+    rows = embedder.embed([embedded_text(memory) for memory in memories])
+    pairs = zip(memories, rows, strict=True)
+    return store.vectors.put(
+        workspace, embedder.profile, {memory.id: row for memory, row in pairs if row.any()}
+    )
+
+
+def drop_old(store: Store, workspace: WorkspaceId, profile: EmbeddingProfile) -> int:
+    """Remove some of the vectors that were used before these; 0: none is left.
+
+    Nothing goes while something else than this profile is in use.
+    """
+    if store.vectors.in_use(workspace) != profile:
+        return 0
+    left = OLD_AT_ONCE
+    for old in store.vectors.profiles():
+        if old != profile and left:
+            left -= store.vectors.drop(workspace, old, limit=left)
+    return OLD_AT_ONCE - left
+
+
+def reembed(
+    store: Store, embedder: Embedder, report: Report, *, drop: bool = False
+) -> dict[str, int]:
+    """Change every workspace over, now; how many vectors were made and dropped, and switches."""
+    workspaces = store.workspaces()
+    total = sum(_missing(store, embedder, workspace) for workspace in workspaces)
+    counts = {"embedded": 0, "switched": 0, "dropped": 0}
+    for workspace in workspaces:
+        cursor: Json = None
+        while True:
+            step = reembed_some(store, embedder, workspace, cursor=cursor)
+            for name, count in step.counts.items():
+                counts[name] += count
+            report(counts["embedded"], max(total, counts["embedded"]))
+            cursor = step.cursor
+            if cursor is None:
+                break
+        while drop and (gone := drop_old(store, workspace, embedder.profile)):
+            counts["dropped"] += gone
+    return counts
+
+
+def _missing(store: Store, embedder: Embedder, workspace: WorkspaceId) -> int:
+    counted = store.vectors.coverage(administrator_grant(workspace), embedder.profile)
+    return counted["missing"]

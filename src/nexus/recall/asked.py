@@ -13,6 +13,7 @@ from ..core.filters import every
 from ..core.ids import WorkspaceId
 from ..core.protocols import Floats, Scored
 from ..core.records import StrategyReport
+from ..core.standing import Standing
 from .query import Query
 from .rewrite import Question, Rewrite, Rewritten
 from .understand import Understood
@@ -37,6 +38,7 @@ class Asker:
 
     embed: Callable[[WorkspaceId, str], Floats]
     rewrite: Callable[[WorkspaceId], Rewrite] | None = None  # by a model that the workspace pays
+    standing: Callable[[Grant], Standing] = lambda _grant: Standing()
 
     def ask(
         self, grant: Grant, query: Query, understood: Understood, depth: int, results: Results
@@ -52,9 +54,17 @@ class Asker:
         vector = None
         with results.measured("meaning"):
             texts = (said.meaning or understood.meaning, *said.beside)
-            vector = _direction([self.embed(grant.workspace, text) for text in texts])
+            vector = self._vector(grant, texts, results)
         narrowed = replace(query, where=every([query.where, said.where]))
         return Asked(narrowed, understood, vector, depth)
+
+    def _vector(self, grant: Grant, texts: Sequence[str], results: Results) -> Floats | None:
+        standing = self.standing(grant)
+        if standing.remark:
+            results.degraded.append(f"meaning: {standing.remark}")
+        if not standing.usable:
+            return None
+        return _direction([self.embed(grant.workspace, text) for text in texts])
 
 
 def _direction(vectors: Sequence[Floats]) -> Floats:

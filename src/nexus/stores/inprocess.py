@@ -10,7 +10,7 @@ import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import wraps
 from pathlib import Path
@@ -101,6 +101,7 @@ class _Workspace:
     tombstones: list[Tombstone] = field(default_factory=list)
     bills: dict[tuple[datetime, str, str], Spent] = field(default_factory=dict)
     epochs: Counter[Label] = field(default_factory=Counter)  # writes into each label
+    profile: EmbeddingProfile | None = None  # which vectors questions are asked with
 
     @property
     def head(self) -> bytes:
@@ -133,7 +134,7 @@ class _State:
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.workspaces: dict[WorkspaceId, _Workspace] = {}
-        self.profiles: list[EmbeddingProfile] = []
+        self.profiles: set[EmbeddingProfile] = set()
         self.window = InProcessWindow(self.lock, self)
 
     def events(self, workspace: WorkspaceId) -> Iterator[Event]:
@@ -586,8 +587,9 @@ class InProcessVectors(_Part):
         new = [id for id, row in kept.items() if id not in there or (there[id] != row).any()]
         there.update(kept)
         home.epochs.update(home.memories[id].label for id in new)
-        if profile not in self._state.profiles:
-            self._state.profiles.append(profile)
+        self._state.profiles.add(profile)
+        if kept:
+            home.profile = home.profile or profile
         return len(kept)
 
     @_locked
@@ -623,19 +625,47 @@ class InProcessVectors(_Part):
         return {id: round(max(0.0, float(row @ asked)), DIGITS) for id, row in known.items()}
 
     @_locked
-    def missing(self, grant: Grant, profile: EmbeddingProfile, *, limit: int) -> list[Memory]:
+    def missing(
+        self, grant: Grant, profile: EmbeddingProfile, *, limit: int, after: str = ""
+    ) -> list[Memory]:
         known = self._state.granted(grant).vectors[profile.name]
         visible = filter(searched_by_text, self._state.visible_memories(grant))
-        return [memory for memory in visible if memory.id not in known][:limit]
+        without = [each for each in visible if each.id not in known and each.id > after]
+        return sorted(without, key=lambda memory: memory.id)[:limit]
+
+    @_locked
+    def coverage(self, grant: Grant, profile: EmbeddingProfile) -> dict[str, int]:
+        home = self._state.granted(grant)
+        worded = [m.id for m in self._state.visible_memories(grant) if home.words[m.id]]
+        known = home.vectors[profile.name]
+        done = sum(id in known for id in worded)
+        return {"embedded": done, "missing": len(worded) - done}
 
     @_locked
     def profiles(self) -> list[EmbeddingProfile]:
-        return list(self._state.profiles)
+        return sorted(self._state.profiles, key=astuple)
 
     @_locked
-    def use(self, profile: EmbeddingProfile) -> None:
-        rest = [known for known in self._state.profiles if known != profile]
-        self._state.profiles[:] = [profile, *rest]
+    def in_use(self, workspace: WorkspaceId) -> EmbeddingProfile | None:
+        return self._state.of(workspace).profile
+
+    @_locked
+    def use(self, workspace: WorkspaceId, profile: EmbeddingProfile) -> None:
+        self._state.profiles.add(profile)
+        home = self._state.of(workspace)
+        home.profile = profile
+        home.epochs.update(list(home.epochs))
+
+    @_locked
+    def drop(self, workspace: WorkspaceId, profile: EmbeddingProfile, *, limit: int) -> int:
+        home = self._state.of(workspace)
+        if home.profile == profile:
+            return 0
+        known = home.vectors[profile.name]
+        gone = list(known)[:limit]
+        for id in gone:
+            del known[id]
+        return len(gone)
 
 
 class InProcessEraser(_Part):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import astuple
 from itertools import islice
 
 import numpy as np
@@ -73,7 +74,7 @@ class InProcessMover:
         return every[shelf]
 
     def _vector_lines(self, home: _Workspace) -> Iterator[str]:
-        for profile in self._state.profiles:
+        for profile in sorted(self._state.profiles, key=astuple):
             for id, vector in home.vectors[profile.name].items():
                 data = vector.astype("<f4").tobytes()
                 yield Position(memory=id, profile=profile, data=data).line

@@ -97,6 +97,9 @@ LOOKS: Mapping[str, Ask] = {
         grant=place.grant
     ),
     "missing": _missing,
+    "coverage": lambda world, place, _: world.store.vectors.coverage(
+        place.grant, HashingEmbedder().profile
+    ),
     "epoch": lambda world, place, _: (
         world.store.epoch(place.grant) + world.store.window.epoch(place.grant)
     ),

@@ -164,6 +164,9 @@ READS: Mapping[str, Read] = {
     "vectors.missing": lambda store, grant, shelf: shelf.memory_names(
         memory.id for memory in store.vectors.missing(grant, ELSEWHERE, limit=999)
     ),
+    "vectors.coverage": lambda store, grant, _: sum(
+        store.vectors.coverage(grant, ELSEWHERE).values()
+    ),
     "window.find": lambda store, grant, _: {
         str(item.value) for item in store.window.find(grant, slots=[*Slot], now=NOON)
     },
@@ -184,7 +187,7 @@ SEARCHES = (
     "vectors.nearest",
     "graph.around told",
 )
-COUNTS = ("count", "queue.pending", "memories.holding")
+COUNTS = ("count", "queue.pending", "memories.holding", "vectors.coverage")
 
 
 def every_way_shows(names: set[str], *, learned: bool = False) -> dict[str, Shown]:

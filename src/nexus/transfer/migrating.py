@@ -61,9 +61,10 @@ def migrate(
     names = _chosen(old, workspaces)
     _check_target(old, new, names, beside=beside)
     progress = _Progress(sum(sum(_count(old, name).values()) for name in names), report)
-    for profile in reversed(source.vectors.profiles()):
-        target.vectors.use(profile)
     moved = [_Migration(source.moment, old, new, name, progress).run() for name in names]
+    for name in names:
+        if profile := source.vectors.in_use(name):
+            target.vectors.use(name, profile)
     return [replace(each, problems=_problems(target, each)) for each in moved]
 
 

@@ -67,14 +67,26 @@ class LanceVectors:
                 return self._plain.scores(grant, profile, vector, ids)
         return scored(self.get(grant, profile, ids), check_vector(profile, vector))
 
-    def missing(self, grant: Grant, profile: EmbeddingProfile, *, limit: int) -> list[Memory]:
-        return self._plain.missing(grant, profile, limit=limit)
+    def missing(
+        self, grant: Grant, profile: EmbeddingProfile, *, limit: int, after: str = ""
+    ) -> list[Memory]:
+        return self._plain.missing(grant, profile, limit=limit, after=after)
+
+    def coverage(self, grant: Grant, profile: EmbeddingProfile) -> dict[str, int]:
+        return self._plain.coverage(grant, profile)
 
     def profiles(self) -> list[EmbeddingProfile]:
         return self._plain.profiles()
 
-    def use(self, profile: EmbeddingProfile) -> None:
-        self._plain.use(profile)
+    def in_use(self, workspace: WorkspaceId) -> EmbeddingProfile | None:
+        return self._plain.in_use(workspace)
+
+    def use(self, workspace: WorkspaceId, profile: EmbeddingProfile) -> None:
+        self._plain.use(workspace, profile)
+
+    def drop(self, workspace: WorkspaceId, profile: EmbeddingProfile, *, limit: int) -> int:
+        self._follower.want(workspace)
+        return self._plain.drop(workspace, profile, limit=limit)
 
     def nearest(
         self,

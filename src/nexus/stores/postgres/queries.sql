@@ -399,6 +399,17 @@ UPDATE labels SET generation = generation + shrunk.documents,
           FROM jsonb_array_elements(%(rows)s::jsonb) AS r GROUP BY 1, 2) AS shrunk
  WHERE labels.workspace = shrunk.workspace AND labels.label = shrunk.label;
 
+-- label_lost --
+-- Something else than a memory is gone: whoever read it before starts over.
+UPDATE labels SET generation = generation + 1
+  FROM (SELECT (r ->> 0)::bigint AS workspace, (r ->> 1)::integer AS label
+          FROM jsonb_array_elements(%(rows)s::jsonb) AS r) AS given
+ WHERE labels.workspace = given.workspace AND labels.label = given.label;
+
+-- answers_changed --
+-- Everywhere in a workspace, although nobody told anything.
+UPDATE labels SET epoch = epoch + 1 WHERE workspace = %(workspace)s;
+
 -- drop_memory --
 DELETE FROM memories
  USING (SELECT (r ->> 0)::bigint AS workspace, (r ->> 1)::bigint AS memory
@@ -487,17 +498,41 @@ SELECT profile FROM profiles
 -- Two may come at once: both get the same number.
 INSERT INTO profiles (provider, model, dimension, revision)
 VALUES (%(provider)s, %(model)s, %(dimension)s, %(revision)s)
-    ON CONFLICT (provider, model, dimension, revision) DO UPDATE SET used = profiles.used
+    ON CONFLICT (provider, model, dimension, revision) DO UPDATE SET revision = profiles.revision
 RETURNING profile;
 
 -- profiles --
-SELECT provider, model, dimension, revision FROM profiles ORDER BY used DESC, profile;
+SELECT provider, model, dimension, revision FROM profiles
+ ORDER BY provider, model, dimension, revision;
 
 -- numbered_profiles --
 SELECT profile, dimension FROM profiles ORDER BY profile;
 
+-- profile_in_use --
+SELECT provider, model, dimension, revision
+  FROM workspaces JOIN profiles ON profiles.profile = workspaces.profile
+ WHERE workspace = %(workspace)s;
+
 -- use_profile --
-UPDATE profiles SET used = 1 + (SELECT max(used) FROM profiles) WHERE profile = %(profile)s;
+UPDATE workspaces SET profile = %(profile)s WHERE workspace = %(workspace)s;
+
+-- use_first_profile --
+UPDATE workspaces SET profile = %(profile)s WHERE workspace = %(workspace)s AND profile IS NULL;
+
+-- some_vectors --
+SELECT number, label, memory FROM vectors
+ WHERE workspace = %(workspace)s AND profile = %(profile)s
+   AND profile IS DISTINCT FROM (SELECT w.profile FROM workspaces AS w
+                                  WHERE w.workspace = %(workspace)s)
+ LIMIT %(limit)s;
+
+-- vector_coverage --
+SELECT count(vectors.memory), count(*) - count(vectors.memory)
+  FROM memories
+  LEFT JOIN vectors ON vectors.workspace = %(workspace)s AND vectors.profile = %(profile)s
+                   AND vectors.memory = memories.memory
+ WHERE memories.workspace = %(workspace)s AND length > 0
+   AND memories.label = ANY (translate(%(labels)s, '[]', '{}')::integer[]);
 
 -- add_vector --
 INSERT INTO vectors (workspace, label, profile, number, memory, data)
@@ -605,8 +640,8 @@ SELECT content FROM memories
  WHERE workspace = %(workspace)s AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[])
    AND NOT EXISTS (SELECT 1 FROM vectors WHERE vectors.workspace = %(workspace)s
                       AND vectors.profile = %(profile)s AND vectors.memory = memories.memory)
-   AND content::json ->> 'indexed_text' IS DISTINCT FROM ''
- ORDER BY memory LIMIT %(limit)s;
+   AND content::json ->> 'indexed_text' IS DISTINCT FROM '' AND id > %(after)s
+ ORDER BY id LIMIT %(limit)s;
 
 -- resting_on --
 -- Everything derived from these, at any depth.

@@ -24,7 +24,14 @@ from .cache import LabelCache
 from .candidates import candidates, ceilings
 from .cards import CardBox, Cards, pick
 from .codes import LABEL, MEMORY, NUMBER, Codes, Ints, LabelCodes, Way, encoded
-from .labels import Readable, locked_workspace, readable, take_numbers
+from .labels import (
+    Readable,
+    known_workspace,
+    locked_workspace,
+    readable,
+    take_numbers,
+    workspace_number,
+)
 from .session import Connections, Session
 
 FIRST_PORTION = 64
@@ -137,9 +144,11 @@ class SqlVectors:
                     scores |= zip(here, found.tolist(), strict=True)
         return scores
 
-    def missing(self, grant: Grant, profile: EmbeddingProfile, *, limit: int) -> list[Memory]:
+    def missing(
+        self, grant: Grant, profile: EmbeddingProfile, *, limit: int, after: str = ""
+    ) -> list[Memory]:
         with self._connections.reading() as session:
-            bound = {**readable(session, grant).parameters, "limit": limit}
+            bound = {**readable(session, grant).parameters, "limit": limit, "after": after}
             bound["profile"] = self._profile(session, profile)
             rows = session.run("without_vector", bound).fetchall()
         return [memory_from_json(json.loads(content), grant.workspace) for (content,) in rows]
@@ -147,17 +156,34 @@ class SqlVectors:
     def profiles(self) -> list[EmbeddingProfile]:
         with self._connections.reading() as session:
             rows = session.run("profiles").fetchall()
-        return [
-            EmbeddingProfile(provider=provider, model=model, dimension=size, revision=revision)
-            for provider, model, size, revision in rows
-        ]
+        return [_spelt(*row) for row in rows]
 
-    def use(self, profile: EmbeddingProfile) -> None:
+    def coverage(self, grant: Grant, profile: EmbeddingProfile) -> dict[str, int]:
+        with self._connections.reading() as session:
+            bound = dict(readable(session, grant).parameters)
+            bound["profile"] = self._profile(session, profile)
+            done, left = session.run("vector_coverage", bound).fetchone()
+        return {"embedded": done, "missing": left}
+
+    def in_use(self, workspace: WorkspaceId) -> EmbeddingProfile | None:
+        with self._connections.reading() as session:
+            bound = {"workspace": known_workspace(session, workspace)}
+            row = session.run("profile_in_use", bound).fetchone()
+        return _spelt(*row) if row else None
+
+    def use(self, workspace: WorkspaceId, profile: EmbeddingProfile) -> None:
         def use(session: Session) -> None:
-            bound = {"profile": add_profile(session, profile)}
+            number = workspace_number(session, workspace)
+            bound = {"workspace": number, "profile": add_profile(session, profile)}
             session.run("use_profile", bound)
+            session.run("answers_changed", {"workspace": number})
 
         self._connections.write(use)
+
+    def drop(self, workspace: WorkspaceId, profile: EmbeddingProfile, *, limit: int) -> int:
+        return self._connections.write(
+            lambda session: drop_some_vectors(session, workspace, profile, limit)
+        )
 
 
 @dataclass(slots=True)
@@ -289,6 +315,10 @@ def _named(profile: EmbeddingProfile) -> dict[str, object]:
     }
 
 
+def _spelt(provider: str, model: str, dimension: int, revision: str) -> EmbeddingProfile:
+    return EmbeddingProfile(provider=provider, model=model, dimension=dimension, revision=revision)
+
+
 def profile_number(session: Session, profile: EmbeddingProfile) -> int:
     row = session.run("profile", _named(profile)).fetchone()
     return int(row[0]) if row else -1
@@ -328,4 +358,19 @@ def put_vectors(
     replaced = Counter(label for _, _, label, data in changed if data is not None)
     growth = [(number, label, place, replaced[label]) for label, place in latest.items()]
     session.run_many("label_vectors_grew", growth)
+    if found:
+        session.run("use_first_profile", {"workspace": number, "profile": kind})
     return len(found)
+
+
+def drop_some_vectors(
+    session: Session, workspace: WorkspaceId, profile: EmbeddingProfile, limit: int
+) -> int:
+    """Of a profile that is not in use. Whoever follows the labels sees that something is gone."""
+    number = locked_workspace(session, workspace)
+    kind = profile_number(session, profile)
+    some = {"workspace": number, "profile": kind, "limit": limit}
+    rows = session.run("some_vectors", some).fetchall()
+    session.run_many("drop_vector", [(number, kind, memory) for _, _, memory in rows])
+    session.run_many("label_lost", [(number, label) for label in {label for _, label, _ in rows}])
+    return len(rows)

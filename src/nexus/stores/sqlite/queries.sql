@@ -294,6 +294,14 @@ UPDATE labels SET epoch = epoch + 1 WHERE workspace = ? AND label = ?;
 UPDATE labels SET generation = generation + 1, documents = documents - 1, terms = terms - ?3
  WHERE workspace = ?1 AND label = ?2;
 
+-- label_lost --
+-- Something else than a memory is gone: whoever read it before starts over.
+UPDATE labels SET generation = generation + 1 WHERE workspace = ? AND label = ?;
+
+-- answers_changed --
+-- Everywhere in a workspace, although nobody told anything.
+UPDATE labels SET epoch = epoch + 1 WHERE workspace = :workspace;
+
 -- drop_memory --
 DELETE FROM memories WHERE workspace = ? AND memory = ?;
 
@@ -366,13 +374,36 @@ VALUES (:provider, :model, :dimension, :revision)
 RETURNING profile;
 
 -- profiles --
-SELECT provider, model, dimension, revision FROM profiles ORDER BY used DESC, profile;
+SELECT provider, model, dimension, revision FROM profiles
+ ORDER BY provider, model, dimension, revision;
 
 -- numbered_profiles --
 SELECT profile, dimension FROM profiles ORDER BY profile;
 
+-- profile_in_use --
+SELECT provider, model, dimension, revision
+  FROM workspaces JOIN profiles ON profiles.profile = workspaces.profile
+ WHERE workspace = :workspace;
+
 -- use_profile --
-UPDATE profiles SET used = 1 + (SELECT max(used) FROM profiles) WHERE profile = :profile;
+UPDATE workspaces SET profile = :profile WHERE workspace = :workspace;
+
+-- use_first_profile --
+UPDATE workspaces SET profile = :profile WHERE workspace = :workspace AND profile IS NULL;
+
+-- some_vectors --
+SELECT number, label, memory FROM vectors
+ WHERE workspace = :workspace AND profile = :profile
+   AND profile IS NOT (SELECT profile FROM workspaces WHERE workspace = :workspace)
+ LIMIT :limit;
+
+-- vector_coverage --
+SELECT count(vectors.memory), count(*) - count(vectors.memory)
+  FROM memories
+  LEFT JOIN vectors ON vectors.workspace = :workspace AND vectors.profile = :profile
+                   AND vectors.memory = memories.memory
+ WHERE memories.workspace = :workspace AND length > 0
+   AND memories.label IN (SELECT value FROM json_each(:labels));
 
 -- add_vector --
 INSERT INTO vectors (workspace, label, profile, number, memory, data) VALUES (?, ?, ?, ?, ?, ?);
@@ -452,11 +483,11 @@ SELECT memories.id, data
 
 -- without_vector --
 SELECT content FROM memories
- WHERE workspace = :workspace AND label IN (SELECT value FROM json_each(:labels))
+ WHERE workspace = :workspace AND +label IN (SELECT value FROM json_each(:labels))
    AND NOT EXISTS (SELECT 1 FROM vectors WHERE vectors.workspace = :workspace
                       AND vectors.profile = :profile AND vectors.memory = memories.memory)
-   AND content ->> 'indexed_text' IS NOT ''
- ORDER BY memory LIMIT :limit;
+   AND content ->> 'indexed_text' IS NOT '' AND id > :after
+ ORDER BY id LIMIT :limit;
 
 -- indexed_to --
 SELECT reached, generation FROM vector_indexes
@@ -469,6 +500,10 @@ VALUES (:workspace, :label, :profile, :reached, :generation);
 -- index_chunks --
 SELECT name FROM sqlite_master
  WHERE type = 'table' AND substr(name, 1, 4) = 'vec_' AND instr(name, '_vector_chunks');
+
+-- forget_index --
+DELETE FROM vector_indexes
+ WHERE workspace = :workspace AND label = :label AND profile = :profile;
 
 -- forget_indexes --
 DELETE FROM vector_indexes;

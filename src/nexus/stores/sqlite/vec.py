@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.access import Grant
+from ...core.access import Grant, administrator_grant
 from ...core.errors import MissingExtra
 from ...core.filters import Filter
 from ...core.ids import WorkspaceId
@@ -79,14 +79,28 @@ class SqliteVecVectors:
     ) -> dict[str, float]:
         return scored(self._plain.get(grant, profile, ids), check_vector(profile, vector))
 
-    def missing(self, grant: Grant, profile: EmbeddingProfile, *, limit: int) -> list[Memory]:
-        return self._plain.missing(grant, profile, limit=limit)
+    def missing(
+        self, grant: Grant, profile: EmbeddingProfile, *, limit: int, after: str = ""
+    ) -> list[Memory]:
+        return self._plain.missing(grant, profile, limit=limit, after=after)
+
+    def coverage(self, grant: Grant, profile: EmbeddingProfile) -> dict[str, int]:
+        return self._plain.coverage(grant, profile)
 
     def profiles(self) -> list[EmbeddingProfile]:
         return self._plain.profiles()
 
-    def use(self, profile: EmbeddingProfile) -> None:
-        self._plain.use(profile)
+    def in_use(self, workspace: WorkspaceId) -> EmbeddingProfile | None:
+        return self._plain.in_use(workspace)
+
+    def use(self, workspace: WorkspaceId, profile: EmbeddingProfile) -> None:
+        self._plain.use(workspace, profile)
+
+    def drop(self, workspace: WorkspaceId, profile: EmbeddingProfile, *, limit: int) -> int:
+        gone = self._plain.drop(workspace, profile, limit=limit)
+        if gone:
+            self._connections.write(lambda writer: _let_go(writer, workspace, profile))
+        return gone
 
     def nearest(
         self,
@@ -167,6 +181,18 @@ def _create_index(connection: Connection, profile: EmbeddingProfile, number: int
         f"place INTEGER PARTITION KEY, embedding FLOAT[{profile.dimension:d}]"
         f" distance_metric=cosine, chunk_size={CHUNK:d})"
     )
+
+
+def _let_go(connection: Connection, workspace: WorkspaceId, profile: EmbeddingProfile) -> None:
+    """Empty the index of a profile that nobody is to ask any more; asked again, it is made anew."""
+    number = profile_number(connection, profile)
+    view = readable(connection, administrator_grant(workspace))
+    for state in view.labels:
+        place = {"workspace": view.workspace, "label": state.label, "profile": number}
+        if connection.run("indexed_to", place).fetchone():
+            partition = _partition(view.workspace, state.label)
+            connection.execute(f"DELETE FROM vec_{number:d} WHERE place = ?", (partition,))  # noqa: S608
+            connection.run("forget_index", place)
 
 
 def _neighbours(

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from ...core.access import administrator_grant
 from ...core.errors import InvalidInput
 from ...core.filters import parse_filter
 from ...core.protocols import Floats, Scored, Store
@@ -156,7 +157,10 @@ class VectorsSuite:
         without = {memory.id for memory in store.vectors.missing(ADMIN, SPACE, limit=9)}
 
         assert without == set(ids[2:])
-        assert len(store.vectors.missing(ADMIN, SPACE, limit=2)) == 2
+        in_order = [memory.id for memory in store.vectors.missing(ADMIN, SPACE, limit=2)]
+        assert in_order == sorted(ids[2:])[:2]
+        rest = store.vectors.missing(ADMIN, SPACE, limit=9, after=in_order[-1])
+        assert [memory.id for memory in rest] == sorted(ids[2:])[2:]
         assert len(store.vectors.missing(ADMIN, WIDE, limit=9)) == 5
 
     def test_what_is_indexed_as_nothing_misses_no_vector(self, store: Store) -> None:
@@ -183,16 +187,47 @@ class VectorsSuite:
         assert store.vectors.nearest(ADMIN, replace(SPACE, model="?"), towards(1), limit=9) == []
         assert store.vectors.get(ADMIN, sibling, [one]) == {}
 
-    def test_the_profile_in_use_comes_first(self, store: Store) -> None:
+    def test_the_first_vectors_are_used_until_others_are(self, store: Store) -> None:
         assert store.vectors.profiles() == []
+        assert store.vectors.in_use(ACME) is None
 
         (id,) = crowd(store, 1)
         point(store, {id: towards(1)})
-        store.vectors.use(WIDE)
-        assert store.vectors.profiles() == [WIDE, SPACE]
+        store.vectors.put(ACME, WIDE, {id: spread_out(1, WIDE.dimension)[0]})
+        assert store.vectors.in_use(ACME) == SPACE
+        assert store.vectors.in_use(OTHER) is None
 
-        store.vectors.use(SPACE)
-        assert store.vectors.profiles() == [SPACE, WIDE]
+        before = store.epoch(ADMIN)
+        store.vectors.use(ACME, WIDE)
+        assert store.vectors.in_use(ACME) == WIDE
+        assert store.epoch(ADMIN) > before
+        assert len(store.vectors.profiles()) == 2
+
+    def test_vectors_that_are_not_in_use_can_be_dropped_a_few_at_a_time(self, store: Store) -> None:
+        ids = crowd(store, 5)
+        point(store, {id: towards(1) for id in ids})
+        wide = dict(zip(ids, spread_out(5, WIDE.dimension), strict=True))
+        store.vectors.put(ACME, WIDE, wide)
+        assert self.nearest(store, 1)
+
+        assert store.vectors.drop(ACME, SPACE, limit=9) == 0  # they are in use
+        store.vectors.use(ACME, WIDE)
+        assert [store.vectors.drop(ACME, SPACE, limit=3) for _ in range(3)] == [3, 2, 0]
+
+        assert store.vectors.get(ADMIN, SPACE, ids) == {}
+        assert self.nearest(store, 1) == []
+        assert store.vectors.get(ADMIN, WIDE, ids).keys() == set(ids)
+        assert store.count(ADMIN)["vectors"] == 5
+
+    def test_one_knows_how_far_a_profile_has_come(self, store: Store) -> None:
+        ids = crowd(store, 5)
+        keep(store, "silent", "tea", indexed_text="")
+        point(store, {id: towards(1) for id in ids[:2]})
+
+        assert store.vectors.coverage(ADMIN, SPACE) == {"embedded": 2, "missing": 3}
+        assert store.vectors.coverage(ADMIN, WIDE) == {"embedded": 0, "missing": 5}
+        elsewhere = store.vectors.coverage(administrator_grant(OTHER), SPACE)
+        assert elsewhere == {"embedded": 0, "missing": 0}
 
     def test_an_answer_never_holds_a_memory_twice(self, store: Store) -> None:
         ids = crowd(store, 40)

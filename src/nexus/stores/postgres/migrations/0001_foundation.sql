@@ -16,7 +16,8 @@ CREATE TABLE workspaces (
     name      text    COLLATE "C" NOT NULL UNIQUE,
     length    bigint  NOT NULL DEFAULT 0,    -- events in the chain
     head      bytea   NOT NULL,              -- hash of the newest one
-    counter   bigint  NOT NULL DEFAULT 0     -- last number given to a memory or a vector
+    counter   bigint  NOT NULL DEFAULT 0,    -- last number given to a memory or a vector
+    profile   integer                        -- which vectors questions are asked with
 ) WITH (fillfactor = 50);                    -- every write changes its row: there is room beside it
 
 -- What was written lately, by the mark of its transaction: whoever loses the answer to a commit looks
@@ -168,7 +169,6 @@ CREATE TABLE profiles (
     model     text    COLLATE "C" NOT NULL,
     dimension integer NOT NULL,
     revision  text    COLLATE "C" NOT NULL,
-    used      bigint  NOT NULL DEFAULT 0,    -- the largest is the one in use
     UNIQUE (provider, model, dimension, revision)
 );
 

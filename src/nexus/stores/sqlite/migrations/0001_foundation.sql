@@ -9,7 +9,8 @@ CREATE TABLE workspaces (
     name      TEXT    NOT NULL UNIQUE,
     length    INTEGER NOT NULL DEFAULT 0,   -- events in the chain
     head      BLOB    NOT NULL,             -- hash of the newest one
-    counter   INTEGER NOT NULL DEFAULT 0    -- last number given to a memory or a vector
+    counter   INTEGER NOT NULL DEFAULT 0,   -- last number given to a memory or a vector
+    profile   INTEGER                       -- which vectors questions are asked with
 ) STRICT;
 
 -- A label is the set of scopes a record rests on; a grant that holds all of them may read it.
@@ -143,7 +144,6 @@ CREATE TABLE profiles (
     model     TEXT    NOT NULL,
     dimension INTEGER NOT NULL,
     revision  TEXT    NOT NULL,
-    used      INTEGER NOT NULL DEFAULT 0,    -- the largest is the one in use
     UNIQUE (provider, model, dimension, revision)
 ) STRICT;
 
