@@ -81,7 +81,7 @@ class Nexus:
         from .maintain.reembed import reembed  # noqa: PLC0415  # only then
 
         parts, silent = self._parts, report or (lambda _done, _all: None)
-        made = reembed(parts.store, parts.unchecked_embedder, silent, drop=drop_old)
+        made = reembed(parts.store, parts.changeover.embedder, silent, drop=drop_old)
         for workspace in parts.store.workspaces():
             parts.changeover.look_again(workspace)
         return made

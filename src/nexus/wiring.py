@@ -54,7 +54,6 @@ class Parts:
     settings: Settings
     store: Store
     embedder: CachedEmbedder
-    unchecked_embedder: Embedder
     changeover: Changeover
     learner: Learner
     worker: Worker
@@ -120,8 +119,7 @@ def assemble(
     telemetry = Telemetry()
     guards = make_breakers(settings, embedder)
     changing = Changeover(chosen, kept.vectors)
-    checked = MeasuredEmbedder(make_checked(settings, chosen, kept), telemetry)
-    cached = make_cached(settings, checked, guards.embedder, changing)
+    cached = make_cached(settings, chosen, guards.embedder, changing, telemetry)
     model = measured_llm(settings.llm, telemetry)
     spending = make_spending(settings.llm, kept, now)
     asked = spending.on_account(model, settings.llm.model or "", RECALL) if model else None
@@ -133,7 +131,6 @@ def assemble(
         settings=settings,
         store=kept,
         embedder=cached,
-        unchecked_embedder=chosen,
         learner=learner,
         worker=Worker(learner, chore_of(learner, episodes, now), kept.follow),
         changeover=changing,
@@ -153,20 +150,22 @@ def _check_enabled(settings: Settings) -> None:
         raise ConfigError("this memory is switched off: memory.enabled is false")
 
 
-def make_checked(settings: Settings, embedder: Embedder, store: Store) -> Embedder:
-    """One that the memory does not know is refused, where the settings want that."""
-    if settings.embeddings.changes:
-        return embedder
-    return CheckedEmbedder(embedder, store.vectors)
-
-
 def make_cached(
-    settings: Settings, embedder: Embedder, guard: Breaker, changeover: Changeover
+    settings: Settings,
+    embedder: Embedder,
+    guard: Breaker,
+    changeover: Changeover,
+    telemetry: Telemetry,
 ) -> CachedEmbedder:
-    """Questions are embedded while somebody waits: not for long, and not if it was just away."""
+    """Questions are embedded while somebody waits: not for long, and not if it was just away.
+
+    One that the memory does not know is refused, where the settings want that.
+    """
+    refuses = not settings.embeddings.changes
+    checked = CheckedEmbedder(embedder, changeover.vectors) if refuses else embedder
     wait_seconds = settings.search.model_wait_seconds
     return CachedEmbedder(
-        embedder,
+        MeasuredEmbedder(checked, telemetry),
         size=settings.embeddings.cached_questions,
         asking=lambda call: guard.call(call, seconds=wait_seconds, error=EmbedderUnavailable),
         ready=changeover.check,

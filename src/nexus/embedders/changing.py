@@ -36,8 +36,8 @@ class Changeover:
         vectors: Vectors,
         begin: Callable[[WorkspaceId], None] = lambda _workspace: None,
     ) -> None:
-        self._embedder = embedder
-        self._vectors = vectors
+        self.embedder = embedder
+        self.vectors = vectors
         self._begin = begin  # called once for a workspace that is to be changed
         self._looked: dict[WorkspaceId, tuple[float, State]] = {}
         self._began: set[WorkspaceId] = set()
@@ -51,8 +51,8 @@ class Changeover:
         return state
 
     def _look(self, workspace: WorkspaceId, before: State | None) -> State:
-        used = self._vectors.in_use(workspace)
-        if used is None or used == self._embedder.profile:
+        used = self.vectors.in_use(workspace)
+        if used is None or used == self.embedder.profile:
             return State.SETTLED
         if before in (State.SETTLED, State.LEFT_BEHIND):
             return State.LEFT_BEHIND
@@ -72,15 +72,15 @@ class Changeover:
         state = self.state(grant.workspace)
         if state is State.SETTLED:
             return Standing()
-        ours = self._embedder.profile
+        ours = self.embedder.profile
         if state is State.LEFT_BEHIND:
-            used = self._vectors.in_use(grant.workspace)
+            used = self.vectors.in_use(grant.workspace)
             name = used.name if used else "another embedder"
             return Standing(
                 remark=f"this memory has changed over to {name}, and this process still asks"
                 f" with {ours.name}: what is new since may have no vector of it"
             )
-        counted = self._vectors.coverage(grant, ours)
+        counted = self.vectors.coverage(grant, ours)
         done, total = counted["embedded"], sum(counted.values())
         return Standing(
             usable=False,
@@ -91,4 +91,4 @@ class Changeover:
     def check(self, workspace: WorkspaceId) -> None:
         """Raise if questions cannot be asked by meaning."""
         if self.state(workspace) is State.CHANGING:
-            raise EmbedderUnavailable(f"changing over to {self._embedder.profile.name}")
+            raise EmbedderUnavailable(f"changing over to {self.embedder.profile.name}")
