@@ -18,6 +18,7 @@ from nexus.core.erasing import Eraser
 from nexus.core.graph import Graph
 from nexus.core.ids import AgentId, UserId, WorkspaceId
 from nexus.core.records import EmbeddingProfile
+from nexus.core.uses import Uses
 from nexus.core.window import Slot, Window
 from nexus.stores.beside import CombinedStore, Elsewhere
 from nexus.stores.inprocess import InProcessStore
@@ -30,6 +31,7 @@ PARTS = {
     "vectors": protocols.Vectors,
     "eraser": Eraser,
     "accounts": protocols.Accounts,
+    "uses": Uses,
     "window": Window,
     "graph": Graph,
     "": protocols.Store,
@@ -62,6 +64,7 @@ READS: dict[str, dict[str, Any]] = {
     "vectors.nearest": {"profile": SPACE, "vector": NEAR, "limit": 1},
     "vectors.missing": {"profile": SPACE, "limit": 1},
     "vectors.coverage": {"profile": SPACE},
+    "uses.of": {"ids": ["x"]},
     "window.epoch": {},
     "window.find": {"slots": [Slot.NOTE], "now": NOON},
     "count": {},
@@ -76,6 +79,8 @@ NOT_READS = {
     "queue.retry": "writes, for the operator; tells a number",
     "memories.put": "writes; what it returns is what it was given",
     "memories.delete": "writes",
+    "memories.mark": "writes",
+    "memories.states": "the administrator's: no content; another grant is refused",
     "vectors.put": "writes",
     "vectors.profiles": "names of embedders, of no workspace",
     "vectors.in_use": "the name of an embedder",
@@ -88,6 +93,8 @@ NOT_READS = {
     "eraser.residue": "the administrator's: numbers",
     "accounts.add": "writes",
     "accounts.spent": "the administrator's: numbers",
+    "uses.add": "writes",
+    "uses.tidy": "writes; tells a number",
     "window.put": "writes",
     "window.drop": "writes; tells a number",
     "window.prune": "writes, for the worker; tells a number",

@@ -13,6 +13,7 @@ from nexus.testing.suites.ledger import LedgerSuite
 from nexus.testing.suites.memories import MemoriesSuite
 from nexus.testing.suites.queue import QueueSuite
 from nexus.testing.suites.shelves import ShelvesSuite
+from nexus.testing.suites.uses import UsesSuite
 from nexus.testing.suites.vectors import VectorsSuite
 from nexus.testing.suites.whole import WholeSuite
 from nexus.testing.suites.window import WindowSuite
@@ -65,6 +66,11 @@ class TestAccess(AccessSuite):
 
 @pytest.mark.requirement("C4")
 class TestAccounts(AccountsSuite):
+    pass
+
+
+@pytest.mark.requirement("C4", "E23")
+class TestUses(UsesSuite):
     pass
 
 

@@ -86,12 +86,26 @@ def memory_json(memory: Memory) -> dict[str, Any]:
         "thread": memory.thread,
         "tags": list(memory.tags),
         "learned": memory.learned,
+        "archived": memory.archived,
         "metadata": dict(memory.metadata),
         "body": dict(memory.body),
     }
 
 
-def memory_from_json(data: Mapping[str, Any], workspace: WorkspaceId) -> Memory:
+def content_json(memory: Memory) -> dict[str, Any]:
+    """What a memory holds, without the state that may change while it stays the same."""
+    told = memory_json(memory)
+    del told["tier"], told["archived"]
+    return told
+
+
+def memory_from_json(
+    data: Mapping[str, Any],
+    workspace: WorkspaceId,
+    tier: str | None = None,
+    archived: bool | None = None,
+) -> Memory:
+    """The memory; its state is the one given, or else the one it is told with."""
     return Memory(
         id=data["id"],
         workspace=workspace,
@@ -107,7 +121,7 @@ def memory_from_json(data: Mapping[str, Any], workspace: WorkspaceId) -> Memory:
         trust=TRUSTS[data["trust"]],
         confidence=data["confidence"],
         salience=data["salience"],
-        tier=TIERS[data["tier"]],
+        tier=TIERS[tier or data.get("tier", "short")],
         valid_from=_parse_or_none(data["valid_from"]),
         valid_to=_parse_or_none(data["valid_to"]),
         speaker=data["speaker"],
@@ -116,6 +130,7 @@ def memory_from_json(data: Mapping[str, Any], workspace: WorkspaceId) -> Memory:
         thread=data["thread"],
         tags=tuple(data["tags"]),
         learned=data["learned"],
+        archived=data.get("archived", False) if archived is None else bool(archived),
         metadata=data["metadata"],
         body=data["body"],
     )

@@ -24,7 +24,7 @@ from .errors import InvalidInput
 from .records import Event, Memory
 
 FIELDS = (
-    "id kind text scope speaker role source thread tags tier trust "
+    "id kind text scope speaker role source thread tags tier archived trust "
     "confidence salience at recorded_at valid_from valid_to subject predicate object"
 ).split()
 

@@ -30,6 +30,7 @@ class Shelf(StrEnum):
     EVENTS = "events"
     MEMORIES = "memories"
     VECTORS = "vectors"
+    USES = "uses"
     TOMBSTONES = "tombstones"
     SPENDING = "spending"
     WINDOW = "window"
@@ -153,6 +154,26 @@ class Position:
         told = json.loads(line)
         profile = EmbeddingProfile(**told["profile"])
         return cls(memory=told["memory"], profile=profile, data=b64decode(told["data"]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Used:
+    """The uses of a memory in one place, which is known by its digest."""
+
+    memory: str
+    place: str
+    owner: str | None  # the digest of whose place it is
+    count: int
+    conversations: list[str]
+    last_at: str
+
+    @property
+    def line(self) -> str:
+        return canonical_json(asdict(self))
+
+    @classmethod
+    def of(cls, line: str) -> Used:
+        return cls(**json.loads(line))
 
 
 def stone_line(stone: Tombstone) -> str:

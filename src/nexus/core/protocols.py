@@ -32,13 +32,16 @@ from .records import (
     NewEvent,
     Progress,
     Receipt,
+    Tier,
 )
+from .uses import Uses
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from .graph import Graph
+    from .states import State
     from .window import Window
 
     Floats = NDArray[np.float32]
@@ -211,6 +214,39 @@ class Memories(Protocol):
         """
         ...
 
+    def mark(
+        self,
+        workspace: WorkspaceId,
+        ids: Sequence[str],
+        *,
+        tier: Tier | None = None,
+        archived: bool | None = None,
+    ) -> int:
+        """Change the state of these, and nothing else; how many were otherwise before.
+
+        Keywords and vectors stay. It is kept when a memory is derived again; a draft that says
+        `long` makes it so, and none makes it `short`. The epochs of their labels grow.
+        """
+        ...
+
+    def states(
+        self,
+        grant: Grant,
+        *,
+        after: str | None = None,
+        limit: int,
+        used_since: datetime | None = None,
+        idle_since: datetime | None = None,
+    ) -> list[State]:
+        """Light rows for sweeps, in an order of the store's own; the administrator's.
+
+        Of what fades: tier short, neither pinned nor archived. With `idle_since` of these only
+        what is from before and whose conversation has had no word since. With `used_since`
+        whatever was used since, in any state. Their uses are those that every reader of a
+        memory may know of: in places whose scope is in its label.
+        """
+        ...
+
     def delete(self, workspace: WorkspaceId, ids: Sequence[str]) -> int:
         """Remove these with their keywords, links and vectors. Sources stay."""
         ...
@@ -305,6 +341,9 @@ class Store(Protocol):
 
     @property
     def accounts(self) -> Accounts: ...
+
+    @property
+    def uses(self) -> Uses: ...
 
     @property
     def window(self) -> Window: ...

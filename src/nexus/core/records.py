@@ -207,6 +207,7 @@ class Memory:
     thread: str | None = None
     tags: tuple[str, ...] = ()
     learned: bool = False
+    archived: bool = False  # no longer brought up unasked; who asks finds it
     metadata: Metadata = field(default_factory=dict)
     body: Metadata = field(default_factory=dict)
 
@@ -356,6 +357,7 @@ class Erased:
     queued: int = 0
     window: int = 0  # what lay in windows: summaries, notes, contexts
     graph: int = 0  # memories in a graph beside the records
+    uses: int = 0  # how often something was shown, by memory and place
     keys: int = 0  # of people, destroyed: what was sealed with one of them is lost for ever
 
 

@@ -81,6 +81,7 @@ class CombinedStore:
         self.queue = records.queue
         self.memories = records.memories
         self.accounts = records.accounts
+        self.uses = records.uses
         self.graph: Graph = graph or records.graph
         self.vectors: Vectors = vectors or records.vectors
         self.window: Window = window or records.window

@@ -22,6 +22,7 @@ from ..core.access import Grant, Label, check_grant
 from ..core.bm25 import K1, B, best_possible, inverse_frequency
 from ..core.candidate import Candidate
 from ..core.chain import GENESIS, commitment, content_of, link, new_salt, same_content
+from ..core.codec import content_json
 from ..core.derive import (
     NAMED,
     Source,
@@ -39,7 +40,7 @@ from ..core.filters import Filter, matches
 from ..core.graph import RecordsGraph
 from ..core.ids import WorkspaceId
 from ..core.metrics import CacheUse
-from ..core.moving import Mover
+from ..core.moving import Mover, check_administrator
 from ..core.protocols import Floats, Scored
 from ..core.records import (
     Draft,
@@ -55,12 +56,24 @@ from ..core.records import (
     Spent,
     Stage,
     Task,
+    Tier,
     Tombstone,
     Waiting,
 )
 from ..core.scope import Scope
+from ..core.states import State, in_state, pinned, state_of
 from ..core.text import terms
+from ..core.uses import NewUse, Use, place_digest
 from .checks import DIGITS, check_vector, day_of, entered, ranked, recorded
+from .inprocess_uses import (
+    PlacesOfUse,
+    UsesThere,
+    common_use,
+    drop_stray_uses,
+    erase_uses,
+    seen_use,
+    used,
+)
 from .inprocess_window import InProcessWindow, erase_from_window
 
 LEASE = timedelta(seconds=30)
@@ -100,6 +113,7 @@ class _Workspace:
     vectors: dict[str, dict[str, Floats]] = field(default_factory=lambda: defaultdict(dict))
     tombstones: list[Tombstone] = field(default_factory=list)
     bills: dict[tuple[datetime, str, str], Spent] = field(default_factory=dict)
+    uses: dict[str, PlacesOfUse] = field(default_factory=dict)  # by memory id
     epochs: Counter[Label] = field(default_factory=Counter)  # writes into each label
     profile: EmbeddingProfile | None = None  # which vectors questions are asked with
 
@@ -400,14 +414,23 @@ class InProcessMemories(_Part):
             if len(present) < len(found) or draft.id in erased:
                 continue
             kept.append(derive(workspace, draft, present))
+        kept = [self._as_known(home, memory) for memory in kept]
         for memory in kept:
             before = home.memories.get(memory.id)
-            if before != memory:
+            if before is None or content_json(before) != content_json(memory):
                 self._forget_vectors(home, memory.id)
                 home.epochs.update(each.label for each in (before, memory) if each)
+            elif before != memory:
+                home.epochs[memory.label] += 1
             home.memories[memory.id] = memory
             home.words[memory.id] = terms(keyword_text(memory))
         return kept
+
+    @staticmethod
+    def _as_known(home: _Workspace, memory: Memory) -> Memory:
+        """With the state it has: what is derived again is not made younger, nor brought up."""
+        before = home.memories.get(memory.id)
+        return in_state(memory, tier=before.tier, archived=before.archived) if before else memory
 
     @staticmethod
     def _forget_vectors(home: _Workspace, id: str) -> int:
@@ -520,6 +543,57 @@ class InProcessMemories(_Part):
         return found
 
     @_locked
+    def mark(
+        self,
+        workspace: WorkspaceId,
+        ids: Sequence[str],
+        *,
+        tier: Tier | None = None,
+        archived: bool | None = None,
+    ) -> int:
+        home = self._state.of(workspace)
+        known = [home.memories[id] for id in dict.fromkeys(ids) if id in home.memories]
+        marked = [
+            (
+                memory,
+                replace(
+                    memory,
+                    tier=memory.tier if tier is None else tier,
+                    archived=memory.archived if archived is None else archived,
+                ),
+            )
+            for memory in known
+        ]
+        changed = [after for before, after in marked if before != after]
+        home.memories.update({memory.id: memory for memory in changed})
+        home.epochs.update({memory.label for memory in changed})
+        return len(changed)
+
+    @_locked
+    def states(
+        self,
+        grant: Grant,
+        *,
+        after: str | None = None,
+        limit: int,
+        used_since: datetime | None = None,
+        idle_since: datetime | None = None,
+    ) -> list[State]:
+        home = self._state.of(check_administrator(grant))
+        memories = sorted(home.memories.values(), key=lambda memory: memory.id)
+        late = {_conversation(m) for m in memories if idle_since and m.at >= idle_since}
+        return [
+            state_of(memory, len(home.words[memory.id]), common_use(home.uses, memory), memory.id)
+            for memory in memories
+            if memory.id > (after or "")
+            and (
+                used(home.uses, memory, used_since)
+                if used_since
+                else _fades(memory) and (idle_since is None or _conversation(memory) not in late)
+            )
+        ][:limit]
+
+    @_locked
     def delete(self, workspace: WorkspaceId, ids: Sequence[str]) -> int:
         home = self._state.of(workspace)
         kept = (home.memories.pop(id, None) for id in ids)
@@ -529,6 +603,10 @@ class InProcessMemories(_Part):
             del home.words[id]
             self._forget_vectors(home, id)
         return len(gone)
+
+
+def _fades(memory: Memory) -> bool:
+    return memory.tier is Tier.SHORT and not memory.archived and not pinned(memory)
 
 
 def _conversation(memory: Memory) -> tuple[Label, bool, str]:
@@ -700,6 +778,7 @@ class InProcessEraser(_Part):
         report = self._erase_memories(home, list(dict.fromkeys([*memories, *resting])))
         ids = [*events, *memories, *resting, *(stone.digest for stone in tombstones)]
         seen = erase_from_window(self._state.window, workspace, ids)
+        uses = erase_uses(home.uses, ids)
         queued = sum(home.work.pop(id, None) is not None for id in events)
         gone = [home.by_id[id] for id in events if id in home.by_id and home.by_id[id].event]
         for entry in gone:
@@ -707,7 +786,7 @@ class InProcessEraser(_Part):
             entry.event, entry.salt = None, b""
         known = {(stone.kind, stone.digest) for stone in home.tombstones}
         home.tombstones += [s for s in tombstones if (s.kind, s.digest) not in known]
-        return replace(report, events=len(gone), queued=queued, window=seen)
+        return replace(report, events=len(gone), queued=queued, window=seen, uses=uses)
 
     def _erase_memories(self, home: _Workspace, ids: Sequence[str]) -> Erased:
         present = [id for id in ids if id in home.memories]
@@ -755,6 +834,30 @@ def _added(one: Spent, more: Spent) -> Spent:
     )
 
 
+class InProcessUses(_Part):
+    @_locked
+    def add(self, workspace: WorkspaceId, uses: Sequence[NewUse]) -> int:
+        home = self._state.of(workspace)
+        for use in uses:
+            for id in home.memories.keys() & set(use.ids):
+                home.uses.setdefault(id, {}).setdefault(place_digest(use.place), UsesThere()).add(
+                    use
+                )
+        return len(home.memories.keys() & {id for use in uses for id in use.ids})
+
+    @_locked
+    def of(self, grant: Grant, ids: Sequence[str]) -> dict[str, Use]:
+        uses = self._state.granted(grant).uses
+        visible = {m.id for m in self._state.visible_memories(grant)}.intersection(ids)
+        found = {id: seen_use(uses, grant, id) for id in ids if id in visible}
+        return {id: use for id, use in found.items() if use.count}
+
+    @_locked
+    def tidy(self, workspace: WorkspaceId, *, before: datetime) -> int:
+        home = self._state.of(workspace)
+        return drop_stray_uses(home.uses, home.memories.keys(), before)
+
+
 class InProcessStore:
     """Everything in dictionaries. Gone when the process ends."""
 
@@ -766,6 +869,7 @@ class InProcessStore:
         self.vectors = InProcessVectors(self._state)
         self.eraser = InProcessEraser(self._state)
         self.accounts = InProcessAccounts(self._state)
+        self.uses = InProcessUses(self._state)
         self.window = self._state.window
         self.graph = RecordsGraph(self.memories)
 

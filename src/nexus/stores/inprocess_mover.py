@@ -33,6 +33,7 @@ from ..core.records import Stage
 from ..core.text import terms
 from ..core.window import item_from_json, item_to_json
 from .inprocess import InProcessVectors, _Entry, _State, _Work, _Workspace
+from .inprocess_uses import keep_use, use_lines
 
 
 class InProcessMover:
@@ -66,6 +67,7 @@ class InProcessMover:
             Shelf.EVENTS: (_entry_line(n, entry) for n, entry in enumerate(home.entries, start=1)),
             Shelf.MEMORIES: (canonical_json(memory_json(m)) for m in home.memories.values()),
             Shelf.VECTORS: self._vector_lines(home),
+            Shelf.USES: iter(use_lines(home.uses)),
             Shelf.TOMBSTONES: map(stone_line, home.tombstones),
             Shelf.SPENDING: map(bill_line, home.bills.values()),
             Shelf.WINDOW: (canonical_json(item_to_json(i)) for at, i in items if at[0] == home.id),
@@ -108,6 +110,7 @@ class InProcessMover:
 # What a record is known by. An event or a memory is the whole line: another one is Conflict.
 NAMES = {
     Shelf.VECTORS: ("memory", "profile"),
+    Shelf.USES: ("memory", "place"),
     Shelf.TOMBSTONES: ("kind", "digest"),
     Shelf.SPENDING: ("at", "purpose", "model"),
     Shelf.WINDOW: ("scope", "beside", "slot", "key"),
@@ -168,6 +171,8 @@ def _keep_memories(home: _Workspace, lines: Sequence[str]) -> None:
 def _keep(home: _Workspace, shelf: Shelf, line: str) -> None:
     if shelf is Shelf.TOMBSTONES:
         home.tombstones.append(stone_of(line))
+    elif shelf is Shelf.USES:
+        keep_use(home.uses, line)
     elif shelf is Shelf.SPENDING:
         bill = bill_of(line)
         home.bills[bill.at, bill.purpose, bill.model] = bill

@@ -16,6 +16,7 @@ from ..core.ids import WorkspaceId
 from ..core.protocols import Store
 from ..core.records import MemoryKind
 from ..core.scope import Scope
+from ..core.uses import NewUse
 from ..core.window import Slot, WindowItem
 from .samples import ACME, LATER, NOON, SPACE, draft, event, point, tell, towards
 
@@ -45,7 +46,7 @@ FACT: dict[str, Any] = {
 def fill(
     store: Store, scopes: Iterable[Scope], workspace: WorkspaceId = ACME, *, learned: bool = False
 ) -> Shelf:
-    """One event, one fact, one vector and one note in each scope, named after it."""
+    """One event, one fact with a use, one vector and one note in each scope, named after it."""
     shelf = Shelf()
     for scope in scopes:
         name = str(scope)
@@ -55,6 +56,7 @@ def fill(
         point(store, {memory.id: towards(1)}, workspace)
         lying = WindowItem(scope=scope, slot=Slot.NOTE, key="tea", value=name, at=NOON)
         store.window.put(workspace, [lying])
+        store.uses.add(workspace, [NewUse(place=scope, conversation="", ids=(memory.id,), at=NOON)])
         shelf.events[source] = shelf.memories[memory.id] = name
     return shelf
 
@@ -166,6 +168,9 @@ READS: Mapping[str, Read] = {
     ),
     "vectors.coverage": lambda store, grant, _: sum(
         store.vectors.coverage(grant, ELSEWHERE).values()
+    ),
+    "uses.of": lambda store, grant, shelf: shelf.memory_names(
+        store.uses.of(grant, list(shelf.memories))
     ),
     "window.find": lambda store, grant, _: {
         str(item.value) for item in store.window.find(grant, slots=[*Slot], now=NOON)

@@ -23,6 +23,7 @@ from .suites.ledger import LedgerSuite
 from .suites.memories import MemoriesSuite
 from .suites.queue import QueueSuite
 from .suites.shelves import ShelvesSuite
+from .suites.uses import UsesSuite
 from .suites.vectors import VectorsSuite
 from .suites.whole import WholeSuite
 from .suites.window import WindowSuite
@@ -39,6 +40,7 @@ class StoreSuite(
     LabelSuite,
     AccessSuite,
     AccountsSuite,
+    UsesSuite,
     WindowSuite,
     WholeSuite,
 ):

@@ -209,6 +209,9 @@ class _Import:
                 done.memories += len(self.store.memories.put(self.grant.workspace, batch))
             here = {draft.id for draft in ready}
             waiting = [draft for draft in waiting if draft.id not in here]
+        archived = [memory.id for memory in memories if memory.archived]
+        for ids in _batches(archived):
+            self.store.memories.mark(self.grant.workspace, ids, archived=True)
 
     def _may_rest_on(self, draft: Draft) -> bool:
         reachable = self.grant.allows(frozenset({draft.scope}))

@@ -173,8 +173,8 @@ def _whole_memory(memory: Memory) -> Memory:
     shares = (whole.confidence, whole.salience)
     if not all(isinstance(share, int | float) and 0 <= share <= 1 for share in shares):
         raise InvalidInput("confidence and salience lie between 0 and 1")
-    if not isinstance(whole.learned, bool):
-        raise InvalidInput("a memory is learned or not: true or false")
+    if not isinstance(whole.learned, bool) or not isinstance(whole.archived, bool):
+        raise InvalidInput("a memory is learned or not, and archived or not: true or false")
     if whole.kind is MemoryKind.FACT:
         check_fact(whole.fact, whole.confidence)
     return whole

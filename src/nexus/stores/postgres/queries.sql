@@ -252,16 +252,19 @@ SELECT events.workspace, seq, label, given.step, given.due_at
        leased_until = NULL, attempts = 0, error = NULL;
 
 -- memories_placed --
-SELECT id, memory, label, content, thread FROM memories
+SELECT id, memory, label, content, thread, tier, archived FROM memories
  WHERE workspace = %(workspace)s
    AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)));
 
 -- add_memory --
 INSERT INTO memories (workspace, memory, id, label, kind, at, subject, predicate, thread, speaker,
-                      role, length, asks, directs, content)
+                      role, length, asks, directs, content, tier, archived, salience, confidence,
+                      trust, pinned)
 SELECT (r ->> 0)::bigint, (r ->> 1)::bigint, r ->> 2, (r ->> 3)::integer, r ->> 4,
        (r ->> 5)::timestamptz, r ->> 6, r ->> 7, (r ->> 8)::integer, r ->> 9, r ->> 10,
-       (r ->> 11)::integer, (r ->> 12)::boolean, (r ->> 13)::boolean, r ->> 14
+       (r ->> 11)::integer, (r ->> 12)::boolean, (r ->> 13)::boolean, r ->> 14, r ->> 15,
+       (r ->> 16)::boolean, (r ->> 17)::double precision, (r ->> 18)::double precision,
+       (r ->> 19)::smallint, (r ->> 20)::boolean
   FROM jsonb_array_elements(%(rows)s::jsonb) AS r;
 
 -- thread --
@@ -348,7 +351,7 @@ SELECT place, at, id
 
 -- named --
 -- The newest are chosen before any content is read: of each name, and then of all.
-SELECT content
+SELECT content, tier, archived
   FROM (SELECT DISTINCT found.at, found.id
           FROM unnest(translate(%(labels)s, '[]', '{}')::integer[]) AS readable (label)
          CROSS JOIN jsonb_array_elements_text(%(names)s::jsonb) AS wanted (name)
@@ -438,33 +441,33 @@ DELETE FROM vectors
    AND profile IN (SELECT profile FROM profiles);
 
 -- memories_by_id --
-SELECT content
+SELECT content, tier, archived
   FROM jsonb_array_elements_text(%(ids)s::jsonb) WITH ORDINALITY AS wanted (value, key)
   JOIN memories ON memories.workspace = %(workspace)s AND memories.id = wanted.value
  WHERE label = ANY (translate(%(labels)s, '[]', '{}')::integer[])
  ORDER BY wanted.key;
 
 -- memories_by_time --
-SELECT content FROM memories
+SELECT content, tier, archived FROM memories
  WHERE workspace = %(workspace)s AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[])
  ORDER BY at DESC, id;
 
 -- memories_by_kind --
-SELECT content FROM memories
+SELECT content, tier, archived FROM memories
  WHERE workspace = %(workspace)s AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[])
    AND kind = %(kind)s
  ORDER BY at DESC, id;
 
 -- newest_of_kind --
-SELECT place, at, id, content
+SELECT place, at, id, content, tier, archived
   FROM jsonb_array_elements(%(rows)s::jsonb) WITH ORDINALITY AS given (r, place)
- CROSS JOIN LATERAL (SELECT at, id, content FROM memories
+ CROSS JOIN LATERAL (SELECT at, id, content, tier, archived FROM memories
                       WHERE workspace = (r ->> 0)::bigint AND label = (r ->> 1)::integer
                         AND kind = r ->> 2
                       ORDER BY at DESC, id LIMIT (r ->> 3)::bigint) AS found;
 
 -- memories_by_fact --
-SELECT content FROM memories
+SELECT content, tier, archived FROM memories
  WHERE workspace = %(workspace)s AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[])
    AND md5(subject) = md5(%(subject)s) AND subject = %(subject)s
    AND (%(predicate)s::text IS NULL OR predicate = %(predicate)s::text)
@@ -476,7 +479,7 @@ SELECT memory, id FROM memories
    AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[]);
 
 -- memories_by_number --
-SELECT memory, content FROM memories
+SELECT memory, content, tier, archived FROM memories
  WHERE workspace = %(workspace)s AND memory = ANY (translate(%(numbers)s, '[]', '{}')::bigint[])
    AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[]);
 
@@ -599,7 +602,7 @@ SELECT memory, label, content FROM memories
 
 -- named_since --
 -- By number: few are new, and a label may hold many.
-SELECT content FROM memories
+SELECT content, tier, archived FROM memories
  WHERE workspace = %(workspace)s AND memory > %(after)s
    AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[])
    AND kind = ANY (ARRAY(SELECT jsonb_array_elements_text(%(kinds)s::jsonb)));
@@ -636,7 +639,7 @@ SELECT relname FROM pg_class
    AND starts_with(relname, 'vectors_near_');
 
 -- without_vector --
-SELECT content FROM memories
+SELECT content, tier, archived FROM memories
  WHERE workspace = %(workspace)s AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[])
    AND NOT EXISTS (SELECT 1 FROM vectors WHERE vectors.workspace = %(workspace)s
                       AND vectors.profile = %(profile)s AND vectors.memory = memories.memory)
@@ -654,7 +657,7 @@ WITH RECURSIVE reached (id) AS (
       JOIN links ON links.workspace = %(workspace)s AND links.target = reached.id
                AND links.relation = 'derived_from'
 )
-SELECT content FROM memories JOIN reached ON memories.id = reached.id
+SELECT content, tier, archived FROM memories JOIN reached ON memories.id = reached.id
  WHERE workspace = %(workspace)s
  ORDER BY at DESC, memories.id;
 
@@ -837,6 +840,7 @@ SELECT name FROM workspaces ORDER BY name;
 SELECT (SELECT count(*) FROM events WHERE workspace = %(workspace)s),
        (SELECT count(*) FROM memories WHERE workspace = %(workspace)s),
        (SELECT count(*) FROM vectors WHERE workspace = %(workspace)s),
+       (SELECT count(*) FROM uses WHERE workspace = %(workspace)s),
        (SELECT count(*) FROM tombstones WHERE workspace = %(workspace)s),
        (SELECT count(*) FROM spending WHERE workspace = %(workspace)s),
        (SELECT count(*) FROM window_items WHERE workspace = %(workspace)s),
@@ -847,7 +851,7 @@ SELECT seq, id, content, salt, commitment, hash FROM events
  WHERE workspace = %(workspace)s AND seq > %(first)s ORDER BY seq LIMIT %(limit)s;
 
 -- standing_memories --
-SELECT memory, content FROM memories
+SELECT memory, content, tier, archived FROM memories
  WHERE workspace = %(workspace)s AND memory > %(first)s ORDER BY memory LIMIT %(limit)s;
 
 -- standing_vectors --
@@ -882,7 +886,7 @@ SELECT outbox.seq, events.id, step, spelt(due_at), attempts, error
  ORDER BY outbox.seq LIMIT %(limit)s;
 
 -- known_memories --
-SELECT id, content FROM memories
+SELECT id, content, tier, archived FROM memories
  WHERE workspace = %(workspace)s
    AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)));
 
@@ -951,3 +955,110 @@ SELECT 1
 
 -- destroy_key --
 DELETE FROM keys WHERE workspace = %(workspace)s AND id = %(id)s;
+
+-- fading --
+-- The conditions are those of the index, which holds all that is asked for.
+SELECT memory, id, label, kind, at, length, salience, confidence, trust, 'short', false, false
+  FROM memories
+ WHERE workspace = %(workspace)s AND memory > %(after)s
+   AND tier = 'short' AND NOT pinned AND NOT archived
+ ORDER BY memory LIMIT %(limit)s;
+
+-- fading_in_idle_conversations --
+SELECT memory, id, label, kind, at, length, salience, confidence, trust, 'short', false, false
+  FROM memories
+ WHERE workspace = %(workspace)s AND memory > %(after)s
+   AND tier = 'short' AND NOT pinned AND NOT archived AND at < %(since)s::timestamptz
+   AND NOT EXISTS (SELECT 1 FROM memories AS later
+                    WHERE later.workspace = %(workspace)s AND later.label = memories.label
+                      AND later.thread = memories.thread AND later.at >= %(since)s::timestamptz
+                   OFFSET 0)
+ ORDER BY memory LIMIT %(limit)s;
+
+-- used_lately --
+-- By id: the index of uses gives them in that order.
+SELECT memory, memories.id, label, kind, at, length, salience, confidence, trust, tier, archived,
+       pinned
+  FROM (SELECT DISTINCT id FROM uses
+         WHERE workspace = %(workspace)s AND id > %(after)s AND last_at >= %(since)s::timestamptz
+           AND EXISTS (SELECT 1 FROM memories WHERE memories.workspace = %(workspace)s
+                          AND memories.id = uses.id)
+         ORDER BY id LIMIT %(limit)s) AS used
+  JOIN memories ON memories.workspace = %(workspace)s AND memories.id = used.id
+ ORDER BY used.id;
+
+-- any_uses --
+SELECT 1 FROM uses WHERE workspace = %(workspace)s LIMIT 1;
+
+-- label_sets --
+SELECT label, learned, scopes FROM labels WHERE workspace = %(workspace)s;
+
+-- uses_of --
+SELECT id, label, count, conversations, spelt(last_at) FROM uses
+ WHERE workspace = %(workspace)s
+   AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)));
+
+-- uses_seen --
+-- Only of memories that may be seen, and in places that may be read.
+SELECT uses.id, uses.label, count, conversations, spelt(last_at)
+  FROM memories JOIN uses ON uses.workspace = %(workspace)s AND uses.id = memories.id
+ WHERE memories.workspace = %(workspace)s
+   AND memories.id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)))
+   AND memories.label = ANY (translate(%(labels)s, '[]', '{}')::integer[])
+   AND uses.label = ANY (translate(%(labels)s, '[]', '{}')::integer[]);
+
+-- among_memories --
+SELECT id FROM memories
+ WHERE workspace = %(workspace)s
+   AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)));
+
+-- put_use --
+INSERT INTO uses (workspace, label, id, count, conversations, last_at, owner)
+SELECT (r ->> 0)::bigint, (r ->> 1)::integer, r ->> 2, (r ->> 3)::bigint, r ->> 4,
+       (r ->> 5)::timestamptz, r ->> 6
+  FROM jsonb_array_elements(%(rows)s::jsonb) AS r
+    ON CONFLICT (workspace, label, id) DO UPDATE
+   SET count = excluded.count, conversations = excluded.conversations,
+       last_at = excluded.last_at;
+
+-- move_use --
+INSERT INTO uses (workspace, label, id, count, conversations, last_at, owner)
+SELECT (r ->> 0)::bigint, (r ->> 1)::integer, r ->> 2, (r ->> 3)::bigint, r ->> 4,
+       (r ->> 5)::timestamptz, r ->> 6
+  FROM jsonb_array_elements(%(rows)s::jsonb) AS r
+    ON CONFLICT DO NOTHING;
+
+-- erase_uses --
+-- Of what is gone, in places that are gone, and in those of people who are gone.
+DELETE FROM uses
+ WHERE workspace = %(workspace)s
+   AND (id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)))
+        OR owner = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)))
+        OR label = ANY (ARRAY(SELECT labels.label FROM labels
+                               WHERE labels.workspace = %(workspace)s
+                                 AND md5(scopes) = ANY (ARRAY(
+                                     SELECT md5('["' || value || '"]')
+                                       FROM jsonb_array_elements_text(%(ids)s::jsonb) AS value)))));
+
+-- drop_stray_uses --
+-- Of memories that went otherwise than by forgetting, and did not come back.
+DELETE FROM uses
+ WHERE workspace = %(workspace)s AND last_at < %(before)s::timestamptz
+   AND NOT EXISTS (SELECT 1 FROM memories WHERE memories.workspace = %(workspace)s
+                      AND memories.id = uses.id);
+
+-- mark_memories --
+-- Postings and vectors stay as they are.
+UPDATE memories SET tier = coalesce(%(tier)s::text, tier),
+                    archived = coalesce(%(archived)s::boolean, archived)
+ WHERE workspace = %(workspace)s
+   AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)))
+   AND (tier <> coalesce(%(tier)s::text, tier)
+        OR archived <> coalesce(%(archived)s::boolean, archived))
+RETURNING label;
+
+-- standing_uses --
+SELECT uses.label, uses.id, scopes, count, conversations, spelt(last_at), owner
+  FROM uses JOIN labels ON labels.workspace = uses.workspace AND labels.label = uses.label
+ WHERE uses.workspace = %(workspace)s AND (uses.label, uses.id) > (%(first)s, %(second)s)
+ ORDER BY uses.label, uses.id LIMIT %(limit)s;

@@ -103,6 +103,12 @@ CREATE TABLE memories (
     length    integer NOT NULL,              -- in terms
     asks      boolean NOT NULL,              -- whether it ends with a question
     directs   boolean NOT NULL,              -- whether it says how things shall be done
+    tier      text    COLLATE "C" NOT NULL DEFAULT 'short',  -- the state, laid over the content: this …
+    archived  boolean NOT NULL DEFAULT false,  -- … and whether it is still brought up unasked
+    salience  double precision NOT NULL DEFAULT 0.5,  -- from here as in the content, for sweeps
+    confidence double precision NOT NULL DEFAULT 1,
+    trust     smallint NOT NULL DEFAULT 0,
+    pinned    boolean NOT NULL DEFAULT false,  -- never fades
     content   text    COLLATE "C" NOT NULL,  -- canonical JSON
     PRIMARY KEY (workspace, memory),
     UNIQUE (workspace, id)
@@ -111,10 +117,29 @@ CREATE TABLE memories (
 CREATE INDEX memories_by_time ON memories (workspace, label, at DESC, id);
 CREATE INDEX memories_by_kind ON memories (workspace, label, kind, at DESC, id);
 CREATE INDEX memories_by_number ON memories (workspace, label, memory);
-CREATE INDEX memories_by_thread ON memories (workspace, label, thread);
+CREATE INDEX memories_by_thread ON memories (workspace, label, thread, at);
 CREATE INDEX memories_by_fact ON memories (workspace, label, md5(subject))
     WHERE subject IS NOT NULL;
 CREATE INDEX memories_in_time ON memories USING brin (at);
+
+-- All that a sweep wants to know of what fades, so that it reads no content and nothing archived.
+CREATE INDEX memories_fading ON memories (workspace, memory)
+    INCLUDE (id, label, thread, kind, at, length, salience, confidence, trust)
+    WHERE tier = 'short' AND NOT pinned AND NOT archived;
+
+-- How often memories were shown, by the place they were shown in.
+CREATE TABLE uses (
+    workspace     bigint  NOT NULL,
+    label         integer NOT NULL,          -- of the place's scope alone
+    id            text    COLLATE "C" NOT NULL,  -- of a memory
+    count         bigint  NOT NULL,
+    conversations text    COLLATE "C" NOT NULL,  -- digests, with a space between them
+    last_at       timestamptz NOT NULL,
+    owner         text    COLLATE "C",       -- digest of whose place it is; NULL: nobody's
+    PRIMARY KEY (workspace, label, id)
+) WITH (fillfactor = 70);
+
+CREATE INDEX uses_by_memory ON uses (workspace, id, last_at);
 
 -- A conversation inside a label: the thread a caller named, or else a day.
 CREATE TABLE threads (
@@ -477,7 +502,7 @@ BEGIN
             '::bigint[])::bigint[]))', walled);
     END LOOP;
     FOREACH walled IN ARRAY ARRAY['labels', 'events', 'memories', 'threads', 'names', 'postings',
-                                  'vectors', 'window_items'] LOOP
+                                  'vectors', 'window_items', 'uses'] LOOP
         EXECUTE format('CREATE POLICY bound ON %I USING ('
             'workspace = ANY ((SELECT nullif(current_setting(''nexus.workspace'', true), '''')'
             '::bigint[])::bigint[])'
@@ -487,7 +512,7 @@ BEGIN
     END LOOP;
     FOREACH walled IN ARRAY ARRAY['workspaces', 'commits', 'labels', 'label_scopes', 'events', 'outbox',
                                   'memories', 'threads', 'links', 'names', 'postings', 'vectors',
-                                  'tombstones', 'keys', 'spending', 'window_items'] LOOP
+                                  'tombstones', 'keys', 'spending', 'window_items', 'uses'] LOOP
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', walled);
         EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', walled);
         EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON %I TO nexus_app', walled);

@@ -129,7 +129,7 @@ class SealedSession:
     def run(self, name: str, values: Mapping[str, object] = {}, /) -> Rows:
         if name == "texts":
             rows = self._opened("memories_by_id", self._session.run("memories_by_id", values))
-            told = (json.loads(content) for (content,) in rows)
+            told = (json.loads(content) for content, *_ in rows)
             return SealedRows(((each["id"], each["text"]) for each in told), -1)
         if name in ("put_window_item", "move_window_item"):
             values = {**values, "content": self._sealed_item(values)}
@@ -245,7 +245,7 @@ class SealedSession:
         """With which keys these events and memories are sealed."""
         bound = {"workspace": workspace, "ids": json.dumps(sorted(ids))}
         cells = dict(self._session.run("known_events", bound).fetchall())
-        cells |= dict(self._session.run("known_memories", bound).fetchall())
+        cells |= {id: cell for id, cell, *_ in self._session.run("known_memories", bound)}
         return {id: key_ids(json.loads(cell)["sealed"]) for id, cell in cells.items() if cell}
 
     def _sealed_item(self, values: Mapping[str, Any]) -> str:

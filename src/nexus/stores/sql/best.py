@@ -80,5 +80,8 @@ def names(
         return known | dict(session.run("ids_by_number", bound).fetchall()) if rest else known
     bound = {**view.parameters, "numbers": json.dumps(wanted)}
     rows = session.run("memories_by_number", bound)
-    memories = ((number, memory_from_json(json.loads(c), grant.workspace)) for number, c in rows)
+    memories = (
+        (number, memory_from_json(json.loads(content), grant.workspace, *state))
+        for number, content, *state in rows
+    )
     return {number: memory.id for number, memory in memories if matches(where, memory)}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 from ...core.codec import event_from_json, memory_from_json
@@ -24,22 +24,23 @@ LONGEST = 4_000  # characters of a text that is kept
 class Decoded(Generic[T]):
     """Two rounds of records: what is asked for again goes along into the next one."""
 
-    def __init__(self, read: Callable[[Mapping[str, Any], WorkspaceId], T]) -> None:
+    def __init__(self, read: Callable[..., T]) -> None:
         self._read = read
-        self._now: dict[tuple[str, str], T] = {}
-        self._before: dict[tuple[str, str], T] = {}
+        self._now: dict[tuple[Any, ...], T] = {}
+        self._before: dict[tuple[Any, ...], T] = {}
         self._began = time.monotonic()
 
-    def __call__(self, content: str, workspace: WorkspaceId) -> T:
-        key = (workspace.value, content)
+    def __call__(self, content: str, workspace: WorkspaceId, *state: Any) -> T:
+        """The record of this content; what else it is read with, such as a tier, tells it apart."""
+        key = (workspace.value, content, *state)
         known = self._now.get(key)
         if known is None:
-            known = self._before.get(key) or self._read(json.loads(content), workspace)
+            known = self._before.get(key) or self._read(json.loads(content), workspace, *state)
             if len(content) <= LONGEST:
                 self._keep(key, known)
         return known
 
-    def _keep(self, key: tuple[str, str], record: T) -> None:
+    def _keep(self, key: tuple[Any, ...], record: T) -> None:
         if len(self._now) >= MOST or time.monotonic() - self._began > ROUND_SECONDS:
             self._before, self._now = self._now, {}
             self._began = time.monotonic()

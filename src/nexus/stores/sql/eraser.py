@@ -14,6 +14,7 @@ from .decoded import forget_decoded
 from .labels import known_workspace, workspace_number
 from .memories import delete_memories
 from .session import Connections, Row, Session
+from .uses import erase_uses
 from .window import erase_from_window
 
 
@@ -26,7 +27,9 @@ class SqlEraser:
             number = known_workspace(session, workspace)
             bound = {"workspace": number, "ids": json.dumps(list(ids))}
             rows = session.run("resting_on", bound).fetchall()
-        return [memory_from_json(json.loads(content), workspace) for (content,) in rows]
+        return [
+            memory_from_json(json.loads(content), workspace, *state) for content, *state in rows
+        ]
 
     def erase(
         self,
@@ -41,16 +44,17 @@ class SqlEraser:
             # Asked here, not before: somebody may just have learned from what is to go.
             given = {"workspace": number, "ids": json.dumps([*events, *memories])}
             found = session.run("resting_on", given).fetchall()
-            resting = [json.loads(content)["id"] for (content,) in found]
+            resting = [json.loads(content)["id"] for content, *_ in found]
             report = delete_memories(session, workspace, dict.fromkeys([*memories, *resting]))
             self._also_erase(session)
             gone_ids = [*events, *memories, *resting, *(stone.digest for stone in tombstones)]
             seen = erase_from_window(session, number, gone_ids)
+            uses = erase_uses(session, number, gone_ids)
             rows = [(number, id) for id in events]
             queued = session.run_many("drop_any_work", rows)
             gone = session.run_many("erase_event", rows)
             session.run_many("add_tombstone", [_stone_row(number, stone) for stone in tombstones])
-            return replace(report, events=gone, queued=queued, window=seen)
+            return replace(report, events=gone, queued=queued, window=seen, uses=uses)
 
         erased = self._connections.write(erase)
         forget_decoded()

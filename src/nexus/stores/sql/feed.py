@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -117,11 +118,11 @@ def named_since(session: Session, view: Readable, grant: Grant, after: int) -> l
     """What this view shows of kinds that have names, with larger numbers than this one."""
     bound = {**view.parameters, "kinds": NAMED_KINDS, "after": after}
     rows = session.run("named_since", bound).fetchall()
-    return [_memory(text, grant.workspace) for (text,) in rows]
+    return [_memory(text, grant.workspace, *state) for text, *state in rows]
 
 
-def _memory(text: str, workspace: WorkspaceId) -> Memory:
-    return memory_from_json(json.loads(text), workspace)
+def _memory(text: str, workspace: WorkspaceId, *state: Any) -> Memory:
+    return memory_from_json(json.loads(text), workspace, *state)
 
 
 def next_vectors(

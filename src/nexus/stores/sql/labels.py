@@ -146,7 +146,11 @@ def locked_workspace(session: Session, workspace: WorkspaceId) -> int:
 
 def label_number(session: Session, workspace: int, label: Label, *, learned: bool = False) -> int:
     """The number of a label on one of its two shelves."""
-    scopes = _digests(label)
+    return label_of(session, workspace, _digests(label), learned=learned)
+
+
+def label_of(session: Session, workspace: int, scopes: list[str], *, learned: bool = False) -> int:
+    """The number of the label of these scopes, which are known by their digests."""
     named = {"workspace": workspace, "scopes": canonical_json(scopes), "learned": learned}
     row = session.run("label", named).fetchone()
     if row:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
-from typing import NamedTuple, TypeGuard
+from typing import NamedTuple
 
 from ...core.access import Grant
 from ...core.candidate import Candidate
 from ...core.canonical import canonical_json, time_text
-from ...core.codec import event_from_json, memory_from_json, memory_json
+from ...core.codec import content_json, event_from_json, memory_from_json
 from ...core.derive import (
     NAMED,
     Source,
@@ -24,11 +24,13 @@ from ...core.derive import (
     looked_up_by,
     thread_name,
 )
-from ...core.filters import Condition, Every, Filter, Op, matches
+from ...core.filters import Filter, matches
 from ...core.ids import WorkspaceId
 from ...core.protocols import Scored
-from ...core.records import Draft, Erased, Memory, MemoryKind
+from ...core.records import Draft, Erased, Memory, MemoryKind, Tier
+from ...core.states import in_state, pinned
 from ...core.text import terms
+from .asked import FEW_LABELS, asked_about, only_a_kind
 from .decoded import read_memory
 from .keywords import Keywords
 from .labels import (
@@ -41,11 +43,10 @@ from .labels import (
 )
 from .outgoing import going_out
 from .session import Connections, Row, Session
+from .states import SqlStates, mark_memories
 
-FEW_LABELS = 16  # a viewer's places; an administrator's are many
 
-
-class SqlMemories:
+class SqlMemories(SqlStates):
     def __init__(self, connections: Connections, keywords: Keywords) -> None:
         self._connections = connections
         self._keywords = keywords
@@ -57,21 +58,21 @@ class SqlMemories:
         with self._connections.reading() as session:
             bound = {**readable(session, grant).parameters, "ids": json.dumps(ids)}
             rows = session.run("memories_by_id", bound).fetchall()
-        return _read(grant, (content for (content,) in rows))
+        return _read(grant, rows)
 
     def find(
         self, grant: Grant, *, where: Filter | None = None, limit: int | None = None
     ) -> list[Memory]:
         with self._connections.reading() as session:
             view = readable(session, grant)
-            if limit is not None and _only_a_kind(where) and len(view.labels) <= FEW_LABELS:
+            if limit is not None and only_a_kind(where) and len(view.labels) <= FEW_LABELS:
                 places = view.places(where.value, limit)
                 found = newest_first(session.read_each("newest_of_kind", places))[:limit]
-                return _read(grant, (content for _, _, content in found))
+                return _read(grant, (row[2:] for row in found))
             bound = view.parameters
-            query, about = _about(where)
+            query, about = asked_about(where)
             rows = session.run(query, {**bound, **about})
-            each = going_out(grant, (_memory(content, grant.workspace) for (content,) in rows))
+            each = going_out(grant, (_memory(grant.workspace, *row) for row in rows))
             return list(islice((memory for memory in each if matches(where, memory)), limit))
 
     def matching(
@@ -132,7 +133,7 @@ class SqlMemories:
                 return []
             bound = {**view.with_names, **wanted}
             rows = session.run("named", bound).fetchall()
-        return _read(grant, (content for (content,) in rows))
+        return _read(grant, rows)
 
     def neighbours(
         self, grant: Grant, ids: Sequence[str], *, reach: int
@@ -146,36 +147,14 @@ class SqlMemories:
         )
 
 
-def _read(grant: Grant, contents: Iterable[str]) -> list[Memory]:
-    return list(going_out(grant, (read_memory(each, grant.workspace) for each in contents)))
+def _read(grant: Grant, rows: Iterable[Row]) -> list[Memory]:
+    """Rows of a content and its state."""
+    read = (read_memory(content, grant.workspace, *state) for content, *state in rows)
+    return list(going_out(grant, read))
 
 
-def _memory(content: str, workspace: WorkspaceId) -> Memory:
-    return memory_from_json(json.loads(content), workspace)
-
-
-def _about(where: Filter | None) -> tuple[str, dict[str, str | None]]:
-    """The query for what a filter insists on: a subject (and predicate), a kind, or nothing."""
-    parts = where.parts if isinstance(where, Every) else (where,)
-    wanted = {
-        part.field: part.value
-        for part in parts
-        if isinstance(part, Condition) and part.op is Op.EQ and isinstance(part.value, str)
-    }
-    if "subject" in wanted:
-        told = {"subject": wanted["subject"], "predicate": wanted.get("predicate")}
-        return "memories_by_fact", told
-    if "kind" in wanted:
-        return "memories_by_kind", {"kind": str(wanted["kind"])}
-    return "memories_by_time", {}
-
-
-def _only_a_kind(where: Filter | None) -> TypeGuard[Condition]:
-    return (
-        isinstance(where, Condition)
-        and (where.field, where.op) == ("kind", Op.EQ)
-        and isinstance(where.value, str)
-    )
+def _memory(workspace: WorkspaceId, content: str, tier: str, archived: bool) -> Memory:
+    return memory_from_json(json.loads(content), workspace, tier, archived)
 
 
 def _put(session: Session, workspace: WorkspaceId, drafts: Sequence[Draft]) -> list[Memory]:
@@ -185,13 +164,24 @@ def _put(session: Session, workspace: WorkspaceId, drafts: Sequence[Draft]) -> l
     whole = [draft for draft in drafts if sources.keys() >= set(draft.sources)]
     derived = [derive(workspace, draft, sources) for draft in whole]
     erased = _erased(session, number, [memory.id for memory in derived])
-    kept = [memory for memory in derived if memory.id not in erased]
+    known = _known(session, number, [memory.id for memory in derived])
+    kept = [_as_known(memory, known) for memory in derived if memory.id not in erased]
     last = {memory.id: memory for memory in kept}  # of two with the same id, the later one
-    known = _known(session, number, list(last))
     changed = [memory for memory in last.values() if _changed(known.get(memory.id), memory)]
     _delete(session, number, workspace, [known[m.id] for m in changed if m.id in known])
     add_memories(session, number, changed)
+    longer = [id for id, memory in last.items() if id in known and memory.tier != known[id].tier]
+    if longer:
+        mark_memories(session, workspace, longer, tier=Tier.LONG)
     return kept
+
+
+def _as_known(memory: Memory, known: Mapping[str, _Known]) -> Memory:
+    """With the state it has: what is derived again is not made younger, nor brought up again."""
+    before = known.get(memory.id)
+    if before is None:
+        return memory
+    return in_state(memory, tier=Tier(before.tier), archived=bool(before.archived))
 
 
 class _Known(NamedTuple):
@@ -202,6 +192,11 @@ class _Known(NamedTuple):
     label: int
     content: str
     thread: int
+    tier: str
+    archived: bool
+
+    def told(self, workspace: WorkspaceId) -> Memory:
+        return _memory(workspace, self.content, self.tier, self.archived)
 
 
 def _known(session: Session, number: int, ids: Sequence[str]) -> dict[str, _Known]:
@@ -223,7 +218,7 @@ def _sources(
     }
     rest = [id for id in ids if id not in found]
     known = _known(session, number, rest).values()
-    return found | {each.id: _memory(each.content, workspace) for each in known}
+    return found | {each.id: each.told(workspace) for each in known}
 
 
 def _erased(session: Session, number: int, ids: Sequence[str]) -> set[str]:
@@ -232,7 +227,7 @@ def _erased(session: Session, number: int, ids: Sequence[str]) -> set[str]:
 
 
 def _changed(known: _Known | None, memory: Memory) -> bool:
-    return known is None or known.content != canonical_json(memory_json(memory))
+    return known is None or known.content != canonical_json(content_json(memory))
 
 
 def add_memories(session: Session, number: int, memories: Sequence[Memory]) -> None:
@@ -286,7 +281,13 @@ class _Row(NamedTuple):
             len(self.words),
             asks(memory.text),
             directs(memory),
-            canonical_json(memory_json(memory)),
+            canonical_json(content_json(memory)),
+            memory.tier.value,
+            memory.archived,
+            float(memory.salience),
+            float(memory.confidence),
+            memory.trust.value,
+            pinned(memory),
         )
 
     @property
@@ -353,9 +354,7 @@ def _delete(
         return Erased()
     keywords = _delete_postings(session, number, gone)
     names = [
-        name
-        for known in gone
-        for name in _name_rows(number, known.label, _memory(known.content, workspace))
+        name for known in gone for name in _name_rows(number, known.label, known.told(workspace))
     ]
     if names:
         session.run_many("drop_name", names)

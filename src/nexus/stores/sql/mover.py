@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from ...core.access import Grant
-from ...core.canonical import text_time, time_text
+from ...core.canonical import canonical_json, text_time, time_text
 from ...core.codec import event_from_json, memory_from_json
 from ...core.errors import Conflict
 from ...core.ids import WorkspaceId
@@ -18,6 +18,7 @@ from ...core.moving import (
     Position,
     Shelf,
     Standing,
+    Used,
     Work,
     bill_line,
     bill_of,
@@ -29,7 +30,7 @@ from ...core.moving import (
 from ...core.protocols import Floats
 from ...core.records import EmbeddingProfile, Spent, Tombstone
 from ...core.window import item_from_json
-from .labels import chain_end, known_workspace, label_number, workspace_number
+from .labels import chain_end, known_workspace, label_number, label_of, workspace_number
 from .memories import add_memories
 from .session import Connections, Row, Session
 from .vectors import profile_number, put_vectors
@@ -40,6 +41,7 @@ START: Mapping[Shelf, Place] = {
     Shelf.EVENTS: [0],
     Shelf.MEMORIES: [0],
     Shelf.VECTORS: [0, 0],
+    Shelf.USES: [0, ""],
     Shelf.TOMBSTONES: ["", ""],
     Shelf.SPENDING: ["", "", ""],
     Shelf.WINDOW: [0, "", ""],
@@ -49,6 +51,7 @@ QUERIES = {
     Shelf.EVENTS: "standing_events",
     Shelf.MEMORIES: "standing_memories",
     Shelf.VECTORS: "standing_vectors",
+    Shelf.USES: "standing_uses",
     Shelf.TOMBSTONES: "standing_tombstones",
     Shelf.SPENDING: "standing_spending",
     Shelf.WINDOW: "standing_window",
@@ -104,6 +107,24 @@ def _entry_line(row: Row) -> str:
     return Entry(number=seq, id=id, content=content, salt=salt, commitment=promise, hash=hash).line
 
 
+def _memory_line(content: str, tier: str, archived: bool) -> str:
+    """The content with the state laid over it."""
+    return canonical_json({**json.loads(content), "tier": tier, "archived": bool(archived)})
+
+
+def _use_line(row: Row) -> str:
+    _, id, scopes, count, conversations, last_at, owner = row
+    (place,) = json.loads(scopes)
+    return Used(
+        memory=id,
+        place=place,
+        owner=owner,
+        count=count,
+        conversations=conversations.split(),
+        last_at=last_at,
+    ).line
+
+
 def _position_line(row: Row) -> str:
     _, _, id, provider, model, dimension, revision, data = row
     profile = EmbeddingProfile(
@@ -139,8 +160,9 @@ def _work_line(row: Row) -> str:
 
 LINES: Mapping[Shelf, Callable[[Row], str]] = {
     Shelf.EVENTS: _entry_line,
-    Shelf.MEMORIES: lambda row: row[-1],
+    Shelf.MEMORIES: lambda row: _memory_line(*row[1:]),
     Shelf.VECTORS: _position_line,
+    Shelf.USES: _use_line,
     Shelf.TOMBSTONES: _stone_line,
     Shelf.SPENDING: _bill_line,
     Shelf.WINDOW: lambda row: row[-1],
@@ -196,9 +218,10 @@ def _keep_memories(session: Session, workspace: WorkspaceId, lines: Sequence[str
     number = workspace_number(session, workspace)
     told = {json.loads(line)["id"]: line for line in lines}
     bound = {"workspace": number, "ids": json.dumps(list(told))}
-    known = dict(session.run("known_memories", bound).fetchall())
-    for id, content in known.items():
-        if told[id] != content:
+    rows = session.run("known_memories", bound).fetchall()
+    known = {id: _memory_line(*kept) for id, *kept in rows}
+    for id, line in known.items():
+        if told[id] != line:
             raise Conflict(f"the memory {id} is there already, and another one")
     new = [line for id, line in told.items() if id not in known]
     add_memories(session, number, [memory_from_json(json.loads(each), workspace) for each in new])
@@ -217,6 +240,23 @@ def _keep_vectors(session: Session, workspace: WorkspaceId, lines: Sequence[str]
         (known,) = session.run("count_known_vectors", bound).fetchone()
         new += put_vectors(session, workspace, profile, vectors) - known
     return new
+
+
+def _keep_uses(session: Session, workspace: WorkspaceId, lines: Sequence[str]) -> int:
+    number = workspace_number(session, workspace)
+    rows = [
+        (
+            number,
+            label_of(session, number, [use.place]),
+            use.memory,
+            use.count,
+            " ".join(use.conversations),
+            use.last_at,
+            use.owner,
+        )
+        for use in map(Used.of, lines)
+    ]
+    return session.run_many("move_use", rows)
 
 
 def _keep_stones(session: Session, workspace: WorkspaceId, lines: Sequence[str]) -> int:
@@ -270,6 +310,7 @@ KEEPERS: Mapping[Shelf, Callable[[Session, WorkspaceId, Sequence[str]], int]] = 
     Shelf.EVENTS: _keep_events,
     Shelf.MEMORIES: _keep_memories,
     Shelf.VECTORS: _keep_vectors,
+    Shelf.USES: _keep_uses,
     Shelf.TOMBSTONES: _keep_stones,
     Shelf.SPENDING: _keep_bills,
     Shelf.WINDOW: _keep_items,

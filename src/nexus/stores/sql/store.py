@@ -20,6 +20,7 @@ from .ledger import SqlLedger
 from .memories import SqlMemories
 from .queue import SqlQueue
 from .session import Connections
+from .uses import SqlUses
 from .window import SqlWindow
 
 
@@ -36,6 +37,7 @@ class SqlStore:
         self.queue = SqlQueue(connections)
         self.memories = SqlMemories(connections, keywords)
         self.accounts = SqlAccounts(connections)
+        self.uses = SqlUses(connections)
         self.window = SqlWindow(connections)
         self.graph: Graph = RecordsGraph(self.memories)
         self.vectors: Vectors

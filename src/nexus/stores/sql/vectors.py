@@ -151,7 +151,10 @@ class SqlVectors:
             bound = {**readable(session, grant).parameters, "limit": limit, "after": after}
             bound["profile"] = self._profile(session, profile)
             rows = session.run("without_vector", bound).fetchall()
-        return [memory_from_json(json.loads(content), grant.workspace) for (content,) in rows]
+        return [
+            memory_from_json(json.loads(content), grant.workspace, *state)
+            for content, *state in rows
+        ]
 
     def profiles(self) -> list[EmbeddingProfile]:
         with self._connections.reading() as session:

@@ -197,14 +197,15 @@ SELECT workspace, seq, label, ?3, ?4 FROM events
  WHERE workspace = ?1 AND id = ?2 AND content IS NOT NULL;
 
 -- memories_placed --
-SELECT memories.id, memory, label, content, thread
+SELECT memories.id, memory, label, content, thread, tier, archived
   FROM json_each(:ids) AS wanted
   CROSS JOIN memories ON memories.workspace = :workspace AND memories.id = wanted.value;
 
 -- add_memory --
 INSERT INTO memories (workspace, memory, id, label, kind, at, subject, predicate, thread, speaker,
-                      role, length, asks, directs, content)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+                      role, length, asks, directs, content, tier, archived, salience, confidence,
+                      trust, pinned)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- thread --
 SELECT thread FROM threads WHERE workspace = :workspace AND label = :label AND name = :name;
@@ -259,7 +260,7 @@ SELECT at, id FROM memories INDEXED BY memories_by_time
 
 -- named --
 -- The newest are chosen before any content is read: of each name, and then of all.
-SELECT content
+SELECT content, tier, archived
   FROM (SELECT DISTINCT names.at, names.id
           FROM json_each(:labels) AS readable
           CROSS JOIN json_each(:names) AS wanted
@@ -317,31 +318,31 @@ DELETE FROM vectors WHERE workspace = ? AND memory = ?
    AND profile IN (SELECT profile FROM profiles);
 
 -- memories_by_id --
-SELECT content
+SELECT content, tier, archived
   FROM json_each(:ids) AS wanted
   CROSS JOIN memories ON memories.workspace = :workspace AND memories.id = wanted.value
  WHERE +label IN (SELECT value FROM json_each(:labels))
  ORDER BY wanted.key;
 
 -- memories_by_time --
-SELECT content FROM memories
+SELECT content, tier, archived FROM memories
  WHERE workspace = :workspace AND label IN (SELECT value FROM json_each(:labels))
  ORDER BY at DESC, id;
 
 -- memories_by_kind --
-SELECT content FROM memories
+SELECT content, tier, archived FROM memories
  WHERE workspace = :workspace AND label IN (SELECT value FROM json_each(:labels))
    AND kind = :kind
  ORDER BY at DESC, id;
 
 -- newest_of_kind --
 -- Of one label, so that the index gives them in order and reading ends with the limit.
-SELECT at, id, content FROM memories INDEXED BY memories_by_kind
+SELECT at, id, content, tier, archived FROM memories INDEXED BY memories_by_kind
  WHERE workspace = ? AND label = ? AND kind = ?
  ORDER BY at DESC, id LIMIT ?;
 
 -- memories_by_fact --
-SELECT content FROM memories
+SELECT content, tier, archived FROM memories
  WHERE workspace = :workspace AND label IN (SELECT value FROM json_each(:labels))
    AND subject = :subject AND (:predicate IS NULL OR predicate = :predicate)
  ORDER BY at DESC, id;
@@ -353,7 +354,7 @@ SELECT memory, memories.id
  WHERE +label IN (SELECT value FROM json_each(:labels));
 
 -- memories_by_number --
-SELECT memory, content
+SELECT memory, content, tier, archived
   FROM json_each(:numbers) AS wanted
   CROSS JOIN memories ON memories.workspace = :workspace AND memories.memory = wanted.value
  WHERE +label IN (SELECT value FROM json_each(:labels));
@@ -458,7 +459,7 @@ SELECT memory, label, content FROM memories
 
 -- named_since --
 -- By number: few are new, and a label may hold many.
-SELECT content FROM memories
+SELECT content, tier, archived FROM memories
  WHERE workspace = :workspace AND memory > :after
    AND +label IN (SELECT value FROM json_each(:labels))
    AND +kind IN (SELECT value FROM json_each(:kinds));
@@ -482,7 +483,7 @@ SELECT memories.id, data
  WHERE +memories.label IN (SELECT value FROM json_each(:labels));
 
 -- without_vector --
-SELECT content FROM memories
+SELECT content, tier, archived FROM memories
  WHERE workspace = :workspace AND +label IN (SELECT value FROM json_each(:labels))
    AND NOT EXISTS (SELECT 1 FROM vectors WHERE vectors.workspace = :workspace
                       AND vectors.profile = :profile AND vectors.memory = memories.memory)
@@ -519,7 +520,7 @@ WITH RECURSIVE reached (id) AS (
       JOIN links ON links.workspace = :workspace AND links.target = reached.id
                AND links.relation = 'derived_from'
 )
-SELECT content FROM memories JOIN reached ON memories.id = reached.id
+SELECT content, tier, archived FROM memories JOIN reached ON memories.id = reached.id
  WHERE workspace = :workspace
  ORDER BY at DESC, memories.id;
 
@@ -675,6 +676,7 @@ SELECT name FROM workspaces ORDER BY name;
 SELECT (SELECT count(*) FROM events WHERE workspace = :workspace),
        (SELECT count(*) FROM memories WHERE workspace = :workspace),
        (SELECT count(*) FROM vectors WHERE workspace = :workspace),
+       (SELECT count(*) FROM uses WHERE workspace = :workspace),
        (SELECT count(*) FROM tombstones WHERE workspace = :workspace),
        (SELECT count(*) FROM spending WHERE workspace = :workspace),
        (SELECT count(*) FROM window_items WHERE workspace = :workspace),
@@ -685,7 +687,7 @@ SELECT seq, id, content, salt, commitment, hash FROM events
  WHERE workspace = :workspace AND seq > :first ORDER BY seq LIMIT :limit;
 
 -- standing_memories --
-SELECT memory, content FROM memories
+SELECT memory, content, tier, archived FROM memories
  WHERE workspace = :workspace AND memory > :first ORDER BY memory LIMIT :limit;
 
 -- standing_vectors --
@@ -719,7 +721,7 @@ SELECT outbox.seq, events.id, step, due_at, attempts, error
  ORDER BY outbox.seq LIMIT :limit;
 
 -- known_memories --
-SELECT memories.id, content
+SELECT memories.id, content, tier, archived
   FROM json_each(:ids) AS wanted
   CROSS JOIN memories ON memories.workspace = :workspace AND memories.id = wanted.value;
 
@@ -748,3 +750,95 @@ VALUES (:workspace, :label, :slot, :key, :at, :expires_at, :tied_to, :content);
 -- move_work --
 INSERT OR IGNORE INTO outbox (workspace, seq, label, step, due_at, attempts, error)
 VALUES (?, ?, ?, ?, ?, ?, ?);
+
+-- fading --
+-- The conditions are those of the index, which holds all that is asked for.
+SELECT memory, id, label, kind, at, length, salience, confidence, trust, 'short', 0, 0
+  FROM memories INDEXED BY memories_fading
+ WHERE workspace = :workspace AND memory > :after
+   AND tier = 'short' AND pinned = 0 AND archived = 0
+ ORDER BY memory LIMIT :limit;
+
+-- fading_in_idle_conversations --
+SELECT memory, id, label, kind, at, length, salience, confidence, trust, 'short', 0, 0
+  FROM memories INDEXED BY memories_fading
+ WHERE workspace = :workspace AND memory > :after
+   AND tier = 'short' AND pinned = 0 AND archived = 0 AND at < :since
+   AND NOT EXISTS (SELECT 1 FROM memories AS later INDEXED BY memories_by_thread
+                    WHERE later.workspace = :workspace AND later.label = memories.label
+                      AND later.thread = memories.thread AND later.at >= :since)
+ ORDER BY memory LIMIT :limit;
+
+-- used_lately --
+-- By id: the index of uses gives them in that order.
+SELECT memory, memories.id, label, kind, at, length, salience, confidence, trust, tier, archived,
+       pinned
+  FROM (SELECT DISTINCT id FROM uses INDEXED BY uses_by_memory
+         WHERE workspace = :workspace AND id > :after AND last_at >= :since
+           AND EXISTS (SELECT 1 FROM memories WHERE memories.workspace = :workspace
+                          AND memories.id = uses.id)
+         ORDER BY id LIMIT :limit) AS used
+  CROSS JOIN memories ON memories.workspace = :workspace AND memories.id = used.id
+ ORDER BY used.id;
+
+-- any_uses --
+SELECT 1 FROM uses WHERE workspace = :workspace LIMIT 1;
+
+-- label_sets --
+SELECT label, learned, scopes FROM labels WHERE workspace = :workspace;
+
+-- uses_of --
+SELECT id, label, count, conversations, last_at FROM uses
+ WHERE workspace = :workspace AND id IN (SELECT value FROM json_each(:ids));
+
+-- uses_seen --
+-- Only of memories that may be seen, and in places that may be read.
+SELECT uses.id, uses.label, count, conversations, last_at
+  FROM json_each(:ids) AS wanted
+  CROSS JOIN memories ON memories.workspace = :workspace AND memories.id = wanted.value
+  CROSS JOIN uses ON uses.workspace = :workspace AND uses.id = memories.id
+ WHERE +memories.label IN (SELECT value FROM json_each(:labels))
+   AND +uses.label IN (SELECT value FROM json_each(:labels));
+
+-- among_memories --
+SELECT memories.id
+  FROM json_each(:ids) AS wanted
+  CROSS JOIN memories ON memories.workspace = :workspace AND memories.id = wanted.value;
+
+-- put_use --
+INSERT OR REPLACE INTO uses (workspace, label, id, count, conversations, last_at, owner)
+VALUES (?, ?, ?, ?, ?, ?, ?);
+
+-- move_use --
+INSERT OR IGNORE INTO uses (workspace, label, id, count, conversations, last_at, owner)
+VALUES (?, ?, ?, ?, ?, ?, ?);
+
+-- erase_uses --
+-- Of what is gone, in places that are gone, and in those of people who are gone.
+DELETE FROM uses
+ WHERE workspace = :workspace
+   AND (id IN (SELECT value FROM json_each(:ids))
+        OR owner IN (SELECT value FROM json_each(:ids))
+        OR label IN (SELECT labels.label FROM labels
+                      WHERE labels.workspace = :workspace
+                        AND scopes IN (SELECT '["' || value || '"]' FROM json_each(:ids))));
+
+-- drop_stray_uses --
+-- Of memories that went otherwise than by forgetting, and did not come back.
+DELETE FROM uses
+ WHERE workspace = :workspace AND last_at < :before
+   AND NOT EXISTS (SELECT 1 FROM memories WHERE memories.workspace = :workspace
+                      AND memories.id = uses.id);
+
+-- mark_memories --
+-- Postings and vectors stay as they are.
+UPDATE memories SET tier = coalesce(:tier, tier), archived = coalesce(:archived, archived)
+ WHERE workspace = :workspace AND id IN (SELECT value FROM json_each(:ids))
+   AND (tier <> coalesce(:tier, tier) OR archived <> coalesce(:archived, archived))
+RETURNING label;
+
+-- standing_uses --
+SELECT uses.label, uses.id, scopes, count, conversations, last_at, owner
+  FROM uses JOIN labels ON labels.workspace = uses.workspace AND labels.label = uses.label
+ WHERE uses.workspace = :workspace AND (uses.label, uses.id) > (:first, :second)
+ ORDER BY uses.label, uses.id LIMIT :limit;

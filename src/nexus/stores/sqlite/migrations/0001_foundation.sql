@@ -82,6 +82,12 @@ CREATE TABLE memories (
     length    INTEGER NOT NULL,              -- in terms
     asks      INTEGER NOT NULL,              -- whether it ends with a question
     directs   INTEGER NOT NULL,              -- whether it says how things shall be done
+    tier      TEXT    NOT NULL DEFAULT 'short',  -- the state, laid over the content: this …
+    archived  INTEGER NOT NULL DEFAULT 0,    -- … and whether it is still brought up unasked
+    salience  REAL    NOT NULL DEFAULT 0.5,  -- from here as in the content, for sweeps
+    confidence REAL   NOT NULL DEFAULT 1,
+    trust     INTEGER NOT NULL DEFAULT 0,
+    pinned    INTEGER NOT NULL DEFAULT 0,    -- never fades
     content   TEXT    NOT NULL,              -- canonical JSON
     PRIMARY KEY (workspace, memory),
     UNIQUE (workspace, id)
@@ -92,6 +98,25 @@ CREATE INDEX memories_by_kind ON memories (workspace, label, kind, at DESC, id);
 CREATE INDEX memories_by_thread ON memories (workspace, label, thread, at, id);
 CREATE INDEX memories_by_fact ON memories (workspace, label, subject, predicate)
     WHERE subject IS NOT NULL;
+
+-- All that a sweep wants to know of what fades, so that it reads no content and nothing archived.
+CREATE INDEX memories_fading ON memories
+    (workspace, memory, id, label, thread, kind, at, length, salience, confidence, trust)
+    WHERE tier = 'short' AND pinned = 0 AND archived = 0;
+
+-- How often memories were shown, by the place they were shown in.
+CREATE TABLE uses (
+    workspace     INTEGER NOT NULL,
+    label         INTEGER NOT NULL,          -- of the place's scope alone
+    id            TEXT    NOT NULL,          -- of a memory
+    count         INTEGER NOT NULL,
+    conversations TEXT    NOT NULL,          -- digests, with a space between them
+    last_at       TEXT    NOT NULL,
+    owner         TEXT,                      -- digest of whose place it is; NULL: nobody's
+    PRIMARY KEY (workspace, label, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX uses_by_memory ON uses (workspace, id, last_at);
 
 -- A conversation inside a label: the thread a caller named, or else a day.
 CREATE TABLE threads (

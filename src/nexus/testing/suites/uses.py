@@ -1,0 +1,247 @@
+"""What uses promise, and the state of memories that follows from them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from ...core.errors import InvalidInput
+from ...core.filters import parse_filter
+from ...core.protocols import Store
+from ...core.records import MemoryKind, Tier, Tombstone
+from ...core.scope import Scope
+from ...core.uses import NewUse, Use, owner_digest, place_digest
+from ..samples import (
+    ACME,
+    ADMIN,
+    ALICE,
+    ALICE_DM,
+    ALICE_PROFILE,
+    BOB,
+    IN_ROOM,
+    LATER,
+    NOON,
+    ROOM,
+    draft,
+    keep,
+    point,
+    towards,
+)
+
+DAY = timedelta(days=1)
+
+
+def shown(*ids: str, place: Scope = ROOM, **more: Any) -> NewUse:
+    told: dict[str, Any] = {"conversation": "monday", "at": NOON, **more}
+    return NewUse(place=place, ids=ids, **told)
+
+
+class UsesSuite:
+    """Needs a fixture `store`: an empty one."""
+
+    def test_uses_are_counted_with_their_conversations(self, store: Store) -> None:
+        tea, milk = keep(store, "1"), keep(store, "2")
+
+        store.uses.add(ACME, [shown(tea.id), shown(tea.id, milk.id, at=LATER)])
+        store.uses.add(ACME, [shown(tea.id, conversation="tuesday", at=NOON - DAY)])
+
+        assert store.uses.of(ADMIN, [tea.id, milk.id]) == {
+            tea.id: Use(3, 2, LATER),
+            milk.id: Use(1, 1, LATER),
+        }
+        assert store.uses.of(IN_ROOM.grant(), [tea.id]) == {tea.id: Use(3, 2, LATER)}
+
+    def test_what_is_not_there_was_not_used(self, store: Store) -> None:
+        tea = keep(store, "1")
+
+        assert store.uses.add(ACME, [shown(tea.id, "0" * 32, "goal:active")]) == 1
+        assert store.uses.add(ACME, []) == 0
+        assert store.uses.of(ADMIN, ["0" * 32, "goal:active"]) == {}
+
+    def test_a_use_counts_only_for_those_who_may_read_its_place(self, store: Store) -> None:
+        profile = keep(store, "1", scope=ALICE_PROFILE)
+
+        store.uses.add(ACME, [shown(profile.id, place=ALICE_DM)])
+        store.uses.add(ACME, [shown(profile.id, place=ROOM, at=LATER)])
+
+        assert store.uses.of(ALICE.grant(), [profile.id]) == {profile.id: Use(1, 1, NOON)}
+        assert store.uses.of(IN_ROOM.grant(), [profile.id]) == {profile.id: Use(1, 1, LATER)}
+        assert store.uses.of(BOB.grant(), [profile.id]) == {}
+
+    def test_using_something_is_no_news(self, store: Store) -> None:
+        tea = keep(store, "1")
+        before = store.epoch(ADMIN)
+
+        store.uses.add(ACME, [shown(tea.id)])
+
+        assert store.epoch(ADMIN) == before
+
+    def test_many_conversations_are_told_apart_up_to_a_point(self, store: Store) -> None:
+        tea = keep(store, "1")
+
+        store.uses.add(ACME, [shown(tea.id, conversation=str(day)) for day in range(40)])
+
+        assert store.uses.of(ADMIN, [tea.id])[tea.id] == Use(40, 16, NOON)
+
+    def test_uses_outlive_what_is_derived_again(self, store: Store) -> None:
+        tea = keep(store, "1")
+        store.uses.add(ACME, [shown(tea.id)])
+
+        store.memories.put(ACME, [draft(*tea.sources, text="Tea is served at five.")])
+
+        assert store.uses.of(ADMIN, [tea.id]) == {tea.id: Use(1, 1, NOON)}
+
+    def test_what_is_erased_takes_its_uses_along(self, store: Store) -> None:
+        tea, milk = keep(store, "1"), keep(store, "2", "Milk comes at five.")
+        store.uses.add(ACME, [shown(tea.id, milk.id)])
+
+        erased = store.eraser.erase(
+            ACME, events=list(tea.sources), memories=[tea.id], tombstones=[]
+        )
+        again = keep(store, "3")
+
+        assert erased.uses == 1
+        assert store.uses.of(ADMIN, [tea.id, milk.id, again.id]) == {milk.id: Use(1, 1, NOON)}
+
+    def test_a_forgotten_persons_places_are_no_longer_known(self, store: Store) -> None:
+        profile = keep(store, "1", scope=ALICE_PROFILE)
+        store.uses.add(ACME, [shown(profile.id, place=ALICE_DM), shown(profile.id, place=ROOM)])
+
+        for kind, gone in (("user", owner_digest(ALICE_DM)), ("scope", place_digest(ROOM))):
+            stone = Tombstone(kind=kind, digest=str(gone), at=NOON)
+            erased = store.eraser.erase(ACME, events=[], memories=[], tombstones=[stone])
+            assert erased.uses == 1, kind
+
+        assert store.uses.of(ADMIN, [profile.id]) == {}
+
+    def test_uses_of_what_is_gone_for_good_are_let_go(self, store: Store) -> None:
+        tea, milk = keep(store, "1"), keep(store, "2")
+        store.uses.add(ACME, [shown(tea.id, milk.id)])
+        store.memories.delete(ACME, [tea.id])
+
+        assert store.uses.of(ADMIN, [tea.id]) == {}
+        assert store.uses.tidy(ACME, before=NOON) == 0
+        assert store.uses.tidy(ACME, before=LATER) == 1
+        assert store.uses.of(ADMIN, [milk.id]) == {milk.id: Use(1, 1, NOON)}
+
+    # The state of a memory
+
+    def test_a_mark_changes_the_state_and_nothing_else(self, store: Store) -> None:
+        tea = keep(store, "1")
+        point(store, {tea.id: towards(1)})
+        epoch = store.epoch(ADMIN)
+
+        assert store.memories.mark(ACME, [tea.id, "0" * 32], archived=True) == 1
+        assert store.memories.mark(ACME, [tea.id], archived=True) == 0
+        assert store.memories.mark(ACME, [tea.id], tier=Tier.LONG) == 1
+
+        marked = replace(tea, archived=True, tier=Tier.LONG)
+        assert store.memories.get(ADMIN, [tea.id]) == store.memories.find(ADMIN) == [marked]
+        assert [hit.id for hit in store.memories.matching(ADMIN, ["tea"], limit=9)] == [tea.id]
+        assert store.count(ADMIN)["vectors"] == 1
+        assert store.epoch(ADMIN) > epoch
+
+    def test_the_state_can_be_asked_for(self, store: Store) -> None:
+        tea, milk = keep(store, "1"), keep(store, "2", kind=MemoryKind.FACT, body=FACT)
+        store.memories.mark(ACME, [tea.id], archived=True)
+        store.memories.mark(ACME, [milk.id], tier=Tier.LONG)
+
+        for where, expected in (
+            ({"archived": True}, [tea.id]),
+            ({"archived": False}, [milk.id]),
+            ({"tier": "long"}, [milk.id]),
+            ({"tier": "short", "kind": "passage"}, [tea.id]),
+        ):
+            found = store.memories.find(ADMIN, where=parse_filter(where))
+            hits = store.memories.matching(
+                ADMIN, ["tea"], where=parse_filter(where), limit=9, learned=True
+            )
+            assert [m.id for m in found] == [hit.id for hit in hits] == expected, where
+
+    def test_the_state_is_kept_when_something_is_derived_again(self, store: Store) -> None:
+        tea = keep(store, "1")
+        store.memories.mark(ACME, [tea.id], archived=True, tier=Tier.LONG)
+
+        (same,) = store.memories.put(ACME, [draft(*tea.sources)])
+        (changed,) = store.memories.put(ACME, [draft(*tea.sources, text="Tea at five.")])
+
+        assert (same.archived, same.tier) == (changed.archived, changed.tier) == (True, Tier.LONG)
+        assert store.memories.get(ADMIN, [tea.id]) == [changed]
+
+    def test_a_draft_may_keep_something_longer(self, store: Store) -> None:
+        tea = keep(store, "1")
+        point(store, {tea.id: towards(1)})
+
+        (longer,) = store.memories.put(ACME, [draft(*tea.sources, tier=Tier.LONG)])
+        (still,) = store.memories.put(ACME, [draft(*tea.sources)])
+
+        assert longer == still == replace(tea, tier=Tier.LONG)
+        assert store.memories.get(ADMIN, [tea.id]) == [longer]
+        assert store.count(ADMIN)["vectors"] == 1
+
+    def test_a_sweep_reads_what_fades(self, store: Store) -> None:
+        tea = keep(store, "1", salience=0.25, confidence=0.75)
+        keep(store, "2", kind=MemoryKind.LANDMARK)
+        keep(store, "3", kind=MemoryKind.FACT, body={**FACT, "exact": True})
+        keep(store, "4", tier=Tier.LONG)
+        store.memories.mark(ACME, [keep(store, "5").id], archived=True)
+        store.uses.add(ACME, [shown(tea.id, at=LATER), shown(tea.id, place=ALICE_DM)])
+
+        (state,) = store.memories.states(ADMIN, limit=9)
+
+        assert (state.id, state.kind, state.at) == (tea.id, MemoryKind.PASSAGE, NOON)
+        assert (state.salience, state.confidence, state.trust) == (0.25, 0.75, tea.trust)
+        assert (state.length > 0, state.learned, state.pinned) == (True, False, False)
+        assert state.use == Use(1, 1, LATER)  # nothing of a place that not all readers may read
+
+    def test_a_sweep_goes_on_where_it_stopped(self, store: Store) -> None:
+        kept = {keep(store, str(number)).id for number in range(5)}
+        seen: list[str] = []
+        after = None
+
+        while page := store.memories.states(ADMIN, after=after, limit=2):
+            seen += [state.id for state in page]
+            after = page[-1].place
+
+        assert len(seen) == 5
+        assert set(seen) == kept
+
+    def test_a_sweep_finds_what_was_used_in_any_state(self, store: Store) -> None:
+        tea, milk = keep(store, "1"), keep(store, "2")
+        landmark = keep(store, "3", kind=MemoryKind.LANDMARK, learned=True)
+        store.memories.mark(ACME, [milk.id], archived=True, tier=Tier.LONG)
+        store.uses.add(ACME, [shown(tea.id), shown(milk.id, landmark.id, at=LATER)])
+
+        used = {state.id: state for state in store.memories.states(ADMIN, limit=9, used_since=NOON)}
+        lately = store.memories.states(ADMIN, limit=9, used_since=LATER)
+        first = store.memories.states(ADMIN, limit=1, used_since=NOON)
+        rest = store.memories.states(ADMIN, after=first[0].place, limit=9, used_since=NOON)
+
+        assert used.keys() == {tea.id, milk.id, landmark.id}
+        assert {state.id for state in lately} == {milk.id, landmark.id}
+        assert (used[milk.id].archived, used[milk.id].tier) == (True, Tier.LONG)
+        assert (used[landmark.id].pinned, used[landmark.id].learned) == (True, True)
+        assert {state.id for state in (*first, *rest)} == used.keys()
+
+    def test_a_conversation_is_idle_when_nobody_has_said_a_word(self, store: Store) -> None:
+        old = keep(store, "1", thread="tea", at=NOON)
+        keep(store, "2", thread="milk", at=NOON)
+        keep(store, "3", thread="milk", at=LATER)
+
+        idle = store.memories.states(ADMIN, limit=9, idle_since=LATER)
+        later = store.memories.states(ADMIN, limit=9, idle_since=LATER + DAY)
+
+        assert [state.id for state in idle] == [old.id]
+        assert len(later) == 3
+
+    def test_only_an_administrator_sweeps(self, store: Store) -> None:
+        keep(store, "1")
+
+        with pytest.raises(InvalidInput):
+            store.memories.states(IN_ROOM.grant(), limit=9)
+
+
+FACT = {"subject": "tea", "predicate": "IS", "value": "hot"}
