@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from .compose.settings import Composing
+from .core.audit import Level
 from .core.errors import ConfigError
 from .learn.learning import Learning
 from .learn.limits import CHARACTERS, TURNS
@@ -22,7 +23,11 @@ from .learn.spending import Budget, Price
 from .recall.query import Search
 
 DEFAULT_FILE = "nexus.yaml"
-OVERRULING = {"NEXUS_STORE": "url", "NEXUS_KEY": "key"}  # of the environment → of the store
+OVERRULING = {  # of the environment → of the settings
+    "NEXUS_STORE": ("store", "url"),
+    "NEXUS_KEY": ("store", "key"),
+    "NEXUS_AUDIT_KEY": ("audit", "key"),
+}
 VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 
 
@@ -87,6 +92,16 @@ class TelemetrySettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AuditSettings:
+    """What is recorded of what is done, and for how long."""
+
+    level: str = Level.WRITES.value  # off | writes | reads | verbose
+    retention_days: int = 365  # 0: for ever
+    key: str | None = field(default=None, repr=False)  # None: the trail is not sealed
+    key_command: str | None = None  # prints the key
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Switch:
     enabled: bool = True
 
@@ -119,6 +134,7 @@ class Settings:
     search: Search = field(default_factory=Search)
     compose: Composing = field(default_factory=Composing)
     telemetry: TelemetrySettings = field(default_factory=TelemetrySettings)
+    audit: AuditSettings = field(default_factory=AuditSettings)
     agents: AgentSettings = field(default_factory=AgentSettings)
 
 
@@ -138,7 +154,8 @@ def load_settings(
 ) -> Settings:
     """Read the settings file, if there is one.
 
-    `NEXUS_STORE` and `NEXUS_KEY` have the last word on where the memory is and how to read it.
+    `NEXUS_STORE` and `NEXUS_KEY` have the last word on where the memory is and how to read it,
+    and `NEXUS_AUDIT_KEY` on what its audit is sealed with.
     """
     file = settings_file(path, environment)
     given: dict[str, Any] = {}
@@ -148,7 +165,8 @@ def load_settings(
         given = read_settings(file, environment)
     overruled = {name: value for name in OVERRULING if (value := environment.get(name))}
     for name, value in overruled.items():
-        given["store"] = {**given.get("store", {}), OVERRULING[name]: value}
+        section, setting = OVERRULING[name]
+        given[section] = {**given.get(section, {}), setting: value}
     agents = given.pop("agents", {})
     return Settings(
         enabled=given.get("enabled", True),
@@ -160,6 +178,7 @@ def load_settings(
         search=Search(**given.get("search", {})),
         compose=Composing(**given.get("compose", {})),
         telemetry=TelemetrySettings(**given.get("telemetry", {})),
+        audit=AuditSettings(**given.get("audit", {})),
         agents=AgentSettings(
             read=Switch(**agents.get("read", {})),
             write=Writing(**agents.get("write", {})),

@@ -17,6 +17,7 @@ import yaml
 
 from .compose.settings import LEAST_BUDGET, MOST_BUDGET, MOST_EVENTS, ROOMS
 from .config import VARIABLE, AgentSettings, Settings
+from .core.audit import Level
 from .core.errors import ConfigError, InvalidInput
 from .core.scope import kind_named
 from .learn.learning import CONTRADICTIONS, EPISODES, FREQUENCIES
@@ -58,6 +59,7 @@ RANGES = {
     "memory.search.default_limit": (1, MOST_HITS),
     "memory.search.default_threshold": (0, 1),
     "memory.search.model_wait_seconds": (0.1, 60),
+    "memory.audit.retention_days": (0, 36_500),
     "memory.compose.budget": (LEAST_BUDGET, MOST_BUDGET),
     "memory.compose.window": (1, MOST_EVENTS),
     "memory.compose.idle_hours": (0.1, 24 * 365),
@@ -70,6 +72,7 @@ CHOICES = {
     "memory.backend": tuple(BACKENDS),
     "memory.indexing.allowed_roles": ROLES,
     "memory.learning.contradictions": CONTRADICTIONS,
+    "memory.audit.level": tuple(Level),
     "memory.learning.episodes": EPISODES,
     "agents.defaults.memory.write.frequency": FREQUENCIES,
     "memory.embeddings.on_change": ("background", "refuse"),

@@ -9,6 +9,7 @@ from functools import cache
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from .auditing import Auditor, make_auditor
 from .compose.cache import ContextCache
 from .config import LlmSettings, Settings
 from .core.access import Grant, administrator_grant
@@ -63,6 +64,7 @@ class Parts:
     breakers: Breakers
     contexts: ContextCache
     telemetry: Telemetry
+    audit: Auditor
     now: Clock
     background: bool
 
@@ -88,6 +90,7 @@ class Parts:
 
     def close(self) -> None:
         self.worker.stop()
+        self.audit.flush()
         self.store.close()
 
 
@@ -112,27 +115,26 @@ def assemble(
     background: bool = True,
 ) -> Parts:
     """Build the parts these settings name, or take the ones given."""
-    _check_enabled(settings)
-    chosen = embedder or make_embedder(settings.embeddings)  # first: it may refuse its settings
+    chosen = embedder or make_embedder(_enabled(settings).embeddings)  # first: it may refuse them
     kept = store or make_store(settings.store)
     now = RisingClock(clock or _utc_now)
     telemetry = Telemetry()
     guards = make_breakers(settings, embedder)
     changing = Changeover(chosen, kept.vectors)
     cached = make_cached(settings, chosen, guards.embedder, changing, telemetry)
-    model = measured_llm(settings.llm, telemetry)
-    spending = make_spending(settings.llm, kept, now)
+    model, spending = measured_llm(settings.llm, telemetry), make_spending(settings.llm, kept, now)
     asked = spending.on_account(model, settings.llm.model or "", RECALL) if model else None
     ranking = make_ranking(settings.search, kept, cached, asked, guards, standing=changing.standing)
     one_pass = make_one_pass(settings, model, spending)
     learner = make_learner(settings, kept, cached, now, one_pass, telemetry=telemetry)
     episodes = make_episodes(settings, kept, cached, model, spending, now=now)
+    worker = Worker(learner, chore_of(learner, episodes, now), kept.follow)
     return Parts(
         settings=settings,
         store=kept,
         embedder=cached,
         learner=learner,
-        worker=Worker(learner, chore_of(learner, episodes, now), kept.follow),
+        worker=worker,
         changeover=changing,
         ranking=measured(ranking, telemetry.metrics),
         spending=spending,
@@ -140,14 +142,16 @@ def assemble(
         breakers=guards,
         contexts=ContextCache(now, seconds=settings.compose.cached_seconds),
         telemetry=telemetry,
+        audit=make_auditor(settings, kept, now, worker.later if background else None),
         now=now,
         background=background,
     )
 
 
-def _check_enabled(settings: Settings) -> None:
+def _enabled(settings: Settings) -> Settings:
     if not settings.enabled:
         raise ConfigError("this memory is switched off: memory.enabled is false")
+    return settings
 
 
 def make_cached(

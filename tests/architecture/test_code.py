@@ -217,6 +217,6 @@ def test_a_query_is_never_put_together() -> None:
 def test_identity_is_never_matched_by_pattern() -> None:
     """No LIKE, GLOB or prefix on scopes, workspaces, users: `acme` is not `acme-corp`."""
     sql = "".join(path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.sql"))
-    without_comments = re.sub(r"--[^\n]*", "", sql)
+    without_comments = re.sub(r"--[^\n]*|\(LIKE audit\)", "", sql)  # a table made like another
 
     assert not re.search(r"\b(LIKE|GLOB|REGEXP|MATCH)\b", without_comments, re.IGNORECASE)

@@ -14,6 +14,7 @@ from tests.servers.windows import beside_redis
 
 from nexus.core import protocols
 from nexus.core.access import Grant, Viewer, administrator_grant
+from nexus.core.audit import Audit
 from nexus.core.erasing import Eraser
 from nexus.core.graph import Graph
 from nexus.core.ids import AgentId, UserId, WorkspaceId
@@ -32,6 +33,7 @@ PARTS = {
     "eraser": Eraser,
     "accounts": protocols.Accounts,
     "uses": Uses,
+    "audit": Audit,
     "window": Window,
     "graph": Graph,
     "": protocols.Store,
@@ -67,6 +69,7 @@ READS: dict[str, dict[str, Any]] = {
     "uses.of": {"ids": ["x"]},
     "window.epoch": {},
     "window.find": {"slots": [Slot.NOTE], "now": NOON},
+    "audit.find": {"limit": 1},
     "count": {},
     "epoch": {},
 }
@@ -95,11 +98,19 @@ NOT_READS = {
     "accounts.spent": "the administrator's: numbers",
     "uses.add": "writes",
     "uses.tidy": "writes; tells a number",
+    "audit.configure": "a setting",
+    "audit.append": "writes",
+    "audit.verify": "the administrator's: tells numbers and no content",
+    "audit.naming": "the administrator's: what has to go",
+    "audit.blank": "writes",
+    "audit.retain": "writes, for the worker; tells a number",
+    "audit.prepare": "writes, for the worker; tells numbers",
     "window.put": "writes",
     "window.drop": "writes; tells a number",
     "window.prune": "writes, for the worker; tells a number",
     "window.tied_to": "the administrator's: what has to go",
     "moment": "reads nothing itself",
+    "recording": "writes with the next write",
     "workspaces": "the operator's: names of workspaces",
     "files": "the operator's: names of files",
     "caches": "the operator's: numbers of this process",

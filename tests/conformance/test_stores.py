@@ -6,6 +6,7 @@ import pytest
 
 from nexus.testing.suites.access import AccessSuite
 from nexus.testing.suites.accounts import AccountsSuite
+from nexus.testing.suites.audit import AuditSuite
 from nexus.testing.suites.eraser import EraserSuite
 from nexus.testing.suites.graph import GraphSuite
 from nexus.testing.suites.labels import LabelSuite
@@ -71,6 +72,11 @@ class TestAccounts(AccountsSuite):
 
 @pytest.mark.requirement("C4", "E23")
 class TestUses(UsesSuite):
+    pass
+
+
+@pytest.mark.requirement("C4", "E27")
+class TestAudit(AuditSuite):
     pass
 
 

@@ -123,6 +123,13 @@ ABOUT = {
     "memory.telemetry": "Metrics (`nexus metrics`) and traces. By default nothing leaves the"
     " process.",
     "memory.telemetry.workspaces": "Names of workspaces in both; they may be customers' names.",
+    "memory.audit": "What is recorded of what is done here; `nexus audit` shows it.",
+    "memory.audit.level": "off | writes | reads | verbose. Reads are recorded with a digest of the"
+    " question; verbose keeps its words.",
+    "memory.audit.retention_days": "Older days are dropped, and the rest still verifies. 0: never.",
+    "memory.audit.key": "Each entry is sealed with it, so that nobody without it can write a trail"
+    " anew. $NEXUS_AUDIT_KEY overrules it.",
+    "memory.audit.key_command": "Or a command that prints the key.",
     "agents": "",
     "agents.defaults": "",
     "agents.defaults.memory": "What agents do by themselves.",
@@ -142,6 +149,8 @@ SAMPLES = {
     "memory.store.graph": "neo4j://localhost:7687",
     "memory.store.key": "${NEXUS_KEY}",
     "memory.store.key_command": "pass show nexus",
+    "memory.audit.key": "${NEXUS_AUDIT_KEY}",
+    "memory.audit.key_command": "pass show nexus-audit",
     "memory.embeddings.model": "text-embedding-3-small",
     "memory.embeddings.api_key": "${OPENAI_API_KEY}",
     "memory.embeddings.base_url": "https://api.example.com/v1",

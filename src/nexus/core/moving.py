@@ -35,6 +35,7 @@ class Shelf(StrEnum):
     SPENDING = "spending"
     WINDOW = "window"
     WORK = "work"
+    AUDIT = "audit"
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from .access import Grant
 from .accounts import Accounts
+from .audit import Audit, Entry
 from .candidate import Candidate
 from .erasing import Eraser
 from .filters import Filter
@@ -346,6 +347,9 @@ class Store(Protocol):
     def uses(self) -> Uses: ...
 
     @property
+    def audit(self) -> Audit: ...
+
+    @property
     def window(self) -> Window: ...
 
     @property
@@ -355,6 +359,13 @@ class Store(Protocol):
         """Whatever this thread reads inside is of one moment, and costs one transaction.
 
         Keep it short: nothing slow, and no embedder or model, is called inside.
+        """
+        ...
+
+    def recording(self, workspace: WorkspaceId, entry: Entry) -> AbstractContextManager[None]:
+        """The next thing this thread writes inside is recorded in the trail with it, all or none.
+
+        If nothing is written, nothing is recorded; nor if `Audit.configure` said so.
         """
         ...
 

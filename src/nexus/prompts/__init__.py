@@ -52,6 +52,12 @@ def load_prompt(name: str) -> Template:
     return parse_prompt(files(__name__).joinpath(f"{name}.md").read_text(encoding="utf-8"))
 
 
+def hashes() -> dict[str, str]:
+    """Which text each prompt is, by its name."""
+    names = sorted(entry.name for entry in files(__name__).iterdir() if entry.name.endswith(".md"))
+    return {name[:-3]: load_prompt(name[:-3]).hash for name in names}
+
+
 def parse_prompt(text: str) -> Template:
     """A file's text: a header, the instructions, and what is sent for each request."""
     before, header, system, user = SEPARATOR.split(text, maxsplit=3)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 from ..core.access import Grant
+from ..core.audit import Entry
 from ..core.erasing import Eraser
 from ..core.graph import Graph
 from ..core.ids import WorkspaceId
@@ -82,6 +83,7 @@ class CombinedStore:
         self.memories = records.memories
         self.accounts = records.accounts
         self.uses = records.uses
+        self.audit = records.audit
         self.graph: Graph = graph or records.graph
         self.vectors: Vectors = vectors or records.vectors
         self.window: Window = window or records.window
@@ -89,6 +91,9 @@ class CombinedStore:
 
     def moment(self) -> AbstractContextManager[None]:
         return self._records.moment()
+
+    def recording(self, workspace: WorkspaceId, entry: Entry) -> AbstractContextManager[None]:
+        return self._records.recording(workspace, entry)
 
     def workspaces(self) -> list[WorkspaceId]:
         return self._records.workspaces()

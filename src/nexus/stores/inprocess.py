@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import astuple, dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import wraps
@@ -19,6 +19,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 import numpy as np
 
 from ..core.access import Grant, Label, check_grant
+from ..core.audit import Entry
 from ..core.bm25 import K1, B, best_possible, inverse_frequency
 from ..core.candidate import Candidate
 from ..core.chain import GENESIS, commitment, content_of, link, new_salt, same_content
@@ -64,7 +65,9 @@ from ..core.scope import Scope
 from ..core.states import State, in_state, pinned, state_of
 from ..core.text import terms
 from ..core.uses import NewUse, Use, place_digest
+from .along import Along
 from .checks import DIGITS, check_vector, day_of, entered, ranked, recorded
+from .inprocess_audit import InProcessAudit
 from .inprocess_uses import (
     PlacesOfUse,
     UsesThere,
@@ -144,12 +147,38 @@ def _locked(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P
     return locked
 
 
+def _written(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
+    """Of methods that write: what the thread has along goes with them."""
+
+    @wraps(method)
+    def written(self: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return self._state.writing(lambda: method(self, *args, **kwargs))
+
+    return written
+
+
 class _State:
     def __init__(self) -> None:
         self.lock = threading.RLock()
+        self.along: Along[None] = Along()
+        self._within = False  # another writing, of which this is a part
+        self.audit = InProcessAudit(self.lock, self)
         self.workspaces: dict[WorkspaceId, _Workspace] = {}
         self.profiles: set[EmbeddingProfile] = set()
         self.window = InProcessWindow(self.lock, self)
+
+    def writing(self, work: Callable[[], R]) -> R:
+        """Do this and what goes along with it, and let nobody see a part of it."""
+        with self.lock:
+            if self._within or not self.along:
+                return work()
+            self._within = True
+            try:
+                value = self.along.around(lambda _: work())(None)
+            finally:
+                self._within = False
+            self.along.taken()
+            return value
 
     def events(self, workspace: WorkspaceId) -> Iterator[Event]:
         known = self.workspaces.get(workspace)
@@ -191,7 +220,7 @@ class _Part:
 
 
 class InProcessLedger(_Part):
-    @_locked
+    @_written
     def append(
         self, workspace: WorkspaceId, events: Sequence[NewEvent], *, recorded_at: datetime
     ) -> list[Receipt]:
@@ -339,7 +368,7 @@ class InProcessQueue(_Part):
             (home, event) for home in self._state.workspaces.values() for event in home.events()
         )
 
-    @_locked
+    @_written
     def finish(self, tasks: Sequence[Task], *, reached: Stage, now: datetime) -> None:
         for task in tasks:
             work = self._state.of(task.event.workspace).work
@@ -351,7 +380,7 @@ class InProcessQueue(_Part):
             else:
                 del work[task.event.id]
 
-    @_locked
+    @_written
     def fail(self, tasks: Sequence[Task], *, error: str, retry_at: datetime) -> None:
         for task in tasks:
             work = self._state.of(task.event.workspace).work.get(task.event.id)
@@ -359,7 +388,7 @@ class InProcessQueue(_Part):
                 work.attempts += 1
                 work.error, work.due_at, work.leased_until = error, retry_at, None
 
-    @_locked
+    @_written
     def requeue(self, workspace: WorkspaceId, event_ids: Sequence[str], *, now: datetime) -> int:
         home = self._state.of(workspace)
         kept = [id for id in event_ids if id in home.by_id and home.by_id[id].event]
@@ -375,7 +404,7 @@ class InProcessQueue(_Part):
         found.sort(key=lambda each: each.due_at, reverse=True)
         return sorted(found, key=lambda each: each.error is None)[:limit]
 
-    @_locked
+    @_written
     def retry(
         self, workspace: WorkspaceId, event_ids: Sequence[str] | None, *, now: datetime
     ) -> int:
@@ -403,7 +432,7 @@ def _is_free(work: _Work, now: datetime) -> bool:
 
 
 class InProcessMemories(_Part):
-    @_locked
+    @_written
     def put(self, workspace: WorkspaceId, drafts: Sequence[Draft]) -> list[Memory]:
         home = self._state.of(workspace)
         erased = {stone.digest for stone in home.tombstones if stone.kind == "memory"}
@@ -542,7 +571,7 @@ class InProcessMemories(_Part):
                     found[id] = (tuple(before), tuple(order[place + 1 : place + 1 + reach]))
         return found
 
-    @_locked
+    @_written
     def mark(
         self,
         workspace: WorkspaceId,
@@ -593,7 +622,7 @@ class InProcessMemories(_Part):
             )
         ][:limit]
 
-    @_locked
+    @_written
     def delete(self, workspace: WorkspaceId, ids: Sequence[str]) -> int:
         home = self._state.of(workspace)
         kept = (home.memories.pop(id, None) for id in ids)
@@ -654,7 +683,7 @@ def bm25_shares(texts: Mapping[K, Sequence[str]], terms: Sequence[str]) -> dict[
 
 
 class InProcessVectors(_Part):
-    @_locked
+    @_written
     def put(
         self, workspace: WorkspaceId, profile: EmbeddingProfile, vectors: Mapping[str, Floats]
     ) -> int:
@@ -727,14 +756,14 @@ class InProcessVectors(_Part):
     def in_use(self, workspace: WorkspaceId) -> EmbeddingProfile | None:
         return self._state.of(workspace).profile
 
-    @_locked
+    @_written
     def use(self, workspace: WorkspaceId, profile: EmbeddingProfile) -> None:
         self._state.profiles.add(profile)
         home = self._state.of(workspace)
         home.profile = profile
         home.epochs.update(list(home.epochs))
 
-    @_locked
+    @_written
     def drop(self, workspace: WorkspaceId, profile: EmbeddingProfile, *, limit: int) -> int:
         home = self._state.of(workspace)
         if home.profile == profile:
@@ -764,7 +793,7 @@ class InProcessEraser(_Part):
             growing = bool(fresh)
         return newest_first(found.values())
 
-    @_locked
+    @_written
     def erase(
         self,
         workspace: WorkspaceId,
@@ -810,7 +839,7 @@ class InProcessEraser(_Part):
 
 
 class InProcessAccounts(_Part):
-    @_locked
+    @_written
     def add(self, workspace: WorkspaceId, spent: Spent) -> None:
         bills = self._state.of(workspace).bills
         bill = entered(spent)
@@ -835,7 +864,7 @@ def _added(one: Spent, more: Spent) -> Spent:
 
 
 class InProcessUses(_Part):
-    @_locked
+    @_written
     def add(self, workspace: WorkspaceId, uses: Sequence[NewUse]) -> int:
         home = self._state.of(workspace)
         for use in uses:
@@ -852,7 +881,7 @@ class InProcessUses(_Part):
         found = {id: seen_use(uses, grant, id) for id in ids if id in visible}
         return {id: use for id, use in found.items() if use.count}
 
-    @_locked
+    @_written
     def tidy(self, workspace: WorkspaceId, *, before: datetime) -> int:
         home = self._state.of(workspace)
         return drop_stray_uses(home.uses, home.memories.keys(), before)
@@ -870,6 +899,7 @@ class InProcessStore:
         self.eraser = InProcessEraser(self._state)
         self.accounts = InProcessAccounts(self._state)
         self.uses = InProcessUses(self._state)
+        self.audit = self._state.audit
         self.window = self._state.window
         self.graph = RecordsGraph(self.memories)
 
@@ -883,6 +913,9 @@ class InProcessStore:
     def moment(self) -> Iterator[None]:
         with self._state.lock:
             yield
+
+    def recording(self, workspace: WorkspaceId, entry: Entry) -> AbstractContextManager[None]:
+        return self.audit._recording(workspace, entry)  # noqa: SLF001  # no contract of the part
 
     def workspaces(self) -> list[WorkspaceId]:
         with self._state.lock:

@@ -31,6 +31,8 @@ from ..core.moving import (
 )
 from ..core.records import Stage
 from ..core.text import terms
+from ..core.trail import Link
+from ..core.trail import continues as continues_trail
 from ..core.window import item_from_json, item_to_json
 from .inprocess import InProcessVectors, _Entry, _State, _Work, _Workspace
 from .inprocess_uses import keep_use, use_lines
@@ -42,7 +44,8 @@ class InProcessMover:
 
     def workspaces(self) -> list[WorkspaceId]:
         with self._state.lock:
-            return sorted(id for id in self._state.workspaces if any(self._counted(id).values()))
+            known = {*self._state.workspaces, *self._state.audit.trails}
+            return sorted(id for id in known if any(self._counted(id).values()))
 
     def count(self, grant: Grant) -> dict[Shelf, int]:
         with self._state.lock:
@@ -72,6 +75,7 @@ class InProcessMover:
             Shelf.SPENDING: map(bill_line, home.bills.values()),
             Shelf.WINDOW: (canonical_json(item_to_json(i)) for at, i in items if at[0] == home.id),
             Shelf.WORK: map(_work_line, home.work.values()),
+            Shelf.AUDIT: (link.line for link in self._state.audit.trails[workspace].links),
         }
         return every[shelf]
 
@@ -93,12 +97,20 @@ class InProcessMover:
             elif shelf is Shelf.WINDOW:
                 for item in (item_from_json(json.loads(line)) for line in new):
                     self._state.window.items[workspace, item.scope, item.slot, item.key] = item
+            elif shelf is Shelf.AUDIT:
+                self._keep_audit(workspace, [Link.of(line) for line in new])
             elif shelf is Shelf.MEMORIES:
                 _keep_memories(home, new)
             else:
                 for line in new:
                     _keep(home, shelf, line)
         return len(new)
+
+    def _keep_audit(self, workspace: WorkspaceId, links: Sequence[Link]) -> None:
+        trail = self._state.audit.trails[workspace]
+        continues_trail(trail.length, trail.head, links)
+        if links:
+            trail.extend(links)
 
     def _keep_vectors(self, workspace: WorkspaceId, positions: Sequence[Position]) -> None:
         vectors = InProcessVectors(self._state)

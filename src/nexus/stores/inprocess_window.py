@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from threading import RLock
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from ..core.access import Grant, Label, check_grant
 from ..core.canonical import clean_json
@@ -15,6 +15,7 @@ from ..core.scope import Scope
 from ..core.window import IDLE, MOST_KEPT, NEWS, Slot, WindowItem, item_from_json, item_to_json
 
 Address = tuple[WorkspaceId, Scope, Slot, str]
+R = TypeVar("R")
 
 
 class Said(Protocol):
@@ -24,6 +25,10 @@ class Said(Protocol):
 
     def erased(self, workspace: WorkspaceId) -> set[str]:
         """The ids of erased events and memories."""
+        ...
+
+    def writing(self, work: Callable[[], R]) -> R:
+        """Do this with whatever goes along with it."""
         ...
 
     def wrote(self, workspace: WorkspaceId, scope: Scope) -> None:
@@ -39,13 +44,16 @@ class InProcessWindow:
 
     def put(self, workspace: WorkspaceId, items: Sequence[WindowItem]) -> None:
         copies = list(map(_copied, items))
-        with self._lock:
+
+        def put() -> None:
             erased = self._said.erased(workspace)
             for item in copies:
                 if erased.isdisjoint(item.rests_on):
                     self.items[workspace, item.scope, item.slot, item.key] = item
                     self._told(workspace, item.scope, item.slot)
                     self._trim(workspace, item)
+
+        self._said.writing(put)
 
     def _trim(self, workspace: WorkspaceId, item: WindowItem) -> None:
         most = MOST_KEPT.get(item.slot)
@@ -82,15 +90,18 @@ class InProcessWindow:
         return _newest_first(found)
 
     def drop(self, workspace: WorkspaceId, scope: Scope, slot: Slot, key: str | None = None) -> int:
-        with self._lock:
+        def drop() -> int:
             place = (workspace, scope, slot)
-            gone = [a for a in self.items if a[:3] == place and key in (None, a[3])]
-            return self._remove(gone)
+            return self._remove([a for a in self.items if a[:3] == place and key in (None, a[3])])
+
+        return self._said.writing(drop)
 
     def prune(self, *, now: datetime, idle: timedelta = IDLE) -> int:
-        with self._lock:
+        def prune() -> int:
             alive = self._alive(now, idle)
             return self._remove([a for a, item in self.items.items() if not alive(a[0], item)])
+
+        return self._said.writing(prune)
 
     def tied_to(self, workspace: WorkspaceId, ids: Sequence[str]) -> list[WindowItem]:
         with self._lock:

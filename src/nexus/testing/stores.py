@@ -16,6 +16,7 @@ from ..core.protocols import Store
 from .suites import pytest
 from .suites.access import AccessSuite
 from .suites.accounts import AccountsSuite
+from .suites.audit import AuditSuite
 from .suites.eraser import EraserSuite
 from .suites.graph import GraphSuite
 from .suites.labels import LabelSuite
@@ -41,6 +42,7 @@ class StoreSuite(
     AccessSuite,
     AccountsSuite,
     UsesSuite,
+    AuditSuite,
     WindowSuite,
     WholeSuite,
 ):

@@ -12,6 +12,7 @@ from ...core.canonical import time_text
 from ...core.chain import GENESIS
 from ...core.ids import WorkspaceId
 from ...core.records import NewEvent, Receipt
+from ..sql.accompanied import Accompanied
 from ..sql.ledger import (
     FIRST_STEP,
     Entry,
@@ -23,7 +24,7 @@ from ..sql.ledger import (
     label_of,
     receipt_of,
 )
-from ..sql.session import Connections, Row, Session
+from ..sql.session import Row, Session
 from ..sql.together import Together
 
 MOST_TOGETHER = 200  # calls
@@ -44,14 +45,17 @@ class _Call(NamedTuple):
 class PostgresLedger(SqlLedger):
     """The ledger of every SQL store, but for how it is written."""
 
-    def __init__(self, connections: Connections) -> None:
+    def __init__(self, connections: Accompanied) -> None:
         super().__init__(connections)
+        self._along = connections.along
         self._together = Together(self._append_all, most=MOST_TOGETHER)
 
     def append(
         self, workspace: WorkspaceId, events: Sequence[NewEvent], *, recorded_at: datetime
     ) -> list[Receipt]:
         entries = [entry_of(event, recorded_at) for event in events]
+        if self._along:  # what goes along with it goes with nobody else's
+            return self._append(workspace, entries, time_text(recorded_at))
         return self._together(_Call(workspace, entries, time_text(recorded_at)))
 
     def _append_all(self, calls: Sequence[_Call]) -> list[list[Receipt]]:

@@ -844,7 +844,8 @@ SELECT (SELECT count(*) FROM events WHERE workspace = %(workspace)s),
        (SELECT count(*) FROM tombstones WHERE workspace = %(workspace)s),
        (SELECT count(*) FROM spending WHERE workspace = %(workspace)s),
        (SELECT count(*) FROM window_items WHERE workspace = %(workspace)s),
-       (SELECT count(*) FROM outbox WHERE workspace = %(workspace)s);
+       (SELECT count(*) FROM outbox WHERE workspace = %(workspace)s),
+       (SELECT count(*) FROM audit WHERE workspace = %(workspace)s);
 
 -- standing_events --
 SELECT seq, id, content, salt, commitment, hash FROM events
@@ -951,6 +952,8 @@ SELECT 1
     OR EXISTS (SELECT 1 FROM memories WHERE workspace = %(workspace)s
                   AND strpos(content, %(id)s) > 0)
     OR EXISTS (SELECT 1 FROM window_items WHERE workspace = %(workspace)s
+                  AND strpos(content, %(id)s) > 0)
+    OR EXISTS (SELECT 1 FROM audit WHERE workspace = %(workspace)s
                   AND strpos(content, %(id)s) > 0);
 
 -- destroy_key --
@@ -1062,3 +1065,65 @@ SELECT uses.label, uses.id, scopes, count, conversations, spelt(last_at), owner
   FROM uses JOIN labels ON labels.workspace = uses.workspace AND labels.label = uses.label
  WHERE uses.workspace = %(workspace)s AND (uses.label, uses.id) > (%(first)s, %(second)s)
  ORDER BY uses.label, uses.id LIMIT %(limit)s;
+
+-- trail_end --
+SELECT audited, trail FROM workspaces WHERE workspace = %(workspace)s;
+
+-- advance_trail --
+UPDATE workspaces SET audited = %(length)s, trail = %(head)s WHERE workspace = %(workspace)s;
+
+-- add_audit --
+INSERT INTO audit (workspace, number, day, at, action, content, salt, commitment, hash, seal)
+SELECT (r ->> 0)::bigint, (r ->> 1)::bigint, (r ->> 2)::date, (r ->> 3)::timestamptz, r ->> 4,
+       r ->> 5, decode(r ->> 6, 'hex'), decode(r ->> 7, 'hex'), decode(r ->> 8, 'hex'),
+       decode(r ->> 9, 'hex')
+  FROM jsonb_array_elements(%(rows)s::jsonb) AS r;
+
+-- newest_audit --
+SELECT number, spelt(at), action, content, salt, commitment, hash, seal FROM audit
+ WHERE workspace = %(workspace)s AND number > %(after)s
+   AND (%(action)s::text IS NULL OR action = %(action)s::text)
+   AND (%(since)s::timestamptz IS NULL OR at >= %(since)s::timestamptz)
+   AND (%(until)s::timestamptz IS NULL OR at < %(until)s::timestamptz)
+ ORDER BY number DESC LIMIT %(limit)s;
+
+-- next_audit --
+SELECT number, spelt(at), action, content, salt, commitment, hash, seal FROM audit
+ WHERE workspace = %(workspace)s AND number > %(after)s
+   AND (%(action)s::text IS NULL OR action = %(action)s::text)
+   AND (%(since)s::timestamptz IS NULL OR at >= %(since)s::timestamptz)
+   AND (%(until)s::timestamptz IS NULL OR at < %(until)s::timestamptz)
+ ORDER BY number LIMIT %(limit)s;
+
+-- trail --
+SELECT number, spelt(at), action, content, salt, commitment, hash, seal FROM audit
+ WHERE workspace = %(workspace)s ORDER BY number;
+
+-- audit_contents --
+SELECT number, content FROM audit WHERE workspace = %(workspace)s AND content IS NOT NULL;
+
+-- blank_audit --
+UPDATE audit SET content = NULL, salt = NULL
+  FROM (SELECT (r ->> 0)::bigint AS workspace, (r ->> 1)::bigint AS number
+          FROM jsonb_array_elements(%(rows)s::jsonb) AS r OFFSET 0) AS given
+ WHERE audit.workspace = given.workspace AND audit.number = given.number
+   AND content IS NOT NULL;
+
+-- old_audit --
+-- Those before the first of a day that is kept.
+SELECT number, day::text, hash FROM audit
+ WHERE workspace = %(workspace)s
+   AND number < coalesce((SELECT min(number) FROM audit
+                           WHERE workspace = %(workspace)s AND day >= %(before)s::date),
+                         9223372036854775807)
+ ORDER BY number;
+
+-- drop_audit --
+DELETE FROM audit WHERE workspace = %(workspace)s AND number <= %(through)s;
+
+-- audit_days --
+SELECT made, dropped FROM audit_days(%(today)s::date, %(ahead)s::integer, %(before)s::date);
+
+-- standing_audit --
+SELECT number, spelt(at), action, content, salt, commitment, hash, seal FROM audit
+ WHERE workspace = %(workspace)s AND number > %(first)s ORDER BY number LIMIT %(limit)s;

@@ -51,6 +51,11 @@ CONTENTS = {
     "standing_window": 3,
     "window_items": 0,
     "window_tied_to": 0,
+    "newest_audit": 3,
+    "next_audit": 3,
+    "trail": 3,
+    "audit_contents": 1,
+    "standing_audit": 3,
 }
 # Which column is a text that was sealed by itself.
 TEXTS = {"waiting": 1, "new_cards": 4, "event_keys": 1}
@@ -76,6 +81,7 @@ BLIND_LISTS = {"named": "names"}
 WINDOWS = ("window_items", "window_tied_to")  # in order of time, and then of what was blinded
 EVENT_KEY, EVENT_CONTENT = 4, 6  # columns of what is written
 MEMORY_SPEAKER, MEMORY_CONTENT = 9, 14
+AUDIT_CONTENT = 5
 
 
 class KeyRing:
@@ -145,6 +151,8 @@ class SealedSession:
             rows = self._sealed_events(rows)
         elif name == "add_memory":
             rows = self._sealed_memories(rows)
+        elif name == "add_audit":
+            rows = [self._sealed_entry(row) for row in rows]
         done = self._session.run_many(name, self._blinded_rows(name, rows))
         if name == "add_tombstone":
             for workspace, kind, owner, _ in rows:
@@ -257,6 +265,16 @@ class SealedSession:
             values["workspace"], [keys[owner] for owner in owners], values["content"]
         )
         return canonical_json({"sealed": sealed})
+
+    def _sealed_entry(self, row: Row) -> Row:
+        """What was done: sealed for all whose names or words it holds."""
+        if row[AUDIT_CONTENT] is None:
+            return row
+        told = json.loads(row[AUDIT_CONTENT])
+        owners = tuple(sorted(digest("user", name) for name in told["people"]))
+        keys = self._keys_of(row[0], [owners]) if owners else {}
+        sealed = self._vault.seal(row[0], list(keys.values()), row[AUDIT_CONTENT])
+        return _replaced(row, AUDIT_CONTENT, canonical_json({"sealed": sealed}))
 
     def _keys_of(self, workspace: int, owners: Iterable[Iterable[str]]) -> dict[str, Key]:
         """The keys of these people, made for whoever has none.

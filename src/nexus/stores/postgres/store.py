@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from ...core.urls import masked
+from ..sql.accompanied import Accompanied
 from ..sql.keywords import Keywords
-from ..sql.session import Connections as Sessions
 from ..sql.store import SqlStore
+from .audit import PostgresAudit
 from .connections import LOCK_SECONDS, MOST_CONNECTIONS, STATEMENT_SECONDS, Connections
 from .encryption import sealed
 from .eraser import LARGE, SMALL, PostgresEraser
@@ -45,14 +46,15 @@ class PostgresStore(SqlStore):
         self.vectors = PostgresVectors(sessions, self._connections, keywords.cards, cache_bytes)
         self.ledger = PostgresLedger(sessions)
         self.eraser = PostgresEraser(sessions, self._connections)
+        self.audit = PostgresAudit(sessions)
 
     def _connected(self, url: str, **limits: Any) -> Connections:
         home = bring_up_to_date(url)
         return Connections(url, home.schema_of_vector, home.vector, **limits)
 
-    def _sealed(self, url: str, key: str | None) -> Sessions:
+    def _sealed(self, url: str, key: str | None) -> Accompanied:
         try:
-            return sealed(self._connections, key, masked(url))
+            return Accompanied(sealed(self._connections, key, masked(url)))
         except BaseException:
             self._connections.close()
             raise

@@ -29,7 +29,10 @@ from ...core.moving import (
 )
 from ...core.protocols import Floats
 from ...core.records import EmbeddingProfile, Spent, Tombstone
+from ...core.trail import Link
+from ...core.trail import continues as continues_trail
 from ...core.window import item_from_json
+from .audit import add_links, link_of, trail_end
 from .labels import chain_end, known_workspace, label_number, label_of, workspace_number
 from .memories import add_memories
 from .session import Connections, Row, Session
@@ -46,6 +49,7 @@ START: Mapping[Shelf, Place] = {
     Shelf.SPENDING: ["", "", ""],
     Shelf.WINDOW: [0, "", ""],
     Shelf.WORK: [0],
+    Shelf.AUDIT: [0],
 }
 QUERIES = {
     Shelf.EVENTS: "standing_events",
@@ -56,6 +60,7 @@ QUERIES = {
     Shelf.SPENDING: "standing_spending",
     Shelf.WINDOW: "standing_window",
     Shelf.WORK: "standing_work",
+    Shelf.AUDIT: "standing_audit",
 }
 
 
@@ -167,6 +172,7 @@ LINES: Mapping[Shelf, Callable[[Row], str]] = {
     Shelf.SPENDING: _bill_line,
     Shelf.WINDOW: lambda row: row[-1],
     Shelf.WORK: _work_line,
+    Shelf.AUDIT: lambda row: link_of(row).line,
 }
 
 
@@ -306,6 +312,22 @@ def _keep_work(session: Session, workspace: WorkspaceId, lines: Sequence[str]) -
     return session.run_many("move_work", rows)
 
 
+def _keep_audit(session: Session, workspace: WorkspaceId, lines: Sequence[str]) -> int:
+    coming = [Link.of(line) for line in lines]
+    number = workspace_number(session, workspace)
+    length, head = trail_end(session, number)
+    known = [link for link in coming if link.number <= length]
+    before: Place = [known[0].number - 1] if known else [0]
+    rows = _standing(session, number, Shelf.AUDIT, before, len(known))
+    if [link_of(row).line for row in rows] != [link.line for link in known]:
+        raise Conflict("the audit of the target is another one, or one in use")
+    new = coming[len(known) :]
+    continues_trail(length, head, new)
+    if new:
+        add_links(session, number, new)
+    return len(new)
+
+
 KEEPERS: Mapping[Shelf, Callable[[Session, WorkspaceId, Sequence[str]], int]] = {
     Shelf.EVENTS: _keep_events,
     Shelf.MEMORIES: _keep_memories,
@@ -315,4 +337,5 @@ KEEPERS: Mapping[Shelf, Callable[[Session, WorkspaceId, Sequence[str]], int]] = 
     Shelf.SPENDING: _keep_bills,
     Shelf.WINDOW: _keep_items,
     Shelf.WORK: _keep_work,
+    Shelf.AUDIT: _keep_audit,
 }

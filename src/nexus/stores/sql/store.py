@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 from ...core.access import Grant
+from ...core.audit import Entry
 from ...core.erasing import Eraser
 from ...core.graph import Graph, RecordsGraph
 from ...core.ids import WorkspaceId
 from ...core.metrics import CacheUse
 from ...core.moving import Mover
 from ...core.protocols import Vectors
+from .accompanied import Accompanied
 from .accounts import SqlAccounts
+from .audit import SqlAudit
 from .feed import Feed
 from .keywords import Keywords
 from .labels import readable
 from .ledger import SqlLedger
 from .memories import SqlMemories
 from .queue import SqlQueue
-from .session import Connections
 from .uses import SqlUses
 from .window import SqlWindow
 
@@ -29,7 +31,7 @@ class SqlStore:
 
     encrypted = False  # whether nothing of it may lie about in plain text
 
-    def __init__(self, connections: Connections, keywords: Keywords) -> None:
+    def __init__(self, connections: Accompanied, keywords: Keywords) -> None:
         self._sessions = connections
         self._keywords = keywords
         self.feed = Feed(connections)
@@ -38,6 +40,7 @@ class SqlStore:
         self.memories = SqlMemories(connections, keywords)
         self.accounts = SqlAccounts(connections)
         self.uses = SqlUses(connections)
+        self.audit = SqlAudit(connections)
         self.window = SqlWindow(connections)
         self.graph: Graph = RecordsGraph(self.memories)
         self.vectors: Vectors
@@ -53,6 +56,9 @@ class SqlStore:
     def moment(self) -> Iterator[None]:
         with self._sessions.reading():
             yield
+
+    def recording(self, workspace: WorkspaceId, entry: Entry) -> AbstractContextManager[None]:
+        return self.audit._recording(workspace, entry)  # noqa: SLF001  # no contract of the part
 
     def workspaces(self) -> list[WorkspaceId]:
         with self._sessions.reading() as session:

@@ -11,6 +11,7 @@ from typing import cast
 from ...core.ids import WorkspaceId
 from ..residue import Reader, found_in
 from ..sql.eraser import SqlEraser, still_kept
+from ..sql.session import Connections as Sessions
 from ..sql.session import Session
 from .connections import Connection, Connections
 from .vec import blank_indexes
@@ -19,9 +20,9 @@ PATIENCE_SECONDS = 5.0  # for readers that keep the log from being emptied
 
 
 class SqliteEraser(SqlEraser):
-    def __init__(self, connections: Connections, open_file: Reader) -> None:
-        super().__init__(connections)
-        self._file = connections
+    def __init__(self, sessions: Sessions, file: Connections, open_file: Reader) -> None:
+        super().__init__(sessions)
+        self._file = file
         self._open = open_file
 
     def _also_erase(self, session: Session) -> None:

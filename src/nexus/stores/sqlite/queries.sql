@@ -548,6 +548,7 @@ SELECT digest
 SELECT EXISTS (SELECT 1 FROM events WHERE instr(content, :text))
     OR EXISTS (SELECT 1 FROM memories WHERE instr(content, :text))
     OR EXISTS (SELECT 1 FROM window_items WHERE instr(content, :text))
+    OR EXISTS (SELECT 1 FROM audit WHERE instr(content, :text))
     OR EXISTS (SELECT 1 FROM vectors WHERE instr(data, :bytes));
 
 -- window_items --
@@ -680,7 +681,8 @@ SELECT (SELECT count(*) FROM events WHERE workspace = :workspace),
        (SELECT count(*) FROM tombstones WHERE workspace = :workspace),
        (SELECT count(*) FROM spending WHERE workspace = :workspace),
        (SELECT count(*) FROM window_items WHERE workspace = :workspace),
-       (SELECT count(*) FROM outbox WHERE workspace = :workspace);
+       (SELECT count(*) FROM outbox WHERE workspace = :workspace),
+       (SELECT count(*) FROM audit WHERE workspace = :workspace);
 
 -- standing_events --
 SELECT seq, id, content, salt, commitment, hash FROM events
@@ -842,3 +844,51 @@ SELECT uses.label, uses.id, scopes, count, conversations, last_at, owner
   FROM uses JOIN labels ON labels.workspace = uses.workspace AND labels.label = uses.label
  WHERE uses.workspace = :workspace AND (uses.label, uses.id) > (:first, :second)
  ORDER BY uses.label, uses.id LIMIT :limit;
+
+-- trail_end --
+SELECT audited, trail FROM workspaces WHERE workspace = :workspace;
+
+-- advance_trail --
+UPDATE workspaces SET audited = :length, trail = :head WHERE workspace = :workspace;
+
+-- add_audit --
+INSERT INTO audit (workspace, number, day, at, action, content, salt, commitment, hash, seal)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- newest_audit --
+SELECT number, at, action, content, salt, commitment, hash, seal FROM audit
+ WHERE workspace = :workspace AND number > :after AND (:action IS NULL OR action = :action)
+   AND (:since IS NULL OR at >= :since) AND (:until IS NULL OR at < :until)
+ ORDER BY number DESC LIMIT :limit;
+
+-- next_audit --
+SELECT number, at, action, content, salt, commitment, hash, seal FROM audit
+ WHERE workspace = :workspace AND number > :after AND (:action IS NULL OR action = :action)
+   AND (:since IS NULL OR at >= :since) AND (:until IS NULL OR at < :until)
+ ORDER BY number LIMIT :limit;
+
+-- trail --
+SELECT number, at, action, content, salt, commitment, hash, seal FROM audit
+ WHERE workspace = :workspace ORDER BY number;
+
+-- audit_contents --
+SELECT number, content FROM audit WHERE workspace = :workspace AND content IS NOT NULL;
+
+-- blank_audit --
+UPDATE audit SET content = NULL, salt = NULL
+ WHERE workspace = ? AND number = ? AND content IS NOT NULL;
+
+-- old_audit --
+-- Those before the first of a day that is kept.
+SELECT number, day, hash FROM audit
+ WHERE workspace = :workspace
+   AND number < coalesce((SELECT min(number) FROM audit
+                           WHERE workspace = :workspace AND day >= :before), 9223372036854775807)
+ ORDER BY number;
+
+-- drop_audit --
+DELETE FROM audit WHERE workspace = :workspace AND number <= :through;
+
+-- standing_audit --
+SELECT number, at, action, content, salt, commitment, hash, seal FROM audit
+ WHERE workspace = :workspace AND number > :first ORDER BY number LIMIT :limit;

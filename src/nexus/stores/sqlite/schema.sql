@@ -13,7 +13,9 @@ CREATE TABLE workspaces (
     length    INTEGER NOT NULL DEFAULT 0,   -- events in the chain
     head      BLOB    NOT NULL,             -- hash of the newest one
     counter   INTEGER NOT NULL DEFAULT 0,   -- last number given to a memory or a vector
-    profile   INTEGER                       -- which vectors questions are asked with
+    profile   INTEGER,                      -- which vectors questions are asked with
+    audited   INTEGER NOT NULL DEFAULT 0,   -- entries in the trail of its audit
+    trail     BLOB                          -- hash of the newest one
 ) STRICT;
 
 -- A label is the set of scopes a record rests on; a grant that holds all of them may read it.
@@ -215,6 +217,21 @@ CREATE TABLE spending (
     output_tokens INTEGER NOT NULL,
     cost          REAL    NOT NULL,
     PRIMARY KEY (workspace, day, purpose, model)
+) STRICT, WITHOUT ROWID;
+
+-- What was done: a chain of its own. Old days are dropped from its beginning.
+CREATE TABLE audit (
+    workspace  INTEGER NOT NULL,
+    number     INTEGER NOT NULL,             -- place in the chain
+    day        TEXT    NOT NULL,
+    at         TEXT    NOT NULL,
+    action     TEXT    NOT NULL,
+    content    TEXT,                         -- canonical JSON; NULL once erased
+    salt       BLOB,
+    commitment BLOB    NOT NULL,
+    hash       BLOB    NOT NULL,
+    seal       BLOB,                         -- NULL: there was no key
+    PRIMARY KEY (workspace, number)
 ) STRICT, WITHOUT ROWID;
 
 -- What was lately on the table in a place: notes, thoughts, the goal, the summary, what a model

@@ -9,6 +9,7 @@ from typing import IO
 from ...core.errors import ConfigError, StoreUnavailable
 from ...core.protocols import Vectors
 from ..residue import Reader
+from ..sql.accompanied import Accompanied
 from ..sql.cards import CardBox
 from ..sql.keywords import Keywords
 from ..sql.store import SqlStore
@@ -41,9 +42,19 @@ class SqliteStore(SqlStore):
             raise
         cache_bytes = cache_megabytes * 1_000_000 // 2
         keywords = Keywords(cache_bytes)
-        super().__init__(self._connections, keywords)
-        self.vectors = _vectors(self._connections, vectors, keywords.cards, cache_bytes)
-        self.eraser = SqliteEraser(self._connections, reader)
+        sessions = Accompanied(self._connections)
+        super().__init__(sessions, keywords)
+        self.vectors = self._vectors(sessions, vectors, keywords.cards, cache_bytes)
+        self.eraser = SqliteEraser(sessions, self._connections, reader)
+
+    def _vectors(
+        self, sessions: Accompanied, kind: str, cards: CardBox, cache_bytes: int
+    ) -> Vectors:
+        if kind == "plain":
+            return SqlVectors(sessions, cards, cache_bytes)
+        from . import vec  # noqa: PLC0415
+
+        return vec.SqliteVecVectors(sessions, self._connections, cards, cache_bytes)
 
     def files(self) -> list[Path]:
         beside = (self.path.with_name(self.path.name + end) for end in ("", "-wal", "-shm"))
@@ -88,14 +99,6 @@ def _sealed(path: Path, vectors: str, key: str) -> tuple[Connections, Reader]:
             raise
     seal = encrypted.Seal(path, key)  # another process has just begun this file, with its salt
     return Connections(path, library, seal.open), seal.reader
-
-
-def _vectors(connections: Connections, vectors: str, cards: CardBox, cache_bytes: int) -> Vectors:
-    if vectors == "plain":
-        return SqlVectors(connections, cards, cache_bytes)
-    from . import vec  # noqa: PLC0415
-
-    return vec.SqliteVecVectors(connections, cards, cache_bytes)
 
 
 def _prepared(path: Path) -> Path:

@@ -27,6 +27,7 @@ from ..sql.best import best_first
 from ..sql.cards import CardBox
 from ..sql.codes import Ints
 from ..sql.labels import LabelState, Readable, readable
+from ..sql.session import Connections as Sessions
 from ..sql.vectors import SqlVectors, exact_scores, profile_number, scored
 from .connections import Connection, Connections
 
@@ -62,9 +63,11 @@ def load_extension(connection: Connection) -> None:
 class SqliteVecVectors:
     """The plain vectors, with vec0 to find the nearest."""
 
-    def __init__(self, connections: Connections, cards: CardBox, cache_bytes: int) -> None:
-        self._connections = connections
-        self._plain = SqlVectors(connections, cards, cache_bytes)
+    def __init__(
+        self, sessions: Sessions, file: Connections, cards: CardBox, cache_bytes: int
+    ) -> None:
+        self._connections = file
+        self._plain = SqlVectors(sessions, cards, cache_bytes)
 
     def put(
         self, workspace: WorkspaceId, profile: EmbeddingProfile, vectors: Mapping[str, Floats]

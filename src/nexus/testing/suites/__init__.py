@@ -12,7 +12,7 @@ except ImportError as error:
     raise MissingExtra("nexus.testing.stores", "testing") from error
 
 _SUITES = (
-    "access accounts candidates eraser graph labels ledger memories names queue shelves uses"
+    "access accounts audit candidates eraser graph labels ledger memories names queue shelves uses"
     " vectors whole window"
 )
 for _suite in _SUITES.split():

@@ -12,11 +12,13 @@ from ...core.errors import Conflict, InvalidInput
 from ...core.moving import Entry, Mover, Shelf
 from ...core.protocols import Store
 from ...core.records import Stage, Tombstone
+from ...core.trail import Link
 from ...core.window import Slot, WindowItem
 from ...stores.inprocess import InProcessStore
 from ..samples import ACME, ADMIN, IN_ROOM, LATER, NOON, OTHER, ROOM, event, keep, point, tell
 from ..samples import towards as direction
 from .accounts import bill
+from .audit import DAY, done
 
 
 def fill(store: Store) -> None:
@@ -31,6 +33,8 @@ def fill(store: Store) -> None:
     store.accounts.add(ACME, bill())
     note = WindowItem(scope=ROOM, slot=Slot.NOTE, key="k", value={"a": 1}, at=NOON)
     store.window.put(ACME, [note])
+    store.audit.append(ACME, [done("share"), done("recall", people=("bob",))])
+    store.audit.blank(ACME, [2])
     (task, *rest) = store.queue.claim(ADMIN, now=NOON, limit=10)
     store.queue.fail([task], error="away", retry_at=LATER)
     store.queue.finish(rest[:1], reached=Stage.INDEXED, now=NOON)
@@ -64,7 +68,7 @@ class MovingSuite:
 
         moved = move(origin, store)
 
-        assert moved == sum(mover_of(origin).count(ADMIN).values()) == 13
+        assert moved == sum(mover_of(origin).count(ADMIN).values()) == 15
         assert mover_of(store).count(ADMIN) == mover_of(origin).count(ADMIN)
         for shelf in Shelf:
             assert sorted(lines(store, shelf)) == sorted(lines(origin, shelf)), shelf
@@ -98,6 +102,9 @@ class MovingSuite:
         report = store.ledger.verify(ACME)
 
         assert (report.events, report.erased, report.problems) == (5, 1, ())
+        store.audit.append(ACME, [done()])
+        trail = store.audit.verify(ACME)
+        assert (trail.entries, trail.erased, trail.problems) == (3, 1, ())
         (hit,) = store.memories.matching(ADMIN, ["cake"], limit=5)
         assert store.memories.texts(ADMIN, [hit.id]) == {hit.id: "Cake is served at six."}
 
@@ -131,6 +138,23 @@ class MovingSuite:
             with pytest.raises(Conflict):
                 mover_of(store).write(ACME, Shelf.EVENTS, wrong)
         assert mover_of(store).count(ADMIN)[Shelf.EVENTS] == 0
+
+    def test_a_trail_moves_from_where_it_begins_and_goes_on(self, store: Store) -> None:
+        origin = InProcessStore()
+        origin.audit.append(ACME, [done(), done("share", 3), done("share", 4)])
+        origin.audit.retain(ACME, before=(NOON + DAY).date(), now=NOON + 5 * DAY)
+        first, second, third = lines(origin, Shelf.AUDIT)
+
+        assert mover_of(store).write(ACME, Shelf.AUDIT, [first, second]) == 2
+        forged = replace(Link.of(third), action="forget").line
+        with pytest.raises(Conflict):
+            mover_of(store).write(ACME, Shelf.AUDIT, [second, forged])
+        assert mover_of(store).write(ACME, Shelf.AUDIT, [second, third]) == 1
+
+        assert lines(store, Shelf.AUDIT) == lines(origin, Shelf.AUDIT)
+        assert store.audit.verify(ACME) == origin.audit.verify(ACME)
+        assert store.audit.verify(ACME).problems == ()
+        assert mover_of(store).workspaces() == [ACME]
 
     def test_an_event_erased_meanwhile_is_not_the_same_event(self, store: Store) -> None:
         origin = InProcessStore()

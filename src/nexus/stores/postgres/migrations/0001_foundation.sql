@@ -17,7 +17,9 @@ CREATE TABLE workspaces (
     length    bigint  NOT NULL DEFAULT 0,    -- events in the chain
     head      bytea   NOT NULL,              -- hash of the newest one
     counter   bigint  NOT NULL DEFAULT 0,    -- last number given to a memory or a vector
-    profile   integer                        -- which vectors questions are asked with
+    profile   integer,                       -- which vectors questions are asked with
+    audited   bigint  NOT NULL DEFAULT 0,    -- entries in the trail of its audit
+    trail     bytea                          -- hash of the newest one
 ) WITH (fillfactor = 50);                    -- every write changes its row: there is room beside it
 
 -- What was written lately, by the mark of its transaction: whoever loses the answer to a commit looks
@@ -246,6 +248,25 @@ CREATE TABLE spending (
     PRIMARY KEY (workspace, day, purpose, model)
 );
 
+-- What was done: a chain of its own, a partition for each day. What no day was made for lies in the
+-- rest: midnight stops nobody. `audit_days` makes days ahead and drops those that are empty.
+CREATE TABLE audit (
+    workspace  bigint NOT NULL,
+    number     bigint NOT NULL,              -- place in the chain
+    day        date   NOT NULL,
+    at         timestamptz NOT NULL,
+    action     text   COLLATE "C" NOT NULL,
+    content    text   COLLATE "C",           -- canonical JSON; NULL once erased
+    salt       bytea,
+    commitment bytea  NOT NULL,
+    hash       bytea  NOT NULL,
+    seal       bytea,                        -- NULL: there was no key
+    PRIMARY KEY (workspace, day, number)
+) PARTITION BY RANGE (day);
+
+CREATE INDEX audit_by_number ON audit (workspace, number);
+CREATE TABLE audit_rest PARTITION OF audit DEFAULT;
+
 -- What was lately on the table in a place: notes, thoughts, the goal, the summary, what a model
 -- was given. Nothing here is the only copy of what somebody said.
 CREATE TABLE window_items (
@@ -418,7 +439,9 @@ BEGIN
            AND NOT EXISTS (SELECT 1 FROM memories
                             WHERE workspace = number AND strpos(content, t) > 0)
            AND NOT EXISTS (SELECT 1 FROM window_items
-                            WHERE workspace = number AND strpos(content, t) > 0));
+                            WHERE workspace = number AND strpos(content, t) > 0)
+           AND NOT EXISTS (SELECT 1 FROM audit
+                            WHERE workspace = traces.number AND strpos(content, t) > 0));
     FOR looked_at IN
         SELECT c.relname AS name, string_agg(format('concat(%I)', a.attname), ' || chr(10) || ') AS texts
           FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid
@@ -434,6 +457,53 @@ BEGIN
             looked_at.texts)
         USING number, gone;
     END LOOP;
+END $$;
+
+-- Make a partition of the audit for each of the days ahead, and for those that are in the rest by now;
+-- drop those before another day that nothing is in any more. It needs the owner's rights and uses
+-- them for nothing else: neither rows nor numbers of anybody are told. Whoever writes meanwhile waits
+-- for a moment, and if others keep a lock, nothing is done.
+CREATE FUNCTION audit_days(today date, ahead integer, before date)
+RETURNS TABLE (made integer, dropped integer)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = nexus, pg_temp SET lock_timeout = '2s' AS $$
+DECLARE
+    part text;
+    wanted date;
+    missing date[];
+    is_empty boolean;
+BEGIN
+    made := 0;
+    dropped := 0;
+    FOR part IN
+        SELECT c.relname FROM pg_inherits AS i JOIN pg_class AS c ON c.oid = i.inhrelid
+         WHERE i.inhparent = 'nexus.audit'::regclass AND c.relname ~ '^audit_\d{8}$'
+           AND to_date(substr(c.relname, 7), 'YYYYMMDD') < least(before, today - 1)
+    LOOP
+        EXECUTE format('SELECT NOT EXISTS (SELECT 1 FROM %I)', part) INTO is_empty;
+        IF is_empty THEN
+            EXECUTE format('DROP TABLE %I', part);
+            dropped := dropped + 1;
+        END IF;
+    END LOOP;
+    missing := ARRAY(
+        SELECT day FROM (SELECT today + ahead_by AS day
+                           FROM generate_series(0, least(ahead, 60)) AS ahead_by
+                         UNION SELECT DISTINCT rest.day FROM audit_rest AS rest
+                                WHERE rest.day BETWEEN today - 60 AND today) AS days
+         WHERE to_regclass('nexus.audit_' || to_char(day, 'YYYYMMDD')) IS NULL ORDER BY day);
+    IF cardinality(missing) > 0 THEN
+        LOCK TABLE audit_rest IN ACCESS EXCLUSIVE MODE;
+    END IF;
+    FOREACH wanted IN ARRAY missing LOOP
+        part := 'audit_' || to_char(wanted, 'YYYYMMDD');
+        EXECUTE format('CREATE TABLE %I (LIKE audit)', part);
+        EXECUTE format('WITH moved AS (DELETE FROM audit_rest WHERE day = %L RETURNING *)'
+                       ' INSERT INTO %I SELECT * FROM moved', wanted, part);
+        EXECUTE format('ALTER TABLE audit ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)',
+                       part, wanted, wanted + 1);
+        made := made + 1;
+    END LOOP;
+    RETURN NEXT;
 END $$;
 
 -- A time in the one spelling that is hashed, compared and exported.
@@ -496,7 +566,7 @@ DECLARE
     walled text;
 BEGIN
     FOREACH walled IN ARRAY ARRAY['commits', 'label_scopes', 'links', 'tombstones', 'keys',
-                                  'spending'] LOOP
+                                  'spending', 'audit'] LOOP
         EXECUTE format('CREATE POLICY bound ON %I USING ('
             'workspace = ANY ((SELECT nullif(current_setting(''nexus.workspace'', true), '''')'
             '::bigint[])::bigint[]))', walled);
@@ -512,7 +582,8 @@ BEGIN
     END LOOP;
     FOREACH walled IN ARRAY ARRAY['workspaces', 'commits', 'labels', 'label_scopes', 'events', 'outbox',
                                   'memories', 'threads', 'links', 'names', 'postings', 'vectors',
-                                  'tombstones', 'keys', 'spending', 'window_items', 'uses'] LOOP
+                                  'tombstones', 'keys', 'spending', 'audit', 'window_items',
+                                  'uses'] LOOP
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', walled);
         EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', walled);
         EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON %I TO nexus_app', walled);
@@ -520,6 +591,8 @@ BEGIN
 END $$;
 
 GRANT USAGE ON SCHEMA nexus TO nexus_app;
+REVOKE EXECUTE ON FUNCTION audit_days FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION audit_days TO nexus_app;
 GRANT SELECT ON schema_version TO nexus_app;
 GRANT SELECT, INSERT ON vault TO nexus_app;
 GRANT SELECT, INSERT, UPDATE ON profiles TO nexus_app;

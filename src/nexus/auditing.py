@@ -1,0 +1,345 @@
+"""The trail as the facades write it: with each write, and of reads in the background."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import threading
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict
+from datetime import datetime
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+
+from .config import AuditSettings, Settings, in_use
+from .core.access import Viewer, administrator_grant
+from .core.audit import ADMINISTRATOR, Entry, Level
+from .core.canonical import canonical_json, clean_text
+from .core.context import Context
+from .core.errors import ConfigError, NexusError, Unavailable
+from .core.ids import WorkspaceId, digest
+from .core.protocols import Store
+from .core.records import Event, Found, Json, Memory
+from .core.scope import parse_scope
+
+MOST_WAITING = 500  # reads that are not written down yet; whoever makes one more writes them
+LONGEST_QUESTION = 4_000  # characters of it that are kept
+ID = re.compile(r"[0-9a-f]{32}")
+SETTINGS = "settings"
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+log = logging.getLogger(__name__)
+
+
+def make_auditor(
+    settings: Settings,
+    store: Store,
+    clock: Callable[[], datetime],
+    later: Callable[[Callable[[], None]], None] | None,
+) -> Auditor:
+    """Who records, as these settings say; the store is told about it, too."""
+    try:
+        level = Level(settings.audit.level)
+    except ValueError:
+        known = ", ".join(Level)
+        raise ConfigError(f"unknown memory.audit.level; known are {known}") from None
+    key = audit_key(settings.audit)
+    store.audit.configure(writes=level.writes, key=key)
+    return Auditor(store, level, clock, later, lambda: in_force(settings))
+
+
+def audit_key(settings: AuditSettings) -> bytes | None:
+    """The key that links are sealed with, if one is configured."""
+    if not (settings.key or settings.key_command):
+        return None
+    from .providers.keys import read_key  # noqa: PLC0415  # it can run commands
+
+    found = read_key(
+        in_use(settings.key or "", "memory.audit.key"),
+        in_use(settings.key_command or "", "memory.audit.key_command"),
+        variable="NEXUS_AUDIT_KEY",
+        setting="memory.audit.key_command",
+    )
+    return None if found is None else found.encode()
+
+
+def in_force(settings: Settings) -> dict[str, Json]:
+    """What decides how things are found, learned and kept: no address and no secret."""
+    from .prompts import hashes  # noqa: PLC0415
+
+    told: dict[str, Any] = {
+        name: asdict(getattr(settings, name)) for name in ("search", "learning", "indexing")
+    }
+    told["compose"] = asdict(settings.compose)
+    told["audit"] = {
+        "level": settings.audit.level,
+        "retention_days": settings.audit.retention_days,
+    }
+    for name in ("embeddings", "llm"):
+        section = getattr(settings, name)
+        told[name] = {"provider": section.provider, "model": section.model}
+    told["prompts"] = hashes() if settings.llm.provider != "none" else {}
+    return json.loads(canonical_json(told))  # type: ignore[no-any-return]  # as it is read back
+
+
+class Auditor:
+    """Records what is done and, if the level says so, what is read.
+
+    `snapshot` says which settings are in force. It is recorded once, where the newest of the
+    trail is another one; entries name it by its digest.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        level: Level,
+        clock: Callable[[], datetime],
+        later: Callable[[Callable[[], None]], None] | None,
+        snapshot: Callable[[], Mapping[str, Json]],
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._later = later
+        self._snapshot = snapshot
+        self._settings = ""  # the digest of what is in force, once it is needed
+        self._lock = threading.Lock()
+        self._flushing = threading.Lock()
+        self._waiting: list[tuple[WorkspaceId, Entry]] = []
+        self._known: set[WorkspaceId] = set()  # trails that have these settings
+        self._depth = threading.local()
+        self.level = level
+        self.reads = level.reads
+
+    # What is written
+
+    def writing(
+        self,
+        workspace: WorkspaceId,
+        action: str,
+        *,
+        by: Viewer | str = ADMINISTRATOR,
+        people: Iterable[str] = (),
+        **detail: Json,
+    ) -> AbstractContextManager[None]:
+        """The next write of this thread inside is recorded in its own transaction."""
+        if not self.level.writes:
+            return nullcontext()
+        entry = self._entry(workspace, action, by, people, detail)
+        return self._store.recording(workspace, entry)
+
+    def wrote(
+        self,
+        workspace: WorkspaceId,
+        action: str,
+        *,
+        by: Viewer | str = ADMINISTRATOR,
+        people: Iterable[str] = (),
+        **detail: Json,
+    ) -> None:
+        """Record something that was done and is no write of its own, or many."""
+        if self.level.writes:
+            entry = self._entry(workspace, action, by, people, detail)
+            self._store.audit.append(workspace, [entry])
+
+    def _entry(
+        self,
+        workspace: WorkspaceId,
+        action: str,
+        by: Viewer | str,
+        people: Iterable[str],
+        detail: Mapping[str, Json],
+    ) -> Entry:
+        self._settle(workspace)
+        told = {**detail, SETTINGS: self._settings}
+        if isinstance(by, str):
+            names = tuple(people)
+            return Entry(at=self._clock(), action=action, actor=by, people=names, detail=told)
+        return Entry(
+            at=self._clock(),
+            action=action,
+            actor=by.agent.value,
+            place=str(by.home),
+            people=(*_people(by), *people),
+            detail=told,
+        )
+
+    def _settle(self, workspace: WorkspaceId) -> None:
+        """See to it that the trail says which settings are in force."""
+        if workspace in self._known:
+            return
+        snapshot = dict(self._snapshot())
+        self._settings = _digest_of(snapshot)
+        everything = administrator_grant(workspace)
+        newest = self._store.audit.find(everything, action=SETTINGS, limit=1)
+        if not (newest and newest[0].entry and newest[0].entry.detail == snapshot):
+            entry = Entry(at=self._clock(), action=SETTINGS, actor=ADMINISTRATOR, detail=snapshot)
+            self._store.audit.append(workspace, [entry])
+        self._known.add(workspace)
+
+    # What is read
+
+    def read(
+        self,
+        viewer: Viewer,
+        action: str,
+        *,
+        asked: str | None = None,
+        found: object = None,
+        seconds: float = 0.0,
+        error: str | None = None,
+    ) -> None:
+        """Record a read, if the level says so; nobody waits for it."""
+        if not self.reads:
+            return
+        detail = {**_asked(viewer, asked, self.level), **_found(found, viewer)}
+        detail |= {"ms": round(seconds * 1000, 3)} | ({"error": error} if error else {})
+        owners = {scope_owner for scope_owner in _owners(found) if scope_owner}
+        entry = Entry(
+            at=self._clock(),
+            action=action,
+            actor=viewer.agent.value,
+            place=str(viewer.home),
+            people=(*_people(viewer), *sorted(owners)),
+            detail=detail,
+        )
+        self._wait(viewer.workspace, entry)
+
+    def _wait(self, workspace: WorkspaceId, entry: Entry) -> None:
+        with self._lock:
+            first = not self._waiting
+            self._waiting.append((workspace, entry))
+            full = len(self._waiting) >= MOST_WAITING
+        if full:
+            self.flush()
+        elif first and self._later:
+            self._later(self.flush)
+
+    def flush(self) -> None:
+        """Write down the reads that are waiting. What cannot be written now waits on."""
+        with self._flushing:
+            with self._lock:
+                waiting, self._waiting = self._waiting, []
+            spaces: dict[WorkspaceId, list[Entry]] = defaultdict(list)
+            for workspace, entry in waiting:
+                spaces[workspace].append(entry)
+            while spaces:
+                workspace, entries = next(iter(spaces.items()))
+                try:
+                    self._settle(workspace)
+                    self._store.audit.append(workspace, entries)
+                except Unavailable as error:
+                    self._keep(spaces, error)
+                    return
+                del spaces[workspace]
+
+    def _keep(self, spaces: Mapping[WorkspaceId, Sequence[Entry]], error: Unavailable) -> None:
+        late = [(workspace, entry) for workspace, some in spaces.items() for entry in some]
+        with self._lock:
+            room = MOST_WAITING - 1 - len(self._waiting)
+            self._waiting[:0] = late[: max(room, 0)]
+        lost = max(len(late) - room, 0)
+        log.warning("reads are not in the audit yet (%s); %d were given up", error, lost)
+
+    def watch(self, viewer: Viewer, action: str, asked: str | None, call: Callable[[], R]) -> R:
+        """Make this call and record it; calls inside it are a part of it."""
+        if getattr(self._depth, "within", False):
+            return call()
+        self._depth.within = True
+        started = time.perf_counter()
+        try:
+            found = call()
+        except NexusError as error:
+            seconds = time.perf_counter() - started
+            self.read(viewer, action, asked=asked, seconds=seconds, error=type(error).__name__)
+            raise
+        finally:
+            self._depth.within = False
+        seconds = time.perf_counter() - started
+        self.read(viewer, action, asked=asked, found=found, seconds=seconds)
+        return found
+
+
+class Watched(Protocol):
+    """Something people read from: a place, or a book in it."""
+
+    viewer: Viewer
+    _parts: Any
+
+
+W = TypeVar("W", bound=Watched)
+
+
+def audited(method: Callable[Concatenate[W, P], R]) -> Callable[Concatenate[W, P], R]:
+    """Of a method that reads: at the levels that record reads, its calls are recorded."""
+    action = method.__name__
+
+    @wraps(method)
+    def call(self: W, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        auditor: Auditor = self._parts.audit
+        if not auditor.reads:
+            return method(self, *args, **kwargs)
+        asked = next((each for each in (*args, *kwargs.values()) if isinstance(each, str)), None)
+        return auditor.watch(self.viewer, action, asked, lambda: method(self, *args, **kwargs))
+
+    return call
+
+
+def _people(viewer: Viewer) -> tuple[str, ...]:
+    """Whose names the entry holds: who is there, and whose place it is."""
+    names = {person.value for person in viewer.people} | {viewer.home.owner}
+    return tuple(sorted(name for name in names if name))
+
+
+def _asked(viewer: Viewer, asked: str | None, level: Level) -> dict[str, Json]:
+    """An id as it is; a question in its words or, unless all is to be told, as a digest."""
+    if asked is None:
+        return {}
+    if ID.fullmatch(asked):
+        return {"id": asked}
+    if level is Level.VERBOSE:
+        from .core.secrets import redacted  # noqa: PLC0415  # it takes its time to load
+
+        return {"question": redacted(clean_text(asked[:LONGEST_QUESTION]))}
+    return {"question_digest": digest("question", viewer.workspace.value, asked)}
+
+
+def _found(found: object, viewer: Viewer) -> dict[str, Json]:
+    """How much was found, from which scopes, and how much of it from elsewhere."""
+    scopes = Counter(_scopes(found))
+    told: dict[str, Json] = {}
+    if isinstance(found, Context):
+        told = {"context": found.id, "tokens": found.tokens, "results": len(found.receipt.shown)}
+    elif isinstance(found, Sequence | Mapping):
+        told = {"results": len(found)}
+    elif found is not None:
+        told = {"results": 1}
+    if scopes:
+        told["scopes"] = [[scope, count] for scope, count in sorted(scopes.items())]
+        told["elsewhere"] = scopes.total() - scopes[str(viewer.home)]
+    return told
+
+
+def _scopes(found: object) -> Iterator[str]:
+    """Where each thing that was found lies, as far as it says so."""
+    if isinstance(found, Context):
+        yield from (shown.scope for shown in found.receipt.shown if shown.scope)
+    elif isinstance(found, Found):
+        yield from (str(hit.memory.scope) for hit in found)
+    elif isinstance(found, list | tuple):
+        yield from (str(each.scope) for each in found if isinstance(each, Memory | Event))
+    elif isinstance(found, Memory | Event):
+        yield str(found.scope)
+
+
+def _owners(found: object) -> set[str | None]:
+    return {parse_scope(scope).owner for scope in set(_scopes(found))}
+
+
+def _digest_of(snapshot: Mapping[str, Json]) -> str:
+    return digest("settings", canonical_json(snapshot))[:8]

@@ -1,0 +1,58 @@
+"""What the writings of one thread do besides, in the same transaction."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Generic, TypeVar
+
+S = TypeVar("S")  # what a writing is done with: a session
+R = TypeVar("R")
+
+
+class Along(threading.local, Generic[S]):
+    """Checks before each writing of this thread, and notes that its next one takes along."""
+
+    def __init__(self) -> None:
+        self.checks: list[Callable[[S], None]] = []
+        self.notes: list[Callable[[S], None]] = []
+
+    def __bool__(self) -> bool:
+        return bool(self.checks or self.notes)
+
+    @contextmanager
+    def checking(self, check: Callable[[S], None]) -> Iterator[None]:
+        """Every writing inside does this first; if it raises, nothing is written."""
+        self.checks.append(check)
+        try:
+            yield
+        finally:
+            self.checks.remove(check)
+
+    @contextmanager
+    def noting(self, note: Callable[[S], None]) -> Iterator[None]:
+        """The first writing inside that succeeds does this, too."""
+        self.notes.append(note)
+        try:
+            yield
+        finally:
+            if note in self.notes:
+                self.notes.remove(note)
+
+    def around(self, work: Callable[[S], R]) -> Callable[[S], R]:
+        """The work with all of this; call `taken` once it is committed."""
+        checks, notes = tuple(self.checks), tuple(self.notes)
+
+        def together(session: S) -> R:
+            for check in checks:
+                check(session)
+            value = work(session)
+            for note in notes:
+                note(session)
+            return value
+
+        return together
+
+    def taken(self) -> None:
+        self.notes.clear()

@@ -1,0 +1,28 @@
+"""Connections whose writings do something more, in the same transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from ..along import Along
+from .session import Connections, Session
+
+T = TypeVar("T")
+
+
+class Accompanied:
+    """The same connections; what a thread has along goes with its writings."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+        self.reading = connections.reading  # nothing is added to that
+        self.along: Along[Session] = Along()
+
+    def write(self, work: Callable[[Session], T], /) -> T:
+        along = self.along
+        if not along:
+            return self._connections.write(work)
+        value = self._connections.write(along.around(work))
+        along.taken()
+        return value

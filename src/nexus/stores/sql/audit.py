@@ -1,0 +1,150 @@
+"""The trail of each workspace: entries chained in the transaction of what they tell of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from datetime import date, datetime
+
+from ...core.access import Grant, check_grant
+from ...core.audit import Entry, Recorded, TrailReport
+from ...core.canonical import time_text
+from ...core.chain import GENESIS
+from ...core.ids import WorkspaceId
+from ...core.trail import (
+    Link,
+    Walk,
+    content_of,
+    dropping,
+    linked,
+    names_one_of,
+    parsed_anchor,
+    retention_entry,
+)
+from .accompanied import Accompanied
+from .labels import known_workspace, workspace_number
+from .session import Row, Session
+
+
+class SqlAudit:
+    def __init__(self, connections: Accompanied) -> None:
+        self._connections = connections
+        self._writes = True
+        self._key: bytes | None = None
+
+    def configure(self, *, writes: bool, key: bytes | None = None) -> None:
+        self._writes, self._key = writes, key
+
+    def append(self, workspace: WorkspaceId, entries: Sequence[Entry]) -> None:
+        if entries:
+            self._connections.write(self._note(workspace, entries))
+
+    def _note(self, workspace: WorkspaceId, entries: Sequence[Entry]) -> Callable[[Session], None]:
+        def note(session: Session) -> None:
+            number = workspace_number(session, workspace)
+            length, head = trail_end(session, number)
+            add_links(session, number, linked(length, head, entries, self._key))
+
+        return note
+
+    def find(
+        self,
+        grant: Grant,
+        *,
+        action: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        after: int | None = None,
+        limit: int,
+    ) -> list[Recorded]:
+        if not check_grant(grant).everything:
+            return []
+        bound = {
+            "action": action,
+            "since": time_text(since) if since else None,
+            "until": time_text(until) if until else None,
+            "after": after or 0,
+            "limit": limit,
+        }
+        name = "newest_audit" if after is None else "next_audit"
+        with self._connections.reading() as session:
+            number = known_workspace(session, grant.workspace)
+            rows = session.run(name, {**bound, "workspace": number})
+            return [link_of(row).recorded for row in rows]
+
+    def verify(self, workspace: WorkspaceId, *, anchor: str | None = None) -> TrailReport:
+        walk = Walk(self._key, parsed_anchor(anchor))
+        with self._connections.reading() as session:
+            number = known_workspace(session, workspace)
+            length, head = trail_end(session, number)
+            walk.along(map(link_of, session.run("trail", {"workspace": number})))
+        return walk.ended(workspace, length, head)
+
+    def naming(self, workspace: WorkspaceId, names: Sequence[str]) -> dict[int, str]:
+        with self._connections.reading() as session:
+            bound = {"workspace": known_workspace(session, workspace)}
+            rows = session.run("audit_contents", bound)
+            return {number: told for number, told in rows if names_one_of(told, names)}
+
+    def blank(self, workspace: WorkspaceId, numbers: Sequence[int]) -> int:
+        def blank(session: Session) -> int:
+            place = workspace_number(session, workspace)
+            return session.run_many("blank_audit", [(place, number) for number in numbers])
+
+        return self._connections.write(blank) if numbers else 0
+
+    def retain(self, workspace: WorkspaceId, *, before: date, now: datetime) -> int:
+        def retain(session: Session) -> int:
+            number = workspace_number(session, workspace)
+            bound = {"workspace": number, "before": before.isoformat()}
+            old = session.run("old_audit", bound).fetchall()
+            anchors = dropping(old, before.isoformat())
+            if not anchors:
+                return 0
+            entry = retention_entry(anchors, before, now)
+            self._note(workspace, [entry])(session)
+            session.run("drop_audit", {"workspace": number, "through": anchors[-1].last})
+            return len(old)
+
+        return self._connections.write(retain)
+
+    def prepare(self, *, today: date, ahead: int, before: date | None = None) -> dict[str, int]:
+        del today, ahead, before  # one table holds every day
+        return {}
+
+    def _recording(self, workspace: WorkspaceId, entry: Entry) -> AbstractContextManager[None]:
+        if not self._writes:
+            return nullcontext()
+        content_of(entry)  # what cannot be recorded is not done
+        return self._connections.along.noting(self._note(workspace, [entry]))
+
+
+def trail_end(session: Session, number: int) -> tuple[int, bytes]:
+    """Where a workspace's next entry goes: how many there are, and the newest hash."""
+    row = session.run("trail_end", {"workspace": number}).fetchone()
+    return (row[0], row[1] or GENESIS) if row else (0, GENESIS)
+
+
+def add_links(session: Session, number: int, links: Sequence[Link]) -> None:
+    session.run_many("add_audit", [_row(number, link) for link in links])
+    end = {"workspace": number, "length": links[-1].number, "head": links[-1].hash}
+    session.run("advance_trail", end)
+
+
+def _row(number: int, link: Link) -> Row:
+    kept = (link.content, link.salt, link.commitment, link.hash, link.seal)
+    return (number, link.number, link.day, link.at, link.action, *kept)
+
+
+def link_of(row: Row) -> Link:
+    number, at, action, content, salt, promise, hash, seal = row
+    return Link(
+        number=number,
+        at=at,
+        action=action,
+        content=content,
+        salt=salt,
+        commitment=promise,
+        hash=hash,
+        seal=seal,
+    )
