@@ -21,18 +21,14 @@ from .candidate import Candidate
 from .erasing import Eraser
 from .filters import Filter
 from .ids import WorkspaceId
+from .ledger import Ledger
 from .metrics import CacheUse
 from .queue import Queue
 from .records import (
     Draft,
     EmbeddingProfile,
-    Event,
-    LedgerReport,
     Memory,
     MemoryKind,
-    NewEvent,
-    Progress,
-    Receipt,
     Tier,
 )
 from .uses import Uses
@@ -78,50 +74,6 @@ class Scored:
 
     id: str
     score: float
-
-
-class Ledger(Protocol):
-    """The events: appended, chained, never changed."""
-
-    def append(
-        self, workspace: WorkspaceId, events: Sequence[NewEvent], *, recorded_at: datetime
-    ) -> list[Receipt]:
-        """Write these and the work they cause in one durable transaction, all or none.
-
-        An event that is there already is a `repeated` receipt; the same key with other content
-        is Conflict, and an erased one is Forgotten. An `Event` (imported history) keeps its own
-        time of recording.
-        Returns only when a power cut would lose nothing of it.
-        """
-        ...
-
-    def get(self, grant: Grant, ids: Sequence[str]) -> list[Event]:
-        """Those that exist and may be seen, in the order asked."""
-        ...
-
-    def find(
-        self,
-        grant: Grant,
-        *,
-        where: Filter | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        limit: int | None = None,
-    ) -> list[Event]:
-        """Newest first, by event time and then id; `until` is not included."""
-        ...
-
-    def keys(self, grant: Grant, ids: Sequence[str]) -> dict[str, str]:
-        """The callers' keys of those that may be seen, by event id."""
-        ...
-
-    def progress(self, grant: Grant, ids: Sequence[str]) -> dict[str, Progress]:
-        """How far each visible event has come."""
-        ...
-
-    def verify(self, workspace: WorkspaceId) -> LedgerReport:
-        """Walk the chain and recompute everything that is still there."""
-        ...
 
 
 class Memories(Protocol):

@@ -1,0 +1,56 @@
+"""What a store must do to keep events. Its other contracts are in `protocols`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+
+from .access import Grant
+from .filters import Filter
+from .ids import WorkspaceId
+from .records import Event, LedgerReport, NewEvent, Progress, Receipt
+
+
+class Ledger(Protocol):
+    """The events: appended, chained, never changed."""
+
+    def append(
+        self, workspace: WorkspaceId, events: Sequence[NewEvent], *, recorded_at: datetime
+    ) -> list[Receipt]:
+        """Write these and the work they cause in one durable transaction, all or none.
+
+        An event that is there already is a `repeated` receipt; the same key with other content
+        is Conflict, and an erased one is Forgotten. An `Event` (imported history) keeps its own
+        time of recording.
+        Returns only when a power cut would lose nothing of it.
+        """
+        ...
+
+    def get(self, grant: Grant, ids: Sequence[str]) -> list[Event]:
+        """Those that exist and may be seen, in the order asked."""
+        ...
+
+    def find(
+        self,
+        grant: Grant,
+        *,
+        where: Filter | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        limit: int | None = None,
+    ) -> list[Event]:
+        """Newest first, by event time and then id; `until` is not included."""
+        ...
+
+    def keys(self, grant: Grant, ids: Sequence[str]) -> dict[str, str]:
+        """The callers' keys of those that may be seen, by event id."""
+        ...
+
+    def progress(self, grant: Grant, ids: Sequence[str]) -> dict[str, Progress]:
+        """How far each visible event has come."""
+        ...
+
+    def verify(self, workspace: WorkspaceId) -> LedgerReport:
+        """Walk the chain and recompute everything that is still there."""
+        ...
