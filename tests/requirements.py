@@ -180,7 +180,7 @@ REQUIREMENTS: dict[str, Requirement] = {
     "E21": partial("Contradictions: prefer new, prefer old, or flag for review"),
     "E22": partial("Corrections supersede"),
     "E23": later("Retrieval reinforces", MAINTENANCE),
-    "E24": later("A worker with named jobs and intervals", MAINTENANCE),
+    "E24": works("A worker with named jobs and intervals"),
     "E25": later("Jobs for consolidation, patterns and promotion", MAINTENANCE),
     "E26": later("Jobs for decay, cleanup and audit partitions", MAINTENANCE),
     "E27": later("An audit log in four levels", OPERATIONS),
@@ -188,7 +188,7 @@ REQUIREMENTS: dict[str, Requirement] = {
     "E29": works("Neo4j as a graph store"),
     "E30": works("A user profile: preferences, expertise, style"),
     "E31": works("Schema versions and migrations"),
-    "E32": later("Job locks and job tracking", MAINTENANCE),
+    "E32": works("Job locks and job tracking"),
     "E33": works("Sensitive data encrypted at rest"),
     "E34": later("Retrieval limited in rate", OPERATIONS),
     "E35": partial(

@@ -204,6 +204,8 @@ class AsyncWorkspace(_Face):
     stats = _Awaited(Workspace.stats)
     jobs = _Awaited(Workspace.jobs)
     retry_jobs = _Awaited(Workspace.retry_jobs)
+    run_job = _Awaited(Workspace.run_job)
+    job_states = _Awaited(Workspace.job_states)
     usage = _Awaited(Workspace.usage)
     flush = _Awaited(Workspace.flush)
     export = _Awaited(Workspace.export)

@@ -20,6 +20,7 @@ from .learn.learning import Learning
 from .learn.limits import CHARACTERS, TURNS
 from .learn.passages import Indexing
 from .learn.spending import Budget, Price
+from .maintain.settings import Intervals, Maintaining
 from .recall.query import Search
 
 DEFAULT_FILE = "nexus.yaml"
@@ -133,6 +134,7 @@ class Settings:
     learning: Learning = field(default_factory=Learning)
     search: Search = field(default_factory=Search)
     compose: Composing = field(default_factory=Composing)
+    maintain: Maintaining = field(default_factory=Maintaining)
     telemetry: TelemetrySettings = field(default_factory=TelemetrySettings)
     audit: AuditSettings = field(default_factory=AuditSettings)
     agents: AgentSettings = field(default_factory=AgentSettings)
@@ -177,6 +179,7 @@ def load_settings(
         learning=Learning(**given.get("learning", {})),
         search=Search(**given.get("search", {})),
         compose=Composing(**given.get("compose", {})),
+        maintain=_maintaining(given.get("maintain", {})),
         telemetry=TelemetrySettings(**given.get("telemetry", {})),
         audit=AuditSettings(**given.get("audit", {})),
         agents=AgentSettings(
@@ -185,6 +188,10 @@ def load_settings(
             labeling=Switch(**agents.get("labeling", {})),
         ),
     )
+
+
+def _maintaining(given: Mapping[str, Any]) -> Maintaining:
+    return Maintaining(**{**given, "intervals": Intervals(**given.get("intervals", {}))})
 
 
 def _llm(given: Mapping[str, Any]) -> LlmSettings:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
@@ -21,6 +21,7 @@ from .core.audit import Level
 from .core.errors import ConfigError, InvalidInput
 from .core.scope import kind_named
 from .learn.learning import CONTRADICTIONS, EPISODES, FREQUENCIES
+from .maintain.settings import MOST_MINUTES, Intervals
 from .observe import ROLES
 from .recall.query import MOST_HITS
 
@@ -67,6 +68,7 @@ RANGES = {
     "memory.compose.cached_seconds": (0, 300),
     "memory.compose.least_score": (0, 1),
     **{f"memory.compose.{name}": (0, MOST_BUDGET) for name in ROOMS},
+    **{f"memory.maintain.intervals.{each.name}": (0, MOST_MINUTES) for each in fields(Intervals)},
 }
 CHOICES = {
     "memory.backend": tuple(BACKENDS),

@@ -29,6 +29,8 @@ from .learn.learner import Learner
 from .learn.learning import FREQUENCIES, Learning
 from .learn.limits import Limits
 from .learn.spending import RECALL, ModelFor, Spending
+from .maintain.jobs import Runner
+from .maintain.schedule import Planned, Tools, schedule
 from .maintain.worker import Worker
 from .products import make_embedder, make_reranker, measured_llm
 from .recall.answer import Ranking
@@ -45,7 +47,6 @@ if TYPE_CHECKING:
     from .recall.rewrite import Rewrite
 
 Clock = Callable[[], datetime]
-EPISODES_AT_ONCE = 20  # told in one chore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +59,7 @@ class Parts:
     changeover: Changeover
     learner: Learner
     worker: Worker
+    jobs: Runner
     ranking: Ranking
     spending: Spending
     episodes: Callable[[], Episodes]  # made when first needed
@@ -117,24 +119,23 @@ def assemble(
     """Build the parts these settings name, or take the ones given."""
     chosen = embedder or make_embedder(_enabled(settings).embeddings)  # first: it may refuse them
     kept = store or make_store(settings.store)
-    now = RisingClock(clock or _utc_now)
-    telemetry = Telemetry()
-    guards = make_breakers(settings, embedder)
-    changing = Changeover(chosen, kept.vectors)
+    now, telemetry = RisingClock(clock or _utc_now), Telemetry()
+    guards, changing = make_breakers(settings, embedder), Changeover(chosen, kept.vectors)
     cached = make_cached(settings, chosen, guards.embedder, changing, telemetry)
     model, spending = measured_llm(settings.llm, telemetry), make_spending(settings.llm, kept, now)
     asked = spending.on_account(model, settings.llm.model or "", RECALL) if model else None
     ranking = make_ranking(settings.search, kept, cached, asked, guards, standing=changing.standing)
-    one_pass = make_one_pass(settings, model, spending)
-    learner = make_learner(settings, kept, cached, now, one_pass, telemetry=telemetry)
+    learner = make_learner(settings, kept, cached, model, spending, now, telemetry)
     episodes = make_episodes(settings, kept, cached, model, spending, now=now)
-    worker = Worker(learner, chore_of(learner, episodes, now), kept.follow)
+    jobs = Runner(kept, make_schedule(settings, kept, episodes), now)
+    worker = Worker(learner, jobs if settings.maintain.enabled else None, kept.follow)
     return Parts(
         settings=settings,
         store=kept,
         embedder=cached,
         learner=learner,
         worker=worker,
+        jobs=jobs,
         changeover=changing,
         ranking=measured(ranking, telemetry.metrics),
         spending=spending,
@@ -194,13 +195,13 @@ def make_spending(settings: LlmSettings, store: Store, now: Clock) -> Spending:
     return Spending(accounts=store.accounts, clock=now, prices=prices, budget=budget)
 
 
-def make_learner(
+def make_learner(  # noqa: PLR0917  # called once
     settings: Settings,
     store: Store,
     embedder: Embedder,
+    model: LanguageModel | None,
+    spending: Spending,
     now: Clock,
-    one_pass: Callable[[], OnePass] | None,
-    *,
     telemetry: Telemetry,
 ) -> Learner:
     return Learner(
@@ -209,7 +210,7 @@ def make_learner(
         settings.indexing,
         make_learning(settings),
         now,
-        make_one_pass=one_pass,
+        make_one_pass=make_one_pass(settings, model, spending),
         every_turn=settings.agents.write.frequency == FREQUENCIES[0],
         telemetry=telemetry,
     )
@@ -233,16 +234,13 @@ def make_one_pass(
     return make
 
 
-def chore_of(learner: Learner, episodes: Callable[[], Episodes], now: Clock) -> Callable[[], bool]:
-    """Tell the episodes of one workspace of those this process has learned something in."""
-
-    def chore() -> bool:
-        due = [each for each in sorted(learner.learned_in) if episodes().due(each, now())]
-        if due:
-            episodes().learn(due[0], now(), limit=EPISODES_AT_ONCE)
-        return bool(due)
-
-    return chore
+def make_schedule(
+    settings: Settings, store: Store, episodes: Callable[[], Episodes]
+) -> dict[str, Planned]:
+    """The jobs of every workspace."""
+    told = make_learning(settings).episodes != "off"
+    tools = Tools(episodes=episodes if told else None, idle=settings.compose.idle)
+    return schedule(store, settings.maintain, tools)
 
 
 def make_episodes(
@@ -273,7 +271,7 @@ def make_episodes(
         def injected(workspace: WorkspaceId, scope: Scope) -> Injected:
             return injected_in(store, administrator_grant(workspace), scope, now=now())
 
-        return Episodes(store, embedder, narrator, injected, automatic=told_by != "off")
+        return Episodes(store, embedder, narrator, injected)
 
     return make
 

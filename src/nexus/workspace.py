@@ -21,6 +21,7 @@ from .wiring import Parts
 
 if TYPE_CHECKING:
     from .compose.explain import Explained
+    from .core.jobs import JobState
     from .maintain.forget import ForgetReport
     from .recall.sessions import SessionScore
     from .transfer.archive import Exported, Imported
@@ -159,6 +160,14 @@ class Workspace:
     def retry_jobs(self, events: Sequence[str] | None = None) -> int:
         """Make what failed due now, of these events or of all; returns how much that was."""
         return self._parts.store.queue.retry(self.id, events, now=self._parts.now())
+
+    def run_job(self, name: str) -> dict[str, int]:
+        """Do one of the jobs of this workspace now, to its end; what it did."""
+        return self._parts.jobs.run_now(self.id, name)
+
+    def job_states(self) -> list[JobState]:
+        """The jobs of this workspace: when each ran last, what it did and when it is due."""
+        return self._parts.store.jobs.listed(self.administrator)
 
     def usage(self, *, since: datetime | None = None) -> Usage:
         """What language models cost from a day on, and what is left of today's budget."""

@@ -25,8 +25,9 @@ SNAPSHOT = """
 METHODS = {
     Nexus: "close metrics open optimize progress prometheus reembed wait workspace workspaces",
     Workspace: (
-        "administrator dm explain export flush forget import_ jobs learn_episodes learn_patterns"
-        " place retry_jobs reviews room session sessions_knowing stats usage verify"
+        "administrator dm explain export flush forget import_ job_states jobs learn_episodes"
+        " learn_patterns place retry_jobs reviews room run_job session sessions_knowing stats"
+        " usage verify"
     ),
     Place: (
         "add_fact after before compact compose dossiers drop_note entities entity episodes explain"

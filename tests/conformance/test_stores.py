@@ -9,6 +9,7 @@ from nexus.testing.suites.accounts import AccountsSuite
 from nexus.testing.suites.audit import AuditSuite
 from nexus.testing.suites.eraser import EraserSuite
 from nexus.testing.suites.graph import GraphSuite
+from nexus.testing.suites.jobs import JobsSuite
 from nexus.testing.suites.labels import LabelSuite
 from nexus.testing.suites.ledger import LedgerSuite
 from nexus.testing.suites.memories import MemoriesSuite
@@ -27,6 +28,11 @@ class TestLedger(LedgerSuite):
 
 @pytest.mark.requirement("C4", "X3")
 class TestQueue(QueueSuite):
+    pass
+
+
+@pytest.mark.requirement("C4", "E32")
+class TestJobs(JobsSuite):
     pass
 
 

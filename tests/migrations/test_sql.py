@@ -73,7 +73,7 @@ def test_every_key_starts_with_the_workspace() -> None:
     for table in names:
         for _, index, _unique, *_ in connection.execute(f"PRAGMA index_list({table})"):
             first = connection.execute(f"PRAGMA index_info({index})").fetchone()[2]
-            assert first == "workspace" or index == "outbox_by_due", f"{table}.{index}"
+            assert first == "workspace" or index == "jobs_by_due", f"{table}.{index}"
     connection.close()
     assert len(names) > 8
 
@@ -119,7 +119,7 @@ def test_every_query_is_one_statement_that_fits_the_schema(name: str) -> None:
     connection.executescript(SCHEMA)
     sql = QUERIES[name]
     names = set(re.findall(r":([a-z_]+)", sql))
-    numbers = [int(number) for number in re.findall(r"\?(\d)", sql)]
+    numbers = [int(number) for number in re.findall(r"\?(\d+)", sql)]
     bound = dict.fromkeys(names) if names else [None] * max(numbers or [sql.count("?")])
 
     connection.execute(f"EXPLAIN {sql}", bound)

@@ -16,6 +16,7 @@ from tests.stories.conftest import Team, make_team
 from nexus import ConfigError, InvalidInput, Memory, Nexus, NotFound, Place
 from nexus.config import LlmSettings, Settings
 from nexus.core.errors import EmbedderUnavailable
+from nexus.core.jobs import Step
 from nexus.core.records import Draft, MemoryKind
 from nexus.core.scope import Scope
 from nexus.embedders.hashing import HashingEmbedder
@@ -190,24 +191,18 @@ def test_a_late_message_is_told_and_what_was_told_without_it_is_gone(team: Team)
 
 
 @pytest.mark.requirement("A3")
-def test_the_job_says_when_it_is_due(team: Team) -> None:
+def test_the_job_says_when_there_will_be_more(team: Team) -> None:
     job, id = Episodes(team.room._parts.store), team.workspace.id
-    assert job.due(id, MONDAY)
-    job.learn(id, MONDAY)
-    assert not job.due(id, MONDAY + HOUR)
+    assert job.step(id, MONDAY, limit=9) == Step(counts={"told": 0})
 
     talk(team)
     team.workspace.flush()
-    assert not job.due(id, MONDAY + MINUTE)
-    assert job.due(id, MONDAY + 6 * MINUTE)
-    assert job.due(id, MONDAY + 6 * MINUTE)
-    assert job.learn(id, MONDAY + 6 * MINUTE) == 0
-    assert not job.due(id, MONDAY + HOUR)
-    assert job.due(id, MONDAY + HOUR + 4 * MINUTE)
-    assert job.learn(id, MONDAY + HOUR + 4 * MINUTE) == 1
-    assert not job.due(id, MONDAY + 12 * HOUR)
-    assert job.due(id, MONDAY + 15 * HOUR)
-    assert not Episodes(team.room._parts.store, automatic=False).due(id, MONDAY + 15 * HOUR)
+    open_now = job.step(id, MONDAY + 6 * MINUTE, limit=9)
+    assert (open_now.counts, open_now.again_at) == ({"told": 0}, MONDAY + HOUR + 3 * MINUTE)
+    closed = job.step(id, MONDAY + HOUR + 4 * MINUTE, limit=9)
+    assert (closed.counts, closed.again_at) == ({"told": 1}, MONDAY + 15 * HOUR)
+    assert job.step(id, MONDAY + 15 * HOUR, limit=9).counts == {"told": 1}, "the day is over"
+    assert job.step(id, MONDAY + 20 * DAY, limit=9).again_at is None, "nobody talks any more"
 
 
 @pytest.mark.requirement("A3")
@@ -219,13 +214,13 @@ def test_a_pass_may_be_cut_short_and_goes_on_at_once(team: Team) -> None:
     team.workspace.flush()
     job, id, now = Episodes(team.room._parts.store), team.workspace.id, MONDAY + 10 * DAY
 
-    assert job.learn(id, now, limit=2) == 2
+    first = job.step(id, now, limit=2)
+    assert (first.counts["told"], first.cursor) == (2, "more")
     assert spans(team.room) == ["session"] * 2
-    assert job.due(id, now)
-    assert job.learn(id, now, limit=2) == 2
-    assert job.learn(id, now, limit=2) == 3  # the last session, the day and the week
-    assert not job.due(id, now)
-    assert job.learn(id, now, limit=2) == 0
+    assert job.step(id, now, limit=2).counts["told"] == 2
+    last = job.step(id, now, limit=2)
+    assert (last.counts["told"], last.cursor) == (3, None)  # a session, the day and the week
+    assert job.step(id, now, limit=2).counts["told"] == 0
 
 
 class Counting:
@@ -414,10 +409,10 @@ def test_an_embedder_that_was_away_catches_up(team: Team) -> None:
 
     embedder, store, id = Away(), team.room._parts.store, team.workspace.id
     job, now = Episodes(store, embedder), MONDAY + 8 * DAY
-    assert job.learn(id, now) == 3
+    step = job.step(id, now, limit=99)
+    assert (step.counts["told"], step.again_at) == (3, now + MINUTE)
     made = [each.id for each in team.room.episodes()]
     assert store.vectors.get(team.room.grant, embedder.profile, made) == {}
-    assert job.due(id, now + MINUTE)
 
     embedder.away = False
     assert job.learn(id, now + MINUTE) == 0

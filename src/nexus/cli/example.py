@@ -100,6 +100,12 @@ ABOUT = {
     "memory.search.reranker_api_key": "If it wants one.",
     "memory.search.model_wait_seconds": "How long a search waits for either at most; then it goes"
     " on without.",
+    "memory.maintain": "What a memory does for itself while nobody waits: docs/maintain.md.",
+    "memory.maintain.enabled": "false: only when somebody asks, or `nexus worker` does it.",
+    "memory.maintain.intervals": "Minutes between two runs of a job in a workspace; 0: never.",
+    "memory.maintain.intervals.patterns": "People's habits, after something was said.",
+    "memory.maintain.intervals.episodes": "What is over is told: threads, sessions, days, weeks.",
+    "memory.maintain.intervals.cleanup": "Windows let go of what is over.",
     "memory.compose": "What is put before a model, and how much room each section has (tokens).",
     "memory.compose.budget": "For a whole context.",
     "memory.compose.window": "How many of the last messages are looked at.",

@@ -7,6 +7,7 @@ NexusError
 ├── NotFound               no such record, or none this viewer may see (the same error, on purpose)
 ├── Conflict               a key was used before with other content
 ├── Forgotten              this was erased on request and is not taken in again
+├── LeaseLost              somebody else does this work by now; nothing was written
 ├── Corrupt                stored data does not match its own checksums
 ├── BadOutput              a model answered, but not with what was asked for
 └── Unavailable            a part did not answer
@@ -60,6 +61,10 @@ class Conflict(NexusError):
 
 class Forgotten(NexusError):
     """This was erased on request and is not taken in again."""
+
+
+class LeaseLost(NexusError):
+    """Somebody else does this work by now; nothing was written."""
 
 
 class Corrupt(NexusError):

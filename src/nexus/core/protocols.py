@@ -21,6 +21,7 @@ from .candidate import Candidate
 from .erasing import Eraser
 from .filters import Filter
 from .ids import WorkspaceId
+from .jobs import Jobs, Lease
 from .ledger import Ledger
 from .metrics import CacheUse
 from .queue import Queue
@@ -284,6 +285,9 @@ class Store(Protocol):
     def queue(self) -> Queue: ...
 
     @property
+    def jobs(self) -> Jobs: ...
+
+    @property
     def memories(self) -> Memories: ...
 
     @property
@@ -318,6 +322,14 @@ class Store(Protocol):
         """The next thing this thread writes inside is recorded in the trail with it, all or none.
 
         If nothing is written, nothing is recorded; nor if `Audit.configure` said so.
+        """
+        ...
+
+    def holding(self, leases: Sequence[Lease]) -> AbstractContextManager[None]:
+        """Whatever this thread writes inside is written only while these leases are ours.
+
+        It is checked in the transaction of each write. If one is lost, nothing of it is written,
+        and LeaseLost is raised. What was finished, or put off, need not be held any longer.
         """
         ...
 

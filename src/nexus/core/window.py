@@ -101,8 +101,13 @@ class Window(Protocol):
         """Take this one out, or all of its slot; how many that were."""
         ...
 
-    def prune(self, *, now: datetime, idle: timedelta = IDLE) -> int:
-        """Take out what `find` would not show anybody any more; how much that was."""
+    def prune(
+        self, *, now: datetime, idle: timedelta = IDLE, workspace: WorkspaceId | None = None
+    ) -> int:
+        """Take out what `find` would not show anybody any more; how much that was.
+
+        Of one workspace, or of all.
+        """
         ...
 
     def tied_to(self, workspace: WorkspaceId, ids: Sequence[str]) -> list[WindowItem]:

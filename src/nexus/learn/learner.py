@@ -55,7 +55,6 @@ class Learner:
         self._clock = clock
         self._make_one_pass = make_one_pass  # None: no model reads what was said
         self._every_turn = every_turn  # False: it reads when somebody calls `flush`
-        self.learned_in: set[WorkspaceId] = set()  # by this process
         self._telemetry = telemetry or Telemetry()
 
     def run_once(self) -> int:
@@ -184,7 +183,6 @@ class Learner:
         kept: list[Memory] = []
         for workspace, made in by_workspace.items():
             kept += self._store.memories.put(workspace, made) if made else []
-        self.learned_in.update(by_workspace)
         return healthy, kept
 
     @cached_property

@@ -10,12 +10,13 @@ from collections.abc import Callable
 
 from ..core.errors import NexusError
 from ..learn.learner import Learner
+from .jobs import Runner
 
 IDLE_SECONDS = 1.0  # look for work of other processes, and for retries that are due
 BREATH_SECONDS = 0.005  # between batches, for those who are waiting
 QUIET_SECONDS = 0.03  # without news: nobody is in the middle of telling something
 BURST_SECONDS = 0.5  # and how long that is waited for
-CHORE_SECONDS = 60.0  # between looks for what can be done while nothing else is
+JOB_SECONDS = 60.0  # between looks for jobs, and before the first: who is soon gone does none
 BEHIND_SECONDS = 0.1  # between looks while something has more to follow
 FOLLOW_SECONDS = 5.0  # between looks for what others have written, or a part that was away
 
@@ -23,23 +24,23 @@ log = logging.getLogger(__name__)
 
 
 class Worker:
-    """Runs the learner whenever there is something to learn, and a chore now and then.
+    """Runs the learner whenever there is something to learn, and jobs when they are due.
 
-    A chore does a little of what can wait, and says whether there is more of it. So does
-    `follow`, for what lies beside the records: whenever something was learned, and every few
-    seconds.
+    Jobs are done in short steps, and after each the learner comes first. `follow` does a little for
+    what lies beside the records, and says whether there is more of it: whenever something was
+    learned, and every few seconds.
     """
 
     def __init__(
         self,
         learner: Learner,
-        chore: Callable[[], bool] = lambda: False,
+        jobs: Runner | None = None,
         follow: Callable[[], bool] = lambda: False,
     ) -> None:
         self._learner = learner
-        self._chore = chore
+        self._jobs = jobs
         self._follow = follow
-        self._next_chore = time.monotonic() + CHORE_SECONDS
+        self._next_jobs = time.monotonic() + JOB_SECONDS
         self._next_follow = time.monotonic()
         self._behind = False
         self._wake = threading.Event()
@@ -85,17 +86,21 @@ class Worker:
     def _drain(self) -> None:
         self.finish_calls()
         try:
-            while not self._stop.wait(BREATH_SECONDS) and self._learner.run_once():
-                self._next_follow = time.monotonic()
-                self.finish_calls()
+            self._learn()
             if time.monotonic() >= self._next_follow and not self._stop.is_set():
                 self._behind = self._follow()
                 self._next_follow = time.monotonic() + (0.0 if self._behind else FOLLOW_SECONDS)
-            if time.monotonic() >= self._next_chore and not self._stop.is_set():
-                more = self._chore()
-                self._next_chore = time.monotonic() + (IDLE_SECONDS if more else CHORE_SECONDS)
+            if time.monotonic() >= self._next_jobs and not self._stop.is_set() and self._jobs:
+                did = self._jobs.run_due(between=self._learn)
+                self._next_jobs = time.monotonic() + (IDLE_SECONDS if did else JOB_SECONDS)
         except NexusError as error:
             log.warning("background work will be tried again: %s", error)
+
+    def _learn(self) -> None:
+        """Everything there is to learn, with a breath for those who wait."""
+        while not self._stop.wait(BREATH_SECONDS) and self._learner.run_once():
+            self._next_follow = time.monotonic()
+            self.finish_calls()
 
     def finish_calls(self) -> None:
         """Do now what was left for later; whoever comes back from this sees it done."""

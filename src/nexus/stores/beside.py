@@ -18,6 +18,7 @@ from ..core.audit import Entry
 from ..core.erasing import Eraser
 from ..core.graph import Graph
 from ..core.ids import WorkspaceId
+from ..core.jobs import Lease
 from ..core.metrics import CacheUse
 from ..core.protocols import Store, Vectors
 from ..core.records import Erased, Memory, Tombstone
@@ -80,6 +81,7 @@ class CombinedStore:
         self._following: list[Following] = [part for part in (vectors, graph) if part]
         self.ledger = records.ledger
         self.queue = records.queue
+        self.jobs = records.jobs
         self.memories = records.memories
         self.accounts = records.accounts
         self.uses = records.uses
@@ -94,6 +96,9 @@ class CombinedStore:
 
     def recording(self, workspace: WorkspaceId, entry: Entry) -> AbstractContextManager[None]:
         return self._records.recording(workspace, entry)
+
+    def holding(self, leases: Sequence[Lease]) -> AbstractContextManager[None]:
+        return self._records.holding(leases)
 
     def workspaces(self) -> list[WorkspaceId]:
         return self._records.workspaces()

@@ -14,7 +14,7 @@ from dataclasses import astuple, dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import wraps
 from pathlib import Path
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -36,10 +36,11 @@ from ..core.derive import (
     searched_by_text,
     thread_name,
 )
-from ..core.errors import Conflict, Forgotten
+from ..core.errors import Conflict, Forgotten, LeaseLost
 from ..core.filters import Filter, matches
 from ..core.graph import RecordsGraph
 from ..core.ids import WorkspaceId
+from ..core.jobs import Lease
 from ..core.metrics import CacheUse
 from ..core.moving import Mover, check_administrator
 from ..core.protocols import Floats, Scored
@@ -67,7 +68,9 @@ from ..core.text import terms
 from ..core.uses import NewUse, Use, place_digest
 from .along import Along
 from .checks import DIGITS, check_vector, day_of, entered, ranked, recorded
+from .holding import Holding
 from .inprocess_audit import InProcessAudit
+from .inprocess_jobs import InProcessJobs, JobRow
 from .inprocess_uses import (
     PlacesOfUse,
     UsesThere,
@@ -103,6 +106,7 @@ class _Work:
     attempts: int = 0
     leased_until: datetime | None = None
     error: str | None = None
+    fence: int = 0  # grows whenever somebody takes it
 
 
 @dataclass(slots=True)
@@ -111,6 +115,7 @@ class _Workspace:
     entries: list[_Entry] = field(default_factory=list)
     by_id: dict[str, _Entry] = field(default_factory=dict)
     work: dict[str, _Work] = field(default_factory=dict)
+    jobs: dict[tuple[str, str], JobRow] = field(default_factory=dict)
     memories: dict[str, Memory] = field(default_factory=dict)
     words: dict[str, list[str]] = field(default_factory=dict)  # memory id → its terms
     vectors: dict[str, dict[str, Floats]] = field(default_factory=lambda: defaultdict(dict))
@@ -163,6 +168,7 @@ class _State:
         self.along: Along[None] = Along()
         self._within = False  # another writing, of which this is a part
         self.audit = InProcessAudit(self.lock, self)
+        self.holding = Holding()
         self.workspaces: dict[WorkspaceId, _Workspace] = {}
         self.profiles: set[EmbeddingProfile] = set()
         self.window = InProcessWindow(self.lock, self)
@@ -170,6 +176,8 @@ class _State:
     def writing(self, work: Callable[[], R]) -> R:
         """Do this and what goes along with it, and let nobody see a part of it."""
         with self.lock:
+            if not self._within:
+                self.check_held()
             if self._within or not self.along:
                 return work()
             self._within = True
@@ -194,6 +202,18 @@ class _State:
 
     def of(self, workspace: WorkspaceId) -> _Workspace:
         return self.workspaces.setdefault(workspace, _Workspace(workspace))
+
+    def check_held(self) -> None:
+        """Refuse to write if a lease of this thread is somebody else's by now, or nobody's."""
+        for lease in self.holding.leases:
+            home = self.of(lease.workspace)
+            left: Mapping[Any, _Work | JobRow] = home.jobs if lease.kind == "job" else home.work
+            row = left.get(lease.of if lease.kind == "job" else lease.of[0])
+            if row is None or row.fence != lease.fence or row.leased_until is None:
+                raise LeaseLost
+
+    def homes(self) -> Mapping[WorkspaceId, _Workspace]:
+        return self.workspaces
 
     def granted(self, grant: Grant) -> _Workspace:
         return self.of(check_grant(grant).workspace)
@@ -379,6 +399,9 @@ class InProcessQueue(_Part):
                 work[task.event.id] = _Work(task.event.id, Stage.DERIVED, now)
             else:
                 del work[task.event.id]
+        for workspace in {task.event.workspace for task in tasks}:
+            for job in self._state.of(workspace).jobs.values():
+                job.wake(now)
 
     @_written
     def fail(self, tasks: Sequence[Task], *, error: str, retry_at: datetime) -> None:
@@ -809,6 +832,8 @@ class InProcessEraser(_Part):
         seen = erase_from_window(self._state.window, workspace, ids)
         uses = erase_uses(home.uses, ids)
         queued = sum(home.work.pop(id, None) is not None for id in events)
+        for job in home.jobs.values():  # an error may quote what somebody said
+            job.error = job.error and "it failed"
         gone = [home.by_id[id] for id in events if id in home.by_id and home.by_id[id].event]
         for entry in gone:
             home.epochs.update([frozenset({entry.event.scope})] if entry.event else [])
@@ -894,6 +919,7 @@ class InProcessStore:
         self._state = _State()
         self.ledger = InProcessLedger(self._state)
         self.queue = InProcessQueue(self._state)
+        self.jobs = InProcessJobs(self._state)
         self.memories = InProcessMemories(self._state)
         self.vectors = InProcessVectors(self._state)
         self.eraser = InProcessEraser(self._state)
@@ -916,6 +942,9 @@ class InProcessStore:
 
     def recording(self, workspace: WorkspaceId, entry: Entry) -> AbstractContextManager[None]:
         return self.audit._recording(workspace, entry)  # noqa: SLF001  # no contract of the part
+
+    def holding(self, leases: Sequence[Lease]) -> AbstractContextManager[None]:
+        return self._state.holding.hold(leases)
 
     def workspaces(self) -> list[WorkspaceId]:
         with self._state.lock:

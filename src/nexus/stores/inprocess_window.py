@@ -96,10 +96,13 @@ class InProcessWindow:
 
         return self._said.writing(drop)
 
-    def prune(self, *, now: datetime, idle: timedelta = IDLE) -> int:
+    def prune(
+        self, *, now: datetime, idle: timedelta = IDLE, workspace: WorkspaceId | None = None
+    ) -> int:
         def prune() -> int:
             alive = self._alive(now, idle)
-            return self._remove([a for a, item in self.items.items() if not alive(a[0], item)])
+            looked_at = [a for a in self.items if workspace in (None, a[0])]
+            return self._remove([a for a in looked_at if not alive(a[0], self.items[a])])
 
         return self._said.writing(prune)
 

@@ -50,8 +50,8 @@ def as_application(store: EmptiedStore) -> psycopg.Connection[Any]:
 
 
 TENANTS = (
-    "workspaces commits labels label_scopes events outbox memories threads links names postings"
-    " vectors tombstones spending window_items"
+    "workspaces commits labels label_scopes events outbox jobs memories threads links names"
+    " postings vectors tombstones spending window_items"
 ).split()
 
 

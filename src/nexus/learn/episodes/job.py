@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from ...core.access import administrator_grant
@@ -18,6 +18,7 @@ from ...core.canonical import text_time
 from ...core.derive import embedded_text, span_name, tells_of_time
 from ...core.errors import Unavailable
 from ...core.ids import WorkspaceId
+from ...core.jobs import Step
 from ...core.protocols import Embedder, Store
 from ...core.records import Draft, Event, Memory, MemoryKind, Stage
 from ...core.scope import Scope
@@ -29,20 +30,9 @@ from .splitting import DAY, WEEK, Piece, day_of, pieces, week_of
 SPANS = ("thread", "session", "day", "week")
 EMPTY_WEEKS = 8  # after so many the next event is looked for
 MOST_KNOWN = 100_000  # episodes of a place
-LEAST = timedelta(minutes=5)  # between two passes over a place where people talk
 SOON = timedelta(minutes=1)  # when to look again for what is still being learned
 
 InjectedIn = Callable[[WorkspaceId, Scope], Injected]
-
-
-@dataclass(frozen=True, slots=True)
-class _Looked:
-    """What the last pass over a workspace saw."""
-
-    at: datetime
-    epoch: int
-    events: int
-    again_at: datetime  # when something that is open now may be closed
 
 
 class Episodes:
@@ -54,55 +44,39 @@ class Episodes:
         embedder: Embedder | None = None,
         narrator: Narrator | None = None,
         injected: InjectedIn | None = None,
-        *,
-        automatic: bool = True,
     ) -> None:
         self._store = store
         self._embedder = embedder
         self._narrator = narrator
         self._injected = injected
-        self._automatic = automatic  # False: only when somebody asks for it
         self._settled: dict[WorkspaceId, dict[datetime, int]] = {}  # week → its events
-        self._looked: dict[WorkspaceId, _Looked] = {}
 
     @property
     def narrator(self) -> Narrator | None:
         """The model that tells them, if one does."""
         return self._narrator
 
-    def due(self, workspace: WorkspaceId, now: datetime) -> bool:
-        """Whether a pass may find something to do. Cheap: it counts, and reads no event."""
-        if not self._automatic:
-            return False
-        looked = self._looked.get(workspace)
-        if looked is None or now >= looked.again_at:
-            return True
-        if now < looked.at + LEAST:
-            return False
-        epoch = self._store.epoch(administrator_grant(workspace))
-        if epoch == looked.epoch:  # nothing was written: no need to count
-            return False
-        if self._count(workspace) != looked.events:
-            return True
-        self._looked[workspace] = replace(looked, epoch=epoch)
-        return False
+    def learn(self, workspace: WorkspaceId, now: datetime, *, again: bool = False) -> int:
+        """Tell what is closed, by now; returns how many episodes are new.
 
-    def learn(
+        Harmless to repeat: what did not change is left as it is, unless `again` says otherwise.
+        """
+        return self._pass(workspace, now, again=again).counts["told"]
+
+    def step(self, workspace: WorkspaceId, now: datetime, *, limit: int) -> Step:
+        """Tell about so many threads and sessions. Says if there is more, or when there will be."""
+        return self._pass(workspace, now, limit=limit)
+
+    def _pass(
         self,
         workspace: WorkspaceId,
         now: datetime,
         *,
         again: bool = False,
         limit: int | None = None,
-    ) -> int:
-        """Tell what is closed, by now; returns how many episodes are new.
-
-        Harmless to repeat: what did not change is left as it is, unless `again` says otherwise.
-        With a `limit`, about so many threads and sessions are told, and the rest is due at once.
-        """
+    ) -> Step:
         known = {} if again else self._settled.get(workspace, {})
         with self._store.moment():  # else what is told meanwhile would be seen and not counted
-            epoch = self._store.epoch(administrator_grant(workspace))
             total = self._count(workspace)
             latest = self._store.ledger.find(administrator_grant(workspace), since=week_of(now))
         run = _Run(self._store, workspace, self._narrator, self._injected, now, again, limit)
@@ -118,10 +92,14 @@ class Episodes:
                 break
         embedded = self._embed(run)
         self._settled[workspace] = settled if embedded else {}
-        again_at = min([day_of(now) + DAY, *run.wakes_at, *([] if embedded else [now + SOON])])
-        later = now if run.cut_short else max(again_at, now + SOON)
-        self._looked[workspace] = _Looked(now, epoch, total, later)
-        return run.told
+        # Days and weeks are told when they are over; where nobody talks, nothing is waited for.
+        ends = [day_of(now) + DAY] if latest or run.wakes_at else []
+        wakes_at = [*ends, *run.wakes_at, *([] if embedded else [now + SOON])]
+        return Step(
+            counts={"told": run.told},
+            cursor="more" if run.cut_short else None,
+            again_at=max(min(wakes_at), now + SOON) if wakes_at else None,
+        )
 
     def _count(self, workspace: WorkspaceId) -> int:
         return self._store.count(administrator_grant(workspace)).get("events", 0)

@@ -25,6 +25,7 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 
 from ...core.errors import Corrupt, InvalidInput, NexusError, StoreUnavailable
 from ...core.urls import masked
+from ..holding import Holding
 from .session import Session, VectorLoader
 
 T = TypeVar("T")
@@ -73,6 +74,7 @@ class Connections:
         self._vector = vector
         self._pid = os.getpid()
         self.closed = False
+        self.holding = Holding()
         self._held = threading.local()  # the session a thread reads one moment with
         settings = {
             "statement_timeout": f"{statement_seconds * 1000:.0f}",
@@ -134,9 +136,10 @@ class Connections:
 
     def _transact(self, work: Callable[[Session], T]) -> T:
         connection = self._begun(WRITE)
-        session = Session(connection, writes=True)
+        session = Session(connection, writes=True, leases=self.holding.leases)
         try:
             value = work(session)
+            session.check_leases()
             self._commit(session)
         except AGAIN as error:
             raise Again from error

@@ -54,7 +54,8 @@ class PostgresLedger(SqlLedger):
         self, workspace: WorkspaceId, events: Sequence[NewEvent], *, recorded_at: datetime
     ) -> list[Receipt]:
         entries = [entry_of(event, recorded_at) for event in events]
-        if self._along:  # what goes along with it goes with nobody else's
+        alone = self._along or self._connections.holding.leases
+        if alone:  # what goes along with it, or what it depends on, is nobody else's
             return self._append(workspace, entries, time_text(recorded_at))
         return self._together(_Call(workspace, entries, time_text(recorded_at)))
 

@@ -251,6 +251,156 @@ SELECT events.workspace, seq, label, given.step, given.due_at
    SET label = excluded.label, step = excluded.step, due_at = excluded.due_at,
        leased_until = NULL, attempts = 0, error = NULL;
 
+-- plant_jobs --
+-- Every workspace has these; for some workspaces at a time.
+INSERT INTO jobs (workspace, name, key, every_seconds, on_news, priority, due_at)
+SELECT home.workspace, each.r ->> 0, '', (each.r ->> 1)::double precision, (each.r ->> 2)::boolean,
+       (each.r ->> 3)::integer, (each.r ->> 4)::timestamptz
+  FROM workspaces AS home CROSS JOIN jsonb_array_elements(%(recurring)s::jsonb) AS each (r)
+ WHERE home.workspace > %(after)s AND home.workspace <= %(last)s
+    ON CONFLICT (workspace, name, key) DO UPDATE
+   SET every_seconds = excluded.every_seconds, on_news = excluded.on_news,
+       priority = excluded.priority
+ WHERE jobs.every_seconds IS DISTINCT FROM excluded.every_seconds
+    OR jobs.on_news <> excluded.on_news OR jobs.priority <> excluded.priority;
+
+-- last_workspace --
+-- Of those after one, the last of so many.
+SELECT max(workspace) FROM (SELECT workspace FROM workspaces
+                             WHERE workspace > %(after)s ORDER BY workspace LIMIT %(limit)s) AS next;
+
+-- job_names --
+SELECT name, key FROM jobs WHERE workspace = %(workspace)s;
+
+-- schedule_job --
+-- Whoever is at it already does it again afterwards.
+INSERT INTO jobs (workspace, name, key, on_news, priority, due_at)
+SELECT (r ->> 0)::bigint, r ->> 1, r ->> 2, false, (r ->> 3)::integer, (r ->> 4)::timestamptz
+  FROM jsonb_array_elements(%(rows)s::jsonb) AS r
+    ON CONFLICT (workspace, name, key) DO UPDATE
+   SET due_at = CASE WHEN jobs.leased_until IS NULL THEN least(jobs.due_at, excluded.due_at)
+                     ELSE jobs.due_at END,
+       woken = jobs.leased_until IS NOT NULL OR jobs.woken,
+       priority = least(jobs.priority, excluded.priority),
+       attempts = CASE WHEN jobs.dead THEN 0 ELSE jobs.attempts END, dead = false;
+
+-- any_due_job --
+SELECT 1 FROM jobs
+ WHERE priority IN (0, 1, 2) AND due_at <= %(now)s::timestamptz
+   AND (%(names)s::text IS NULL
+        OR name = ANY (ARRAY(SELECT jsonb_array_elements_text(%(names)s::jsonb))))
+ LIMIT 1;
+
+-- claim_jobs --
+-- What another worker is just taking is left to it.
+WITH chosen AS (
+    SELECT workspace, name, key FROM jobs
+     WHERE priority = %(priority)s AND due_at <= %(now)s::timestamptz
+       AND (%(names)s::text IS NULL
+            OR name = ANY (ARRAY(SELECT jsonb_array_elements_text(%(names)s::jsonb))))
+     ORDER BY due_at, workspace, name, key LIMIT %(limit)s FOR UPDATE SKIP LOCKED
+)
+UPDATE jobs SET attempts = attempts + (leased_until IS NOT NULL)::integer,
+                error = CASE WHEN leased_until IS NULL THEN error ELSE %(lost)s END,
+                leased_until = %(until)s::timestamptz, due_at = %(until)s::timestamptz,
+                fence = greatest(fence + 1, %(fence)s), woken = cursor IS NOT NULL AND woken
+  FROM chosen JOIN workspaces ON workspaces.workspace = chosen.workspace
+ WHERE jobs.workspace = chosen.workspace AND jobs.name = chosen.name AND jobs.key = chosen.key
+RETURNING workspaces.name, jobs.name, jobs.key, fence, attempts, error, cursor, every_seconds,
+          seconds, counts;
+
+-- take_job --
+UPDATE jobs SET attempts = attempts + (leased_until IS NOT NULL)::integer,
+                error = CASE WHEN leased_until IS NULL THEN error ELSE %(lost)s END,
+                leased_until = %(until)s::timestamptz, due_at = %(until)s::timestamptz,
+                fence = greatest(fence + 1, %(fence)s), woken = cursor IS NOT NULL AND woken
+ WHERE workspace = %(workspace)s AND name = %(name)s AND key = ''
+   AND (leased_until IS NULL OR leased_until <= %(now)s::timestamptz)
+RETURNING name, key, fence, attempts, error, cursor, every_seconds, seconds, counts;
+
+-- keep_jobs --
+UPDATE jobs SET leased_until = given.until, due_at = given.until
+  FROM (SELECT r ->> 0 AS home, r ->> 1 AS job, r ->> 2 AS of, (r ->> 3)::bigint AS fence,
+               (r ->> 4)::timestamptz AS until
+          FROM jsonb_array_elements(%(rows)s::jsonb) AS r OFFSET 0) AS given
+  JOIN workspaces ON workspaces.name = given.home
+ WHERE jobs.workspace = workspaces.workspace AND jobs.name = given.job AND jobs.key = given.of
+   AND jobs.fence = given.fence AND leased_until IS NOT NULL;
+
+-- finish_jobs --
+UPDATE jobs SET cursor = given.cursor, seconds = given.seconds, counts = given.counts,
+                last_run_at = given.at, leased_until = NULL, attempts = 0, error = NULL,
+                due_at = CASE WHEN given.cursor IS NOT NULL THEN given.at
+                              WHEN woken THEN least(coalesce(given.again, given.next, given.at),
+                                                    coalesce(given.next, given.at))
+                              WHEN given.again IS NOT NULL THEN given.again
+                              WHEN on_news THEN NULL ELSE given.next END
+  FROM (SELECT r ->> 0 AS home, r ->> 1 AS job, r ->> 2 AS of, (r ->> 3)::bigint AS fence,
+               r ->> 4 AS cursor, (r ->> 5)::double precision AS seconds, r ->> 6 AS counts,
+               (r ->> 7)::timestamptz AS at, (r ->> 8)::timestamptz AS again,
+               (r ->> 9)::timestamptz AS next
+          FROM jsonb_array_elements(%(rows)s::jsonb) AS r OFFSET 0) AS given
+  JOIN workspaces ON workspaces.name = given.home
+ WHERE jobs.workspace = workspaces.workspace AND jobs.name = given.job AND jobs.key = given.of
+   AND jobs.fence = given.fence AND leased_until IS NOT NULL;
+
+-- drop_jobs --
+DELETE FROM jobs
+ USING (SELECT r ->> 0 AS home, r ->> 1 AS job, r ->> 2 AS of, (r ->> 3)::bigint AS fence
+          FROM jsonb_array_elements(%(rows)s::jsonb) AS r OFFSET 0) AS given
+  JOIN workspaces ON workspaces.name = given.home
+ WHERE jobs.workspace = workspaces.workspace AND jobs.name = given.job AND jobs.key = given.of
+   AND jobs.fence = given.fence AND leased_until IS NOT NULL AND NOT woken;
+
+-- fail_jobs --
+UPDATE jobs SET attempts = attempts + 1, error = given.error, due_at = given.due_at,
+                dead = given.due_at IS NULL, leased_until = NULL
+  FROM (SELECT r ->> 0 AS home, r ->> 1 AS job, r ->> 2 AS of, (r ->> 3)::bigint AS fence,
+               r ->> 4 AS error, (r ->> 5)::timestamptz AS due_at
+          FROM jsonb_array_elements(%(rows)s::jsonb) AS r OFFSET 0) AS given
+  JOIN workspaces ON workspaces.name = given.home
+ WHERE jobs.workspace = workspaces.workspace AND jobs.name = given.job AND jobs.key = given.of
+   AND jobs.fence = given.fence AND leased_until IS NOT NULL;
+
+-- held_jobs --
+-- Nobody takes them before this transaction ends.
+SELECT count(*) FROM (
+    SELECT 1
+      FROM (SELECT r ->> 0 AS home, r ->> 1 AS job, r ->> 2 AS of, (r ->> 3)::bigint AS fence
+              FROM jsonb_array_elements(%(held)s::jsonb) AS r OFFSET 0) AS wanted
+      JOIN workspaces ON workspaces.name = wanted.home
+      JOIN jobs ON jobs.workspace = workspaces.workspace AND jobs.name = wanted.job
+               AND jobs.key = wanted.of AND jobs.fence = wanted.fence
+     WHERE leased_until IS NOT NULL
+       FOR SHARE OF jobs) AS ours;
+
+-- sleeping_jobs --
+SELECT name, key, every_seconds FROM jobs
+ WHERE workspace = %(workspace)s AND on_news AND NOT woken AND NOT dead;
+
+-- wake_jobs --
+UPDATE jobs SET woken = true, due_at = coalesce(jobs.due_at, given.due_at)
+  FROM (SELECT (r ->> 0)::bigint AS workspace, r ->> 1 AS name, r ->> 2 AS key,
+               (r ->> 3)::timestamptz AS due_at
+          FROM jsonb_array_elements(%(rows)s::jsonb) AS r OFFSET 0) AS given
+ WHERE jobs.workspace = given.workspace AND jobs.name = given.name AND jobs.key = given.key;
+
+-- job_states --
+SELECT name, key, every_seconds, on_news, priority, spelt(due_at), spelt(leased_until), attempts,
+       error, dead, spelt(last_run_at), seconds, counts
+  FROM jobs WHERE workspace = %(workspace)s ORDER BY name, key;
+
+-- retry_jobs --
+UPDATE jobs SET due_at = %(now)s::timestamptz,
+                attempts = CASE WHEN dead THEN 0 ELSE attempts END, dead = false
+ WHERE workspace = %(workspace)s AND error IS NOT NULL AND leased_until IS NULL
+   AND (%(names)s::text IS NULL
+        OR name = ANY (ARRAY(SELECT jsonb_array_elements_text(%(names)s::jsonb))));
+
+-- forget_job_errors --
+-- An error may quote what somebody said.
+UPDATE jobs SET error = 'it failed' WHERE workspace = %(workspace)s AND error IS NOT NULL;
+
 -- memories_placed --
 SELECT id, memory, label, content, thread, tier, archived FROM memories
  WHERE workspace = %(workspace)s
@@ -754,7 +904,7 @@ DELETE FROM window_items
    AND (%(key)s::text IS NULL OR key = %(key)s::text);
 
 -- prune_window --
-SELECT * FROM prune_windows(%(now)s::timestamptz, %(idle_since)s::timestamptz);
+SELECT * FROM prune_windows(%(now)s::timestamptz, %(idle_since)s::timestamptz, %(only)s::text);
 
 -- any_erased --
 SELECT 1 FROM jsonb_array_elements_text(%(ids)s::jsonb) AS given (value)

@@ -90,6 +90,31 @@ CREATE TABLE outbox (
 
 CREATE INDEX outbox_in_time ON outbox USING brin (due_at);
 
+-- Work of a workspace that comes again, or that was asked for. While somebody is at it, it is due when
+-- the lease ends.
+CREATE TABLE jobs (
+    workspace     bigint  NOT NULL,
+    name          text    COLLATE "C" NOT NULL,
+    key           text    COLLATE "C" NOT NULL,
+    every_seconds double precision,          -- NULL: only when it is asked for
+    on_news       boolean NOT NULL,          -- only after something new was learned
+    priority      integer NOT NULL,          -- small ones first
+    due_at        timestamptz,               -- NULL: it waits for news, or to be asked for
+    leased_until  timestamptz,
+    fence         bigint  NOT NULL DEFAULT 0,       -- grows whenever somebody takes it
+    woken         boolean NOT NULL DEFAULT false,   -- something came since it was taken
+    attempts      integer NOT NULL DEFAULT 0,
+    error         text    COLLATE "C",
+    dead          boolean NOT NULL DEFAULT false,   -- not tried before somebody says so
+    cursor        text    COLLATE "C",       -- JSON: where to go on
+    last_run_at   timestamptz,
+    seconds       double precision NOT NULL DEFAULT 0,   -- of the last run, or of this one so far
+    counts        text    COLLATE "C" NOT NULL DEFAULT '{}',
+    PRIMARY KEY (workspace, name, key)
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01);
+
+CREATE INDEX jobs_by_due ON jobs (priority, due_at) WHERE due_at IS NOT NULL;
+
 CREATE TABLE memories (
     workspace bigint  NOT NULL,
     memory    bigint  NOT NULL,              -- grows; never shown
@@ -401,9 +426,9 @@ CREATE FUNCTION expired(
                                AND events.at > idle_since AND events.at <= present) END
 $$;
 
--- Take out of every window what is over, one workspace after the other, each behind its own wall;
+-- Take out of windows what is over, of one workspace or of all, one workspace after the other, each behind its own wall;
 -- a row for each thing that went.
-CREATE FUNCTION prune_windows(present timestamptz, idle_since timestamptz)
+CREATE FUNCTION prune_windows(present timestamptz, idle_since timestamptz, only_one text)
 RETURNS SETOF integer LANGUAGE plpgsql AS $$
 DECLARE
     every text[];
@@ -411,7 +436,8 @@ DECLARE
     place bigint;
 BEGIN
     PERFORM serve_everybody();
-    every := ARRAY(SELECT w.name FROM workspaces AS w ORDER BY w.name);
+    every := ARRAY(SELECT w.name FROM workspaces AS w
+                    WHERE only_one IS NULL OR w.name = only_one ORDER BY w.name);
     FOREACH each IN ARRAY every LOOP
         SELECT w.workspace INTO place FROM whole_workspace(each) AS w;
         IF EXISTS (SELECT 1 FROM window_items AS item
@@ -561,6 +587,12 @@ CREATE POLICY bound ON outbox USING (
           OR label = ANY ((SELECT nullif(current_setting('nexus.labels', true), '')::integer[])::integer[])))
     OR (SELECT nullif(current_setting('nexus.worker', true), '')::boolean));
 
+-- The worker sees whose turn it is; of a workspace, only its administrator.
+CREATE POLICY bound ON jobs USING (
+    (workspace = ANY ((SELECT nullif(current_setting('nexus.workspace', true), '')::bigint[])::bigint[])
+     AND (SELECT nullif(current_setting('nexus.every_label', true), '')::boolean))
+    OR (SELECT nullif(current_setting('nexus.worker', true), '')::boolean));
+
 DO $$
 DECLARE
     walled text;
@@ -580,7 +612,7 @@ BEGIN
             ' OR label = ANY ((SELECT nullif(current_setting(''nexus.labels'', true), '''')'
             '::integer[])::integer[])))', walled);
     END LOOP;
-    FOREACH walled IN ARRAY ARRAY['workspaces', 'commits', 'labels', 'label_scopes', 'events', 'outbox',
+    FOREACH walled IN ARRAY ARRAY['workspaces', 'commits', 'labels', 'label_scopes', 'events', 'outbox', 'jobs',
                                   'memories', 'threads', 'links', 'names', 'postings', 'vectors',
                                   'tombstones', 'keys', 'spending', 'audit', 'window_items',
                                   'uses'] LOOP

@@ -18,6 +18,7 @@ from ...core.canonical import canonical_json
 from ...core.ids import digest
 from ...core.protocols import Floats
 from ...core.scope import parse_scope
+from ..holding import Holding
 from ..sql.labels import Readable
 from ..sql.session import Connections, Row, Rows, Session
 from .vault import Key, Vault, key_ids
@@ -114,6 +115,10 @@ class SealedConnections:
     def __init__(self, connections: Connections, vault: Vault) -> None:
         self._connections = connections
         self._ring = KeyRing(vault)
+
+    @property
+    def holding(self) -> Holding:
+        return self._connections.holding
 
     @contextmanager
     def reading(self) -> Iterator[Session]:

@@ -18,8 +18,10 @@ from psycopg import Connection
 from psycopg.adapt import Buffer, Loader
 from psycopg.pq import Format
 
+from ...core.jobs import Lease
 from ...core.protocols import Floats
 from ..queries import load_queries
+from ..sql.held import check_held
 from ..sql.labels import Readable
 from ..sql.session import Row, Rows
 
@@ -28,7 +30,9 @@ SQL = {name: text.encode() for name, text in load_queries(__package__).items()}
 # What the worker and the operator ask of all workspaces at once. Whoever adds one here must
 # have read the policies: this way shows names of workspaces and the work that waits.
 EVERYBODYS = frozenset(
-    "workspaces numbered_workspaces named_workspaces workspace_counters due_work lease_work".split()
+    "workspaces numbered_workspaces named_workspaces workspace_counters due_work lease_work"
+    " last_workspace plant_jobs any_due_job claim_jobs keep_jobs finish_jobs drop_jobs"
+    " fail_jobs".split()
 )
 BINDING = frozenset(
     "workspace lock_workspace lock_workspaces readable_labels all_labels prune_window".split()
@@ -53,9 +57,12 @@ class VectorLoader(Loader):
 class Session:
     """One transaction."""
 
-    def __init__(self, connection: Connection[Any], *, writes: bool) -> None:
+    def __init__(
+        self, connection: Connection[Any], *, writes: bool, leases: Sequence[Lease] = ()
+    ) -> None:
         self.connection = connection
         self.writes = writes
+        self._leases = leases  # that it depends on, and that were not checked yet
         self.mark: str | None = None  # what its commit is known by, once it has locked something
         self.locked: list[str] = []  # names of workspaces
         self._bound: object = None
@@ -63,15 +70,34 @@ class Session:
 
     def run(self, name: str, values: Mapping[str, object] = {}, /) -> Rows:  # read only
         if name in EVERYBODYS:
-            if self._bound is not EVERYBODY:
-                self._execute("serve_everybody", {})
-                self._bound = EVERYBODY
+            self._serve_everybody()
         elif name in BINDING:
             self._bound = None
         if name in LOCKING:
-            values = self._marked(values)
+            return self._lock(name, values)
         rows: Rows = self._execute(name, values)
         return rows
+
+    def _lock(self, name: str, values: Mapping[str, object]) -> Rows:
+        """Workspaces before the work in them: whoever locks both does it in this order."""
+        before = len(self.locked)
+        values = self._marked(values)
+        rows: Rows = self._execute(name, values)
+        theirs = [each for each in self._leases if each.workspace.value in self.locked[before:]]
+        check_held(self, theirs)
+        self._leases = [each for each in self._leases if each not in theirs]
+        return rows
+
+    def check_leases(self) -> None:
+        """Those of workspaces that were not locked: this transaction locks nothing any more."""
+        if self._leases:
+            self._serve_everybody()
+            check_held(self, self._leases)
+
+    def _serve_everybody(self) -> None:
+        if self._bound is not EVERYBODY:
+            self._execute("serve_everybody", {})
+            self._bound = EVERYBODY
 
     def _marked(self, values: Mapping[str, object]) -> Mapping[str, object]:
         self.mark = self.mark or str(uuid4())
@@ -82,6 +108,8 @@ class Session:
     def run_many(self, name: str, rows: Sequence[Row], /) -> int:
         if not rows:
             return 0
+        if name in EVERYBODYS:
+            self._serve_everybody()
         if place := VECTOR.get(name):
             rows = [_with_numbers(row, place) for row in rows]
         told = json.dumps(rows, default=bytes.hex, ensure_ascii=False)

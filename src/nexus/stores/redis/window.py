@@ -102,10 +102,13 @@ class RedisWindow:
         fields: list[Told] = [] if key is None else [field_of(key), ""]
         return self._taken(self._keys(workspace), scope, slot, fields, self._wait)
 
-    def prune(self, *, now: datetime, idle: timedelta = IDLE) -> int:
+    def prune(
+        self, *, now: datetime, idle: timedelta = IDLE, workspace: WorkspaceId | None = None
+    ) -> int:
         """Of workspaces in which something was said; others let go of it by themselves."""
         pruned = 0
-        for keys in map(self._keys, self._records.workspaces()):
+        some = [workspace] if workspace else self._records.workspaces()
+        for keys in map(self._keys, some):
             every = self._all(keys, list(Slot))
             alive = set(map(id, self._alive(keys, every, now, idle)))
             pruned += self._take(

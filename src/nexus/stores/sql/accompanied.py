@@ -17,6 +17,7 @@ class Accompanied:
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
         self.reading = connections.reading  # nothing is added to that
+        self.holding = connections.holding
         self.along: Along[Session] = Along()
 
     def write(self, work: Callable[[Session], T], /) -> T:

@@ -52,6 +52,7 @@ class SqlEraser:
             uses = erase_uses(session, number, gone_ids)
             rows = [(number, id) for id in events]
             queued = session.run_many("drop_any_work", rows)
+            session.run("forget_job_errors", {"workspace": number})
             gone = session.run_many("erase_event", rows)
             session.run_many("add_tombstone", [_stone_row(number, stone) for stone in tombstones])
             return replace(report, events=gone, queued=queued, window=seen, uses=uses)

@@ -13,6 +13,7 @@ from ...core.codec import event_from_json
 from ...core.ids import WorkspaceId
 from ...core.records import Stage, Task, Waiting
 from ...core.scope import parse_scope
+from .jobs import wake_jobs
 from .labels import known_workspace, locked_workspace, readable
 from .session import Connections, Row, Session
 
@@ -64,6 +65,7 @@ class SqlQueue:
                     session.run_many("next_step", [(*row, *onward) for row in some])
                 else:
                     session.run_many("drop_work", some)
+                wake_jobs(session, some[0][0], now)
 
         if tasks:
             self._connections.write(finish)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from ...core.protocols import Floats
+    from ..holding import Holding
     from .labels import Readable
 
 T = TypeVar("T")
@@ -64,6 +65,11 @@ class Session(Protocol):
 class Connections(Protocol):
     """Every way to the database."""
 
+    @property
+    def holding(self) -> Holding:
+        """The leases that writes depend on."""
+        ...
+
     def reading(self) -> AbstractContextManager[Session]:
         """A transaction that sees one moment; inside another one of the same thread, that one."""
         ...
@@ -71,6 +77,7 @@ class Connections(Protocol):
     def write(self, work: Callable[[Session], T], /) -> T:
         """Run `work` in a transaction that is durable when this returns.
 
-        It may be run twice, the first time undone: it must change nothing but the database.
+        It may be run twice, the first time undone: it must change nothing but the database. If
+        this thread holds a lease that is lost by now, nothing is written: LeaseLost.
         """
         ...

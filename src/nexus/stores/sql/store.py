@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 
 from ...core.access import Grant
@@ -10,6 +10,7 @@ from ...core.audit import Entry
 from ...core.erasing import Eraser
 from ...core.graph import Graph, RecordsGraph
 from ...core.ids import WorkspaceId
+from ...core.jobs import Lease
 from ...core.metrics import CacheUse
 from ...core.moving import Mover
 from ...core.protocols import Vectors
@@ -17,6 +18,7 @@ from .accompanied import Accompanied
 from .accounts import SqlAccounts
 from .audit import SqlAudit
 from .feed import Feed
+from .jobs import SqlJobs
 from .keywords import Keywords
 from .labels import readable
 from .ledger import SqlLedger
@@ -37,6 +39,7 @@ class SqlStore:
         self.feed = Feed(connections)
         self.ledger: SqlLedger = SqlLedger(connections)
         self.queue = SqlQueue(connections)
+        self.jobs = SqlJobs(connections)
         self.memories = SqlMemories(connections, keywords)
         self.accounts = SqlAccounts(connections)
         self.uses = SqlUses(connections)
@@ -59,6 +62,9 @@ class SqlStore:
 
     def recording(self, workspace: WorkspaceId, entry: Entry) -> AbstractContextManager[None]:
         return self.audit._recording(workspace, entry)  # noqa: SLF001  # no contract of the part
+
+    def holding(self, leases: Sequence[Lease]) -> AbstractContextManager[None]:
+        return self._sessions.holding.hold(leases)
 
     def workspaces(self) -> list[WorkspaceId]:
         with self._sessions.reading() as session:

@@ -57,8 +57,10 @@ class SqlWindow:
 
         return self._connections.write(drop)
 
-    def prune(self, *, now: datetime, idle: timedelta = IDLE) -> int:
-        bound = _moment(now, idle)
+    def prune(
+        self, *, now: datetime, idle: timedelta = IDLE, workspace: WorkspaceId | None = None
+    ) -> int:
+        bound = {**_moment(now, idle), "only": workspace.value if workspace else None}
         return self._connections.write(lambda session: session.run("prune_window", bound).rowcount)
 
     def tied_to(self, workspace: WorkspaceId, ids: Sequence[str]) -> list[WindowItem]:

@@ -21,7 +21,9 @@ import numpy as np
 
 from ...core.errors import ConfigError, Corrupt, StoreUnavailable
 from ...core.protocols import Floats
+from ..holding import Holding
 from ..queries import load_queries
+from ..sql.held import check_held
 from ..sql.labels import Readable
 from ..sql.session import Row, Rows
 
@@ -118,6 +120,7 @@ class Connections:
         prepare: Callable[[Connection], None] = lambda _: None,
     ) -> None:
         self.path = path
+        self.holding = Holding()
         self._driver = driver
         ours = driver is sqlite3
         self._kind = Connection if ours else type("Connection", (Named, driver.Connection), {})
@@ -205,7 +208,7 @@ class Connections:
         run twice, the first time undone: it must change nothing but the database.
         """
         self._check_open()
-        job = _Job(work)
+        job = _Job(self._if_held(work))
         with self._mutex:
             self._waiting.append(job)
             leads, self._led = not self._led, True
@@ -218,6 +221,18 @@ class Connections:
         if job.error:
             raise job.error
         return job.value  # type: ignore[return-value]  # set together with `done`
+
+    def _if_held(self, work: Callable[[Connection], T]) -> Callable[[Connection], T]:
+        """This work, if what this thread holds is still its own by then."""
+        leases = self.holding.leases
+        if not leases:
+            return work
+
+        def if_held(session: Connection) -> T:
+            check_held(session, leases)
+            return work(session)
+
+        return if_held
 
     def _await_turn(self, job: _Job[Any], turn: threading.Lock) -> None:
         try:

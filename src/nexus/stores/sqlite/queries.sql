@@ -196,6 +196,125 @@ INSERT OR REPLACE INTO outbox (workspace, seq, label, step, due_at)
 SELECT workspace, seq, label, ?3, ?4 FROM events
  WHERE workspace = ?1 AND id = ?2 AND content IS NOT NULL;
 
+-- plant_jobs --
+-- Every workspace has these; for some workspaces at a time.
+INSERT INTO jobs (workspace, name, key, every_seconds, on_news, priority, due_at)
+SELECT workspace, each.value ->> 0, '', each.value ->> 1, each.value ->> 2, each.value ->> 3,
+       each.value ->> 4
+  FROM (SELECT workspace FROM workspaces
+         WHERE workspace > :after AND workspace <= :last) AS home
+  CROSS JOIN json_each(:recurring) AS each
+ WHERE true
+    ON CONFLICT (workspace, name, key) DO UPDATE
+   SET every_seconds = excluded.every_seconds, on_news = excluded.on_news,
+       priority = excluded.priority
+ WHERE every_seconds IS NOT excluded.every_seconds OR on_news <> excluded.on_news
+    OR priority <> excluded.priority;
+
+-- last_workspace --
+-- Of those after one, the last of so many.
+SELECT max(workspace) FROM (SELECT workspace FROM workspaces
+                             WHERE workspace > :after ORDER BY workspace LIMIT :limit);
+
+-- job_names --
+SELECT name, key FROM jobs WHERE workspace = :workspace;
+
+-- schedule_job --
+-- Whoever is at it already does it again afterwards.
+INSERT INTO jobs (workspace, name, key, on_news, priority, due_at) VALUES (?, ?, ?, 0, ?, ?)
+    ON CONFLICT (workspace, name, key) DO UPDATE
+   SET due_at = CASE WHEN leased_until IS NULL
+                     THEN min(coalesce(due_at, excluded.due_at), excluded.due_at)
+                     ELSE due_at END,
+       woken = leased_until IS NOT NULL OR woken, priority = min(priority, excluded.priority),
+       attempts = CASE WHEN dead THEN 0 ELSE attempts END, dead = 0;
+
+-- any_due_job --
+SELECT 1 FROM jobs
+ WHERE priority IN (0, 1, 2) AND due_at <= :now
+   AND (:names IS NULL OR name IN (SELECT value FROM json_each(:names)))
+ LIMIT 1;
+
+-- claim_jobs --
+UPDATE jobs SET attempts = attempts + (leased_until IS NOT NULL),
+                error = CASE WHEN leased_until IS NULL THEN error ELSE :lost END,
+                leased_until = :until,
+                due_at = :until, fence = max(fence + 1, :fence),
+                woken = CASE WHEN cursor IS NULL THEN 0 ELSE woken END
+ WHERE (workspace, name, key) IN
+       (SELECT workspace, name, key FROM jobs
+         WHERE priority = :priority AND due_at <= :now
+           AND (:names IS NULL OR name IN (SELECT value FROM json_each(:names)))
+         ORDER BY due_at, workspace, name, key LIMIT :limit)
+RETURNING (SELECT name FROM workspaces WHERE workspaces.workspace = jobs.workspace),
+          name, key, fence, attempts, error, cursor, every_seconds, seconds, counts;
+
+-- take_job --
+UPDATE jobs SET attempts = attempts + (leased_until IS NOT NULL),
+                error = CASE WHEN leased_until IS NULL THEN error ELSE :lost END,
+                leased_until = :until,
+                due_at = :until, fence = max(fence + 1, :fence),
+                woken = CASE WHEN cursor IS NULL THEN 0 ELSE woken END
+ WHERE workspace = :workspace AND name = :name AND key = ''
+   AND (leased_until IS NULL OR leased_until <= :now)
+RETURNING name, key, fence, attempts, error, cursor, every_seconds, seconds, counts;
+
+-- keep_jobs --
+UPDATE jobs SET leased_until = ?5, due_at = ?5
+ WHERE workspace = (SELECT workspace FROM workspaces WHERE workspaces.name = ?1)
+   AND name = ?2 AND key = ?3 AND fence = ?4 AND leased_until IS NOT NULL;
+
+-- finish_jobs --
+UPDATE jobs SET cursor = ?5, seconds = ?6, counts = ?7, last_run_at = ?8, leased_until = NULL,
+                attempts = 0, error = NULL,
+                due_at = CASE WHEN ?5 IS NOT NULL THEN ?8
+                              WHEN woken THEN min(coalesce(?9, ?10, ?8), coalesce(?10, ?8))
+                              WHEN ?9 IS NOT NULL THEN ?9
+                              WHEN on_news THEN NULL ELSE ?10 END
+ WHERE workspace = (SELECT workspace FROM workspaces WHERE workspaces.name = ?1)
+   AND name = ?2 AND key = ?3 AND fence = ?4 AND leased_until IS NOT NULL;
+
+-- drop_jobs --
+DELETE FROM jobs
+ WHERE workspace = (SELECT workspace FROM workspaces WHERE workspaces.name = ?1)
+   AND name = ?2 AND key = ?3 AND fence = ?4 AND leased_until IS NOT NULL AND NOT woken;
+
+-- fail_jobs --
+UPDATE jobs SET attempts = attempts + 1, error = ?5, due_at = ?6, dead = ?6 IS NULL,
+                leased_until = NULL
+ WHERE workspace = (SELECT workspace FROM workspaces WHERE workspaces.name = ?1)
+   AND name = ?2 AND key = ?3 AND fence = ?4 AND leased_until IS NOT NULL;
+
+-- held_jobs --
+SELECT count(*)
+  FROM json_each(:held) AS wanted
+  CROSS JOIN workspaces ON workspaces.name = wanted.value ->> 0
+  CROSS JOIN jobs ON jobs.workspace = workspaces.workspace AND jobs.name = wanted.value ->> 1
+                 AND jobs.key = wanted.value ->> 2
+ WHERE fence = wanted.value ->> 3 AND leased_until IS NOT NULL;
+
+-- sleeping_jobs --
+SELECT name, key, every_seconds FROM jobs
+ WHERE workspace = :workspace AND on_news AND NOT woken AND NOT dead;
+
+-- wake_jobs --
+UPDATE jobs SET woken = 1, due_at = coalesce(due_at, ?4)
+ WHERE workspace = ?1 AND name = ?2 AND key = ?3;
+
+-- job_states --
+SELECT name, key, every_seconds, on_news, priority, due_at, leased_until, attempts, error, dead,
+       last_run_at, seconds, counts
+  FROM jobs WHERE workspace = :workspace ORDER BY name, key;
+
+-- retry_jobs --
+UPDATE jobs SET due_at = :now, attempts = CASE WHEN dead THEN 0 ELSE attempts END, dead = 0
+ WHERE workspace = :workspace AND error IS NOT NULL AND leased_until IS NULL
+   AND (:names IS NULL OR name IN (SELECT value FROM json_each(:names)));
+
+-- forget_job_errors --
+-- An error may quote what somebody said.
+UPDATE jobs SET error = 'it failed' WHERE workspace = :workspace AND error IS NOT NULL;
+
 -- memories_placed --
 SELECT memories.id, memory, label, content, thread, tier, archived
   FROM json_each(:ids) AS wanted
@@ -586,7 +705,9 @@ DELETE FROM window_items
 
 -- prune_window --
 DELETE FROM window_items
- WHERE CASE WHEN expires_at IS NOT NULL THEN expires_at <= :now
+ WHERE (:only IS NULL
+        OR workspace = (SELECT workspace FROM workspaces WHERE workspaces.name = :only))
+   AND CASE WHEN expires_at IS NOT NULL THEN expires_at <= :now
             ELSE at <= :idle_since
              AND NOT EXISTS (SELECT 1 FROM window_items AS other
                               WHERE other.workspace = window_items.workspace

@@ -72,6 +72,31 @@ CREATE TABLE outbox (
     PRIMARY KEY (workspace, seq)
 ) STRICT, WITHOUT ROWID;
 
+-- Work of a workspace that comes again, or that was asked for. While somebody is at it, it is due when
+-- the lease ends.
+CREATE TABLE jobs (
+    workspace     INTEGER NOT NULL,
+    name          TEXT    NOT NULL,
+    key           TEXT    NOT NULL,
+    every_seconds REAL,                      -- NULL: only when it is asked for
+    on_news       INTEGER NOT NULL,          -- only after something new was learned
+    priority      INTEGER NOT NULL,          -- small ones first
+    due_at        TEXT,                      -- NULL: it waits for news, or to be asked for
+    leased_until  TEXT,
+    fence         INTEGER NOT NULL DEFAULT 0,   -- grows whenever somebody takes it
+    woken         INTEGER NOT NULL DEFAULT 0,   -- something came since it was taken
+    attempts      INTEGER NOT NULL DEFAULT 0,
+    error         TEXT,
+    dead          INTEGER NOT NULL DEFAULT 0,   -- not tried before somebody says so
+    cursor        TEXT,                      -- JSON: where to go on
+    last_run_at   TEXT,
+    seconds       REAL    NOT NULL DEFAULT 0,   -- of the last run, or of this one so far
+    counts        TEXT    NOT NULL DEFAULT '{}',
+    PRIMARY KEY (workspace, name, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX jobs_by_due ON jobs (priority, due_at) WHERE due_at IS NOT NULL;
+
 CREATE TABLE memories (
     workspace INTEGER NOT NULL REFERENCES workspaces,
     memory    INTEGER NOT NULL,              -- grows; never shown

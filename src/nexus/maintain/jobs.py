@@ -1,0 +1,114 @@
+"""Doing what is due, step by step, and what happens when a step does not work."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+
+from ..core.errors import InvalidInput, LeaseLost, Unavailable
+from ..core.ids import WorkspaceId
+from ..core.jobs import LOST, Done, Job, NewJob
+from ..core.protocols import Store
+from .schedule import Planned
+
+AT_ONCE = 16  # jobs that are taken together
+TOGETHER_SECONDS = 0.05  # steps as short as this are entered together
+FIRST_RETRY = timedelta(minutes=1)
+LAST_RETRY = timedelta(hours=6)
+MOST_ATTEMPTS = 5  # then somebody has to look at it;
+MOST_OUTAGES = 20  # after about three days, if it is something else that is away
+LONGEST_ERROR = 500
+
+log = logging.getLogger(__name__)
+
+
+class Runner:
+    """Does the jobs of all workspaces, as they fall due."""
+
+    def __init__(
+        self, store: Store, planned: Mapping[str, Planned], clock: Callable[[], datetime]
+    ) -> None:
+        self._store = store
+        self._planned = planned
+        self._clock = clock
+
+    @property
+    def names(self) -> list[str]:
+        """The jobs there are."""
+        return sorted(self._planned)
+
+    def run_due(
+        self,
+        *,
+        names: Sequence[str] | None = None,
+        between: Callable[[], None] = lambda: None,
+    ) -> int:
+        """Do a step of some of what is due; how many steps that were.
+
+        `between` is called after each: there, whoever waits comes first.
+        """
+        jobs, now = self._store.jobs, self._clock()
+        jobs.plant([each.when for each in self._planned.values()], now=now)
+        wanted = [name for name in self._planned if names is None or name in names]
+        taken = jobs.claim(now=now, limit=AT_ONCE, names=wanted)
+        ended: list[Done] = []
+        began = time.monotonic()
+        for job in taken:
+            done = self._step(job)
+            ended += [done] if done else []
+            if time.monotonic() - began >= TOGETHER_SECONDS:
+                ended, began = self._enter(ended), time.monotonic()
+            between()
+        self._enter(ended)
+        return len(taken)
+
+    def _enter(self, ended: Sequence[Done]) -> list[Done]:
+        self._store.jobs.finish(ended, now=self._clock())
+        return []
+
+    def run_now(self, workspace: WorkspaceId, name: str) -> dict[str, int]:
+        """Do a job to its end, whether it is due or not; what it did."""
+        if name not in self._planned:
+            raise InvalidInput(f"there is no job {name!r}; known are {', '.join(self.names)}")
+        jobs = self._store.jobs
+        jobs.schedule(workspace, [NewJob(name=name, due_at=self._clock())])
+        while job := jobs.take(workspace, name, now=self._clock()):
+            done = self._timed(job)
+            jobs.finish([done], now=self._clock())
+            if done.step.cursor is None:
+                return done.counts
+        raise Unavailable(f"{name} is being done by somebody else right now; try again")
+
+    def _step(self, job: Job) -> Done | None:
+        """One step; None if it did not work."""
+        if job.attempts >= MOST_ATTEMPTS and job.error == LOST:
+            self._fail(job, LOST, None)
+            return None
+        try:
+            return self._timed(job)
+        except LeaseLost:
+            log.info("%s of %s was done by somebody else meanwhile", job.name, job.workspace)
+        except Unavailable as error:
+            self._fail(job, str(error), self._again(job, MOST_OUTAGES))
+        except Exception as error:
+            log.exception("%s of %s did not work", job.name, job.workspace)
+            self._fail(job, repr(error), self._again(job, MOST_ATTEMPTS))
+        return None
+
+    def _timed(self, job: Job) -> Done:
+        began = time.monotonic()
+        with self._store.holding([job.lease]):
+            step = self._planned[job.name].run(job.workspace, self._clock(), job.cursor)
+        return Done(job=job, step=step, seconds=time.monotonic() - began)
+
+    def _again(self, job: Job, most: int) -> datetime | None:
+        """When to try again; None: somebody has to look at it."""
+        wait = min(FIRST_RETRY * 2 ** min(job.attempts, most), LAST_RETRY)
+        return None if job.attempts + 1 >= most else self._clock() + wait
+
+    def _fail(self, job: Job, error: str, retry_at: datetime | None) -> None:
+        from ..core.secrets import redacted  # noqa: PLC0415  # its patterns load with the first
+
+        self._store.jobs.fail([job], error=redacted(error)[:LONGEST_ERROR], retry_at=retry_at)

@@ -1,0 +1,86 @@
+"""The jobs there are: their names, when each is done, and by what function.
+
+Whoever adds one writes a line here and an interval in `settings`. A job is a function of a store,
+a workspace, the time and where it left off. It does a little, says what it did, and where the next
+step goes on. It may be broken off at any point and done again: it must not matter how often.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ..core.ids import WorkspaceId
+from ..core.jobs import Json, Priority, Recurring, Run, Step
+from ..core.protocols import Store
+from .settings import Maintaining
+
+if TYPE_CHECKING:
+    from ..learn.episodes import Episodes
+
+EPISODES_AT_ONCE = 20  # threads and sessions that one step tells
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """A job, when it is done, and by what function."""
+
+    when: Recurring
+    run: Run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tools:
+    """What jobs need besides the store."""
+
+    episodes: Callable[[], Episodes] | None  # None: they are told only when somebody asks
+    idle: timedelta  # until a place's window is empty
+
+
+def schedule(store: Store, settings: Maintaining, tools: Tools) -> dict[str, Planned]:
+    """Every job that is switched on, by its name."""
+    return {each.when.name: each for each in _planned(store, settings, tools)}
+
+
+def _planned(store: Store, settings: Maintaining, tools: Tools) -> Iterator[Planned]:
+    every = settings.intervals
+    yield from _every(every.patterns, "patterns", partial(_patterns, store))
+    if tools.episodes:
+        yield from _every(every.episodes, "episodes", partial(_episodes, tools.episodes))
+    yield from _every(every.cleanup, "cleanup", partial(_cleanup, store, tools.idle), on_news=False)
+
+
+def _every(minutes: float, name: str, run: Run, *, on_news: bool = True) -> Iterator[Planned]:
+    """So many minutes after news, or (without `on_news`) after the last time: that can wait."""
+    if minutes > 0:
+        every, priority = timedelta(minutes=minutes), Priority.USUAL if on_news else Priority.LATER
+        when = Recurring(name=name, every=every, on_news=on_news, priority=priority)
+        yield Planned(when=when, run=run)
+
+
+# The functions load what they need when they are first run: opening a memory waits for none.
+
+
+def _patterns(store: Store, workspace: WorkspaceId, now: datetime, cursor: Json) -> Step:
+    from ..learn.patterns import learn_patterns  # noqa: PLC0415
+
+    del cursor  # it is one step
+    return Step(counts={"changed": learn_patterns(store, workspace, now)})
+
+
+def _episodes(
+    episodes: Callable[[], Episodes], workspace: WorkspaceId, now: datetime, cursor: Json
+) -> Step:
+    del cursor  # which ones are missing follows from the events
+    return episodes().step(workspace, now, limit=EPISODES_AT_ONCE)
+
+
+def _cleanup(
+    store: Store, idle: timedelta, workspace: WorkspaceId, now: datetime, cursor: Json
+) -> Step:
+    from .cleanup import cleanup  # noqa: PLC0415
+
+    return cleanup(store, workspace, now=now, cursor=cursor, idle=idle)

@@ -1,0 +1,24 @@
+"""Which jobs are done by themselves, and how often."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+MOST_MINUTES = 10 * 365 * 24 * 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intervals:
+    """Minutes between two runs of a job in a workspace; 0: never by itself."""
+
+    patterns: float = 60.0  # seeds 001 and 004
+    episodes: float = 5.0  # what is over by then is told; days and weeks when they are over
+    cleanup: float = 24 * 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Maintaining:
+    """What a memory does for itself while nobody waits."""
+
+    enabled: bool = True
+    intervals: Intervals = field(default_factory=Intervals)

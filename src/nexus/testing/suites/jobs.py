@@ -1,0 +1,300 @@
+"""What the jobs of workspaces promise."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
+from threading import Barrier
+
+import pytest
+
+from ...core.access import administrator_grant
+from ...core.errors import InvalidInput
+from ...core.ids import WorkspaceId
+from ...core.jobs import LEASE, Done, Job, JobState, NewJob, Priority, Recurring, Step
+from ...core.protocols import Store
+from ...core.records import Stage
+from ..samples import ACME, ADMIN, ALICE, LATER, NOON, OTHER, event, tell
+
+HOUR = timedelta(hours=1)
+DAILY = Recurring(name="decay", every=timedelta(days=1), on_news=False)
+HOURLY = Recurring(name="patterns", every=HOUR)
+
+
+def names(jobs: list[Job]) -> list[str]:
+    return [job.name for job in jobs]
+
+
+def done(job: Job, seconds: float = 0.0, **more: object) -> Done:
+    return Done(job=job, step=Step(**more), seconds=seconds)  # type: ignore[arg-type]
+
+
+def state(store: Store, name: str, workspace: WorkspaceId = ACME) -> JobState:
+    listed = store.jobs.listed(administrator_grant(workspace))
+    (found,) = [each for each in listed if each.name == name]
+    return found
+
+
+def asked(name: str, key: str = "", due_at: datetime = NOON, **more: object) -> NewJob:
+    return NewJob(name=name, key=key, due_at=due_at, **more)  # type: ignore[arg-type]
+
+
+class JobsSuite:
+    """Needs a fixture `store`: an empty one."""
+
+    def test_every_workspace_has_what_comes_again(self, store: Store) -> None:
+        tell(store, event("1"))
+        tell(store, event("1"), workspace=OTHER)
+
+        assert store.jobs.plant([DAILY, HOURLY], now=NOON) == 4
+        assert store.jobs.plant([DAILY, HOURLY], now=LATER) == 0
+        assert store.jobs.claim(now=NOON + HOUR / 2, limit=9) == []
+        due = store.jobs.claim(now=NOON + HOUR, limit=9)
+
+        assert [(job.workspace, job.name, job.key) for job in due] == [
+            (ACME, "patterns", ""),
+            (OTHER, "patterns", ""),
+        ]
+
+    def test_a_workspace_that_came_later_has_them_too(self, store: Store) -> None:
+        tell(store, event("1"))
+        store.jobs.plant([DAILY], now=NOON)
+        tell(store, event("1"), workspace=OTHER)
+
+        assert store.jobs.plant([DAILY], now=NOON) == 1
+        assert state(store, "decay", OTHER).due_at == NOON + DAILY.every
+
+    def test_another_interval_holds_from_the_next_time(self, store: Store) -> None:
+        tell(store, event("1"))
+        store.jobs.plant([DAILY], now=NOON)
+        often = Recurring(name="decay", every=HOUR, on_news=False, priority=Priority.LATER)
+        store.jobs.plant([often], now=NOON)
+
+        assert state(store, "decay").due_at == NOON + DAILY.every
+        (job,) = store.jobs.claim(now=LATER, limit=9)
+        store.jobs.finish([done(job)], now=LATER)
+
+        found = state(store, "decay")
+        assert (found.due_at, found.priority) == (LATER + HOUR, Priority.LATER)
+
+    def test_asking_twice_is_asking_once(self, store: Store) -> None:
+        assert store.jobs.schedule(ACME, [asked("share", "a"), asked("share", "b")]) == 2
+        sooner = asked("share", "a", NOON - HOUR, priority=Priority.SOON)
+        assert store.jobs.schedule(ACME, [sooner, asked("share", "b", LATER)]) == 0
+
+        due = store.jobs.claim(now=NOON, limit=9)
+
+        assert [(job.name, job.key) for job in due] == [("share", "a"), ("share", "b")]
+
+    def test_what_is_more_urgent_comes_first_and_then_what_waited_longest(
+        self, store: Store
+    ) -> None:
+        store.jobs.schedule(
+            ACME,
+            [
+                asked("late", due_at=NOON - HOUR, priority=Priority.LATER),
+                asked("usual", due_at=NOON),
+                asked("older", due_at=NOON - 2 * HOUR),
+                asked("soon", due_at=NOON, priority=Priority.SOON),
+            ],
+        )
+
+        assert names(store.jobs.claim(now=NOON, limit=3)) == ["soon", "older", "usual"]
+        assert names(store.jobs.claim(now=NOON, limit=3)) == ["late"]
+
+    def test_only_some_names_can_be_claimed(self, store: Store) -> None:
+        store.jobs.schedule(ACME, [asked("one"), asked("two")])
+
+        assert names(store.jobs.claim(now=NOON, limit=9, names=["two", "three"])) == ["two"]
+        assert store.jobs.claim(now=NOON, limit=9, names=[]) == []
+
+    def test_a_job_goes_to_one_of_those_who_ask_at_once(self, store: Store) -> None:
+        workers = 4
+        store.jobs.schedule(ACME, [asked("share", str(n)) for n in range(10 * workers)])
+        together = Barrier(workers)
+
+        def claimed(_worker: int) -> list[str]:
+            together.wait(timeout=30)
+            return [job.key for job in store.jobs.claim(now=NOON, limit=10)]
+
+        with ThreadPoolExecutor(workers) as pool:
+            found = [key for theirs in pool.map(claimed, range(workers)) for key in theirs]
+        found += [job.key for job in store.jobs.claim(now=NOON, limit=99)]
+
+        assert len(found) == len(set(found)) == 10 * workers
+
+    def test_work_that_nobody_ended_is_taken_by_another(self, store: Store) -> None:
+        store.jobs.schedule(ACME, [asked("share")])
+        (first,) = store.jobs.claim(now=NOON, limit=9)
+
+        assert store.jobs.claim(now=NOON, limit=9) == []
+        (second,) = store.jobs.claim(now=NOON + LEASE, limit=9)
+
+        assert (second.attempts, second.fence > first.fence) == (1, True)
+        assert store.jobs.keep([first], now=NOON) == []
+        assert store.jobs.fail([first], error="late", retry_at=NOON) == 0
+        assert store.jobs.finish([done(first)], now=NOON) == 0
+        assert store.jobs.keep([second], now=NOON + LEASE) == [second]
+        assert store.jobs.finish([done(second)], now=NOON) == 1
+
+    def test_a_lease_can_be_renewed(self, store: Store) -> None:
+        store.jobs.schedule(ACME, [asked("share")])
+        jobs = store.jobs.claim(now=NOON, limit=9)
+
+        assert store.jobs.keep(jobs, now=NOON + LEASE / 2) == jobs
+        assert store.jobs.claim(now=NOON + LEASE, limit=9) == []
+        assert len(store.jobs.claim(now=NOON + 2 * LEASE, limit=9)) == 1
+
+    def test_a_job_goes_on_where_it_was(self, store: Store) -> None:
+        tell(store, event("1"))
+        store.jobs.plant([DAILY], now=NOON)
+        (job,) = store.jobs.claim(now=LATER, limit=9)
+        assert job.cursor is None
+        first = done(job, seconds=1.5, counts={"seen": 2}, cursor={"after": "x"})
+        store.jobs.finish([first], now=LATER)
+
+        (again,) = store.jobs.claim(now=LATER, limit=9)
+        assert again.cursor == {"after": "x"}
+        store.jobs.finish([done(again, seconds=0.5, counts={"seen": 3, "new": 1})], now=LATER)
+
+        found = state(store, "decay")
+        assert (found.last_run_at, found.due_at) == (LATER, LATER + DAILY.every)
+        assert (found.last_seconds, found.last_counts) == (2.0, {"seen": 5, "new": 1})
+
+    def test_a_new_run_counts_anew(self, store: Store) -> None:
+        tell(store, event("1"))
+        store.jobs.plant([DAILY], now=NOON)
+        for day in range(1, 3):
+            (job,) = store.jobs.claim(now=NOON + day * DAILY.every, limit=9)
+            store.jobs.finish([done(job, counts={"seen": day})], now=NOON + day * DAILY.every)
+
+        assert state(store, "decay").last_counts == {"seen": 2}
+
+    def test_what_waits_for_news_is_due_only_after_some(self, store: Store) -> None:
+        tell(store, event("1"))
+        store.jobs.plant([HOURLY], now=NOON)
+        (job,) = store.jobs.claim(now=LATER, limit=9)
+        store.jobs.finish([done(job)], now=LATER)
+        assert state(store, "patterns").due_at is None
+
+        store.queue.finish(
+            store.queue.claim(None, now=LATER, limit=9), reached=Stage.DERIVED, now=LATER
+        )
+
+        assert state(store, "patterns").due_at == LATER + HOUR
+
+    def test_news_that_come_meanwhile_are_not_lost(self, store: Store) -> None:
+        tell(store, event("1"))
+        store.jobs.plant([HOURLY], now=NOON)
+        (job,) = store.jobs.claim(now=LATER, limit=9)
+        store.queue.finish(
+            store.queue.claim(None, now=LATER, limit=9), reached=Stage.DERIVED, now=LATER
+        )
+
+        store.jobs.finish([done(job)], now=LATER)
+
+        assert state(store, "patterns").due_at == LATER + HOUR
+
+    def test_a_job_can_say_when_there_will_be_more(self, store: Store) -> None:
+        tell(store, event("1"))
+        store.jobs.plant([HOURLY], now=NOON)
+        (job,) = store.jobs.claim(now=LATER, limit=9)
+
+        store.jobs.finish([done(job, again_at=LATER + 5 * HOUR)], now=LATER)
+
+        assert state(store, "patterns").due_at == LATER + 5 * HOUR
+
+    def test_what_was_asked_for_under_a_key_is_gone_when_it_is_done(self, store: Store) -> None:
+        store.jobs.schedule(ACME, [asked("share", "a"), asked("reembed")])
+        jobs = store.jobs.claim(now=NOON, limit=9)
+
+        assert store.jobs.finish([done(job) for job in jobs], now=NOON) == 2
+
+        assert [(each.name, each.due_at) for each in store.jobs.listed(ADMIN)] == [
+            ("reembed", None)
+        ]
+
+    def test_what_is_asked_for_meanwhile_is_done_again(self, store: Store) -> None:
+        store.jobs.schedule(ACME, [asked("share", "a")])
+        (job,) = store.jobs.claim(now=NOON, limit=9)
+        store.jobs.schedule(ACME, [asked("share", "a")])
+        assert store.jobs.claim(now=NOON, limit=9) == []
+
+        store.jobs.finish([done(job)], now=NOON)
+
+        assert names(store.jobs.claim(now=NOON, limit=9)) == ["share"]
+
+    def test_what_failed_waits_for_its_next_try(self, store: Store) -> None:
+        store.jobs.schedule(ACME, [asked("share")])
+        jobs = store.jobs.claim(now=NOON, limit=9)
+
+        assert store.jobs.fail(jobs, error="no network", retry_at=NOON + HOUR) == 1
+
+        assert store.jobs.claim(now=NOON, limit=9) == []
+        found = state(store, "share")
+        assert (found.attempts, found.error, found.dead) == (1, "no network", False)
+        assert names(store.jobs.claim(now=NOON + HOUR, limit=9)) == ["share"]
+
+    def test_a_dead_letter_is_seen_and_waits_for_somebody(self, store: Store) -> None:
+        store.jobs.schedule(ACME, [asked("share"), asked("reembed")])
+        jobs = store.jobs.claim(now=NOON, limit=9)
+        store.jobs.fail(jobs, error="poison", retry_at=None)
+
+        assert store.jobs.claim(now=LATER, limit=9) == []
+        found = state(store, "share")
+        assert (found.dead, found.due_at, found.error) == (True, None, "poison")
+
+        assert store.jobs.retry(ACME, ["share", "nobody"], now=LATER) == 1
+        (job,) = store.jobs.claim(now=LATER, limit=9)
+        assert (job.name, job.attempts) == ("share", 0)
+        assert store.jobs.retry(ACME, None, now=LATER) == 1  # what somebody is at is left alone
+        assert store.jobs.retry(OTHER, None, now=LATER) == 0
+
+    def test_one_can_be_taken_at_once(self, store: Store) -> None:
+        tell(store, event("1"))
+        store.jobs.plant([DAILY], now=NOON)
+
+        job = store.jobs.take(ACME, "decay", now=NOON)
+
+        assert job is not None
+        assert store.jobs.take(ACME, "decay", now=NOON) is None  # somebody is at it
+        assert store.jobs.take(ACME, "nothing", now=NOON) is None
+        assert store.jobs.take(OTHER, "decay", now=NOON) is None
+        assert state(store, "decay").running
+        assert store.jobs.finish([done(job)], now=NOON) == 1
+
+    def test_its_administrator_sees_how_they_stand(self, store: Store) -> None:
+        tell(store, event("1"))
+        store.jobs.plant([HOURLY], now=NOON)
+
+        assert store.jobs.listed(ADMIN) == [
+            JobState(
+                name="patterns",
+                key="",
+                every=HOUR,
+                on_news=True,
+                priority=Priority.USUAL,
+                due_at=NOON + HOUR,
+                running=False,
+                attempts=0,
+                error=None,
+                dead=False,
+                last_run_at=None,
+                last_seconds=0.0,
+                last_counts={},
+            )
+        ]
+        assert state(store, "patterns").lag(NOON + 3 * HOUR) == 2 * HOUR
+        assert store.jobs.listed(administrator_grant(OTHER)) == []
+        with pytest.raises(InvalidInput):
+            store.jobs.listed(ALICE.grant())
+
+    def test_an_erasure_takes_out_what_errors_quote(self, store: Store) -> None:
+        (id,) = tell(store, event("1"))
+        store.jobs.schedule(ACME, [asked("share")])
+        jobs = store.jobs.claim(now=NOON, limit=9)
+        store.jobs.fail(jobs, error="cannot read 'Tea is served'", retry_at=LATER)
+
+        store.eraser.erase(ACME, events=[id], memories=[], tombstones=[])
+
+        assert "Tea" not in (state(store, "share").error or "")
