@@ -51,8 +51,11 @@ class Grant:
 
     def check(self) -> None:
         """Raise unless this module minted the grant and nobody changed it since."""
-        whole = all(hasattr(self, name) for name in self.__slots__)
-        if not whole or self._seal != _seal(self.workspace, self.scopes, self.everything):
+        try:
+            minted = self._seal == _seal(self.workspace, self.scopes, self.everything)
+        except AttributeError:  # it was made without us, and is not whole
+            minted = False
+        if not minted:
             raise TypeError("this Grant was not minted here")
 
     def __setattr__(self, name: str, value: object) -> NoReturn:

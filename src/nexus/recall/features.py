@@ -12,6 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
+from itertools import repeat
+from math import sqrt
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -72,7 +75,7 @@ class Pool:
     opening: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self.candidates = sorted(self.candidates)
+        self.candidates = sorted(self.candidates, key=itemgetter(0))
 
     @cached_property
     def columns(self) -> Columns:
@@ -84,17 +87,23 @@ class Pool:
         return standing(self.columns.keyword), standing(self._near)
 
     @cached_property
-    def _near(self) -> list[float]:
-        return [self.meaning.get(id, 0.0) for id in self.columns.id]
+    def _near(self) -> Numbers:
+        return self._known(self.meaning)
 
     @cached_property
-    def _linked(self) -> list[float]:
-        return [self.linked.get(id, 0.0) for id in self.columns.id]
+    def _linked(self) -> Numbers:
+        return self._known(self.linked)
+
+    def _known(self, scores: Mapping[str, float]) -> Numbers:
+        return np.array(list(map(scores.get, self.columns.id, repeat(0.0))), dtype=np.float64)
 
     @cached_property
-    def _in_time(self) -> list[float]:
+    def _in_time(self) -> Numbers | None:
+        """None: the question names no time."""
         window = self.understood.window
-        return [0.0 if window is None else in_time(window, at) for at in self.columns.at]
+        if window is None:
+            return None
+        return np.array([in_time(window, at) for at in self.columns.at])
 
     def best(self, count: int) -> list[int]:
         """Places of those that stand out most by themselves."""
@@ -108,7 +117,7 @@ class Pool:
         every, understood = self.columns, self.understood
         before, after, answers = self._neighbours(keyword + meaning)
         person = next(iter(understood.people)) if len(understood.people) == 1 else None
-        columns: dict[str, Sequence[float] | Numbers] = {
+        columns: dict[str, Sequence[float] | Numbers | None] = {
             "keyword": keyword,
             "conversation": standing(every.thread_keyword),
             "meaning": meaning,
@@ -117,16 +126,17 @@ class Pool:
             "answers": answers,
             "asks": every.asks,
             "opens": self._opens(),
-            "speaker": [person is not None and speaker == person for speaker in every.speaker],
+            "speaker": [speaker == person for speaker in every.speaker] if person else None,
             "role": [(role == "assistant") == understood.asks_the_assistant for role in every.role],
             "length": np.log1p(every.length) / 4,
             "directs": every.directs,
             "timeline": self._in_time,
             "graph": self._linked,
         }
-        features = np.empty((len(self.candidates), len(NAMES)))
+        features = np.zeros((len(self.candidates), len(NAMES)))
         for number, name in enumerate(NAMES):
-            features[:, number] = columns[name]
+            if columns[name] is not None:
+                features[:, number] = columns[name]
         return features
 
     def evidence(self) -> Numbers:
@@ -137,9 +147,11 @@ class Pool:
         """
         words = np.minimum(1.0, np.array(self.columns.keyword) * BEST_SHARE)
         told = [kind is MemoryKind.FACT for kind in self.columns.kind]
-        linked = np.where(told, self._linked, 0.0)
-        then = np.array(self._in_time) == 1.0
-        most: Numbers = np.maximum(np.maximum(words, self._near), np.maximum(linked, then))
+        most: Numbers = np.maximum(words, self._near)
+        if self.linked:
+            most = np.maximum(most, np.where(told, self._linked, 0.0))
+        if self._in_time is not None:
+            most = np.maximum(most, self._in_time == 1.0)
         return most
 
     def _opens(self) -> list[bool]:
@@ -149,10 +161,10 @@ class Pool:
     def _neighbours(self, own: Numbers) -> tuple[Numbers, Numbers, Numbers]:
         """How well those before and after fit, and the question before; strangers fit least."""
         places, seen = views(self.around, self.columns.id)
-        fit = np.array([*own, min(own, default=0.0), 0.0])
-        asks = np.array([*self.columns.asks, False, False])
-        before, after, answers = (np.zeros(len(own)) for _ in range(3))
+        before, after, answers = np.zeros((3, len(own)))
         if len(places):
+            fit = np.concatenate([own, (own.min(), 0.0)])
+            asks = np.array([*self.columns.asks, False, False])
             one, two, three, four = seen.T
             before[places] = fit[one] + fit[two]
             after[places] = fit[three] + fit[four]
@@ -160,8 +172,11 @@ class Pool:
         return before, after, answers
 
 
-def standing(scores: Sequence[float]) -> Numbers:
+def standing(scores: Sequence[float] | Numbers) -> Numbers:
     """How far each stands out, in standard deviations."""
-    values = np.array(scores, dtype=np.float64)
-    spread = values.std() if len(values) else 0.0
-    return (values - values.mean()) / spread if spread > 1e-9 else np.zeros(len(values))
+    values = np.asarray(scores, dtype=np.float64)
+    if not len(values):
+        return values
+    away = values - np.add.reduce(values) / len(values)
+    spread = sqrt(np.add.reduce(away * away) / len(values))
+    return away / spread if spread > 1e-9 else np.zeros(len(values))

@@ -129,7 +129,8 @@ def in_order(
 ) -> tuple[list[int], Numbers]:
     """Places best first, and what each signal added to each."""
     features = pool.features()
-    parts = np.column_stack([features * FIRST_SIGHT, np.zeros(len(features))])
+    parts = np.zeros((len(features), len(NAMES) + 1))
+    np.multiply(features, FIRST_SIGHT, out=parts[:, :-1])
     order = _falling(parts[:, :-1].sum(axis=1), np.arange(len(parts)))
     head = order[:CLOSER]
     ids = [pool.candidates[place].id for place in head]

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
 
 REACH = 2  # how many before and how many after
+
+NOBODY = (None,) * (2 * REACH)
+WIDTH = 2 * REACH + 1
+# Where in a wide row each of those in its middle sees its own neighbours.
+STEPS = np.array(
+    [
+        [REACH + place + step for step in (*range(-1, -REACH - 1, -1), *range(1, REACH + 1))]
+        for place in range(WIDTH)
+    ]
+)
 
 Neighbours = tuple[tuple[str, ...], tuple[str, ...]]  # before and after, nearest first
 Surroundings = Mapping[str, Neighbours]
@@ -20,21 +31,19 @@ def views(around: Surroundings, ids: Sequence[str]) -> tuple[Places, Places]:
     Neighbours of those looked from are told what stands around them too, as far as it was seen
     from there. After all places of `ids` come one for whoever is no candidate and one for nobody.
     """
-    place_of = {id: place for place, id in enumerate(ids)}
-    stranger, nobody = len(ids), len(ids) + 1
-    rows = []
-    for head, (before, after) in sorted(around.items()):  # in no store's own order
-        row = [place_of.get(id, stranger) for id in (*before[::-1], head, *after)]
-        left, right = 2 * REACH - len(before), 2 * REACH - len(after)
-        rows.append([nobody] * left + row + [nobody] * right)
-    if not rows:
+    if not around:
         return np.zeros(0, np.intp), np.zeros((0, 2 * REACH), np.intp)
-    wide = np.array(rows, np.intp)
-    width = 2 * REACH + 1
-    whose = wide[:, REACH : REACH + width].ravel()
-    steps = [REACH + step for step in (*range(-1, -REACH - 1, -1), *range(1, REACH + 1))]
-    seen = np.stack([wide[:, step : step + width] for step in steps], axis=2).reshape(-1, 2 * REACH)
-    return _fullest(whose, seen, stranger)
+    stranger, nobody = len(ids), len(ids) + 1
+    place_of: dict[str | None, int] = {id: place for place, id in enumerate(ids)}
+    place_of[None] = nobody
+    rows: list[str | None] = []
+    for head, (before, after) in sorted(around.items()):  # in no store's own order
+        left, right = 2 * REACH - len(before), 2 * REACH - len(after)
+        rows += (*NOBODY[:left], *before[::-1], head, *after, *NOBODY[:right])
+    wide = np.array(list(map(place_of.get, rows, repeat(stranger))), np.intp)
+    wide = wide.reshape(-1, len(NOBODY) * 2 + 1)
+    whose = wide[:, REACH : REACH + WIDTH].ravel()
+    return _fullest(whose, wide[:, STEPS].reshape(-1, 2 * REACH), stranger)
 
 
 def _fullest(whose: Places, seen: Places, stranger: int) -> tuple[Places, Places]:

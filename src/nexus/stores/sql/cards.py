@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from typing import NamedTuple
 
-from ...core.candidate import Candidate
 from ...core.canonical import text_time
 from ...core.metrics import CacheUse
 from ...core.records import MemoryKind
@@ -21,23 +19,41 @@ from .session import Row, Session
 KINDS = {kind.value: kind for kind in MemoryKind}
 CARD_BYTES = 800  # with its id, its time and its places in three tables
 
+Neighbours = tuple[tuple[str, ...], tuple[str, ...]]  # before and after, nearest first
+
+# What a Candidate begins with: id, kind, speaker, role, thread, at, length, asks, directs.
+Traits = tuple[str, MemoryKind, str | None, str | None, str, datetime, int, bool, bool]
+# The number of the memory, the place of its thread among those of all labels, and its traits.
+# Plain tuples: thousands are made when a workspace is first asked about.
+Card = tuple[int, int, Traits]
 Moment = tuple[datetime, str]  # a card's place in its thread
 
 
-class Card(NamedTuple):
-    memory: int
-    place: int  # of its thread, among those of all labels
-    kind: MemoryKind  # from here on as in a Candidate
-    speaker: str | None
-    role: str | None
-    thread: str
-    at: datetime
-    length: int
-    asks: bool
-    directs: bool
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """A thread in order: when each was said, and its id."""
 
-    def candidate(self, id: str, keyword: float, thread_keyword: float) -> Candidate:
-        return Candidate._make((id, *self[2:], keyword, thread_keyword))
+    moments: list[Moment] = field(default_factory=list)
+    ids: list[str] = field(default_factory=list)
+
+    def add(self, moment: Moment) -> None:
+        if not self.moments or self.moments[-1] < moment:  # nearly always
+            self.moments.append(moment)
+            self.ids.append(moment[1])
+        else:
+            here = bisect_left(self.moments, moment)
+            self.moments.insert(here, moment)
+            self.ids.insert(here, moment[1])
+
+    def copy(self) -> Talk:
+        return Talk(list(self.moments), list(self.ids))
+
+    def around(self, moment: Moment, reach: int) -> Neighbours:
+        """What stands before and after, nearest first."""
+        here, ids = bisect_left(self.moments, moment), self.ids
+        before = ids[max(0, here - reach) : here]
+        before.reverse()
+        return tuple(before), tuple(ids[here + 1 : here + 1 + reach])
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,29 +62,25 @@ class Cards:
 
     by_id: dict[str, Card] = field(default_factory=dict)
     by_number: dict[int, str] = field(default_factory=dict)
-    threads: dict[str, list[Moment]] = field(default_factory=partial(defaultdict, list))
+    threads: dict[str, Talk] = field(default_factory=partial(defaultdict, Talk))
 
     @property
     def bytes(self) -> int:
         return CARD_BYTES * len(self.by_id) + 200
 
-    def add(self, id: str, card: Card) -> None:
-        self.by_id[id] = card
-        self.by_number[card.memory] = id
-        insort(self.threads[card.thread], (card.at, id))
-
     def copy(self) -> Cards:
-        talks = {thread: list(talk) for thread, talk in self.threads.items()}
-        return Cards(dict(self.by_id), dict(self.by_number), defaultdict(list, talks))
+        talks = {thread: talk.copy() for thread, talk in self.threads.items()}
+        return Cards(dict(self.by_id), dict(self.by_number), defaultdict(Talk, talks))
 
-    def around(self, id: str, reach: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """What stands before and after, nearest first."""
-        card = self.by_id[id]
-        talk = self.threads[card.thread]
-        here = bisect_left(talk, (card.at, id))
-        before = talk[max(0, here - reach) : here][::-1]
-        after = talk[here + 1 : here + 1 + reach]
-        return tuple(each for _, each in before), tuple(each for _, each in after)
+    def around(self, ids: Iterable[str], reach: int) -> dict[str, Neighbours]:
+        """What stands before and after each of those that are here."""
+        found: dict[str, Neighbours] = {}
+        for id in ids:
+            card = self.by_id.get(id)
+            if card:
+                traits = card[2]
+                found[id] = self.threads[traits[4]].around((traits[5], id), reach)
+        return found
 
 
 class CardBox:
@@ -92,13 +104,11 @@ class CardBox:
         return self._cache.fresh(wanted, partial(_read, session))
 
 
-def pick(boxes: Sequence[Cards], ids: Iterable[str]) -> Iterator[tuple[str, Card]]:
-    """The cards of those ids that are there."""
-    for id in ids:
-        for box in boxes:
-            if card := box.by_id.get(id):
-                yield id, card
-                break
+def pick(boxes: Sequence[Cards], ids: Sequence[str]) -> list[Card]:
+    """The cards of those ids that are there, in the order of the ids."""
+    if len(boxes) == 1:
+        return list(filter(None, map(boxes[0].by_id.get, ids)))
+    return [card for id in ids for box in boxes if (card := box.by_id.get(id))]
 
 
 def _read(
@@ -117,7 +127,9 @@ def _grown(key: tuple[int, int], known: Cards | None, found: Sequence[Row]) -> C
     cards = known.copy() if known else Cards()
     _, label = key
     for id, memory, thread, at, speaker, role, length, asks, directs, kind in found:
-        place, name = (label << 32) | thread, f"{label}/{thread}"
-        traits = (text_time(at), length, bool(asks), bool(directs))
-        cards.add(id, Card(memory, place, KINDS[kind], speaker, role, name, *traits))
+        name, when = f"{label}/{thread}", text_time(at)
+        said = (id, KINDS[kind], speaker, role, name, when, length, bool(asks), bool(directs))
+        cards.by_id[id] = (memory, (label << 32) | thread, said)
+        cards.by_number[memory] = id
+        cards.threads[name].add((when, id))
     return cards

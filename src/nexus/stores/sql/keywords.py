@@ -19,7 +19,7 @@ from ...core.protocols import Scored
 from ..checks import DIGITS
 from .best import best_first
 from .cache import LabelCache
-from .cards import Card, CardBox, Cards, pick
+from .cards import Card, CardBox, Cards, Neighbours, pick
 from .labels import Readable
 from .session import Row, Session
 
@@ -50,6 +50,8 @@ class Postings:
     def __len__(self) -> int:
         return len(self.memories)
 
+
+_candidate = tuple.__new__  # hundreds are made a question: without a call in between
 
 EMPTY = Postings(*(np.zeros(0, dtype=np.int64) for _ in range(4)))
 
@@ -98,21 +100,25 @@ class _Asked:
         numbers, scores = _added_up(self.lists, weights, self.average)
         return numbers, scores / best_possible(weights)
 
-    def thread_scores(self, wanted: Ints) -> Scores:
-        """The scores of these conversations, each counted as one text."""
+    @cached_property
+    def _by_thread(self) -> Scores:
+        """The score of each conversation, counted as one text, in their order."""
         count = sum(state.threads for state in self.view.labels)
         average = sum(state.terms for state in self.view.labels) / max(count, 1) or 1.0
-        lengths = _looked_up(self.conversations.threads, self.conversations.lengths, wanted)
-        slack = K1 * (1 - B + B * lengths / average)
-        total, weights = np.zeros(len(wanted)), []
+        slack = K1 * (1 - B + B * self.conversations.lengths / average)
+        total, weights = np.zeros(len(slack)), []
         for found in self.found:
             held = [postings.by_thread for postings in found if len(postings)]
             weights.append(inverse_frequency(count, sum(len(threads) for threads, _ in held)))
-            times = np.zeros(len(wanted))
-            for threads, often in held:  # no conversation is in two labels
-                times += _looked_up(threads, often, wanted)
-            total += weights[-1] * times * (K1 + 1) / (times + slack)
-        return total / best_possible(weights)
+            for threads, times in held:  # no conversation is in two labels
+                places = np.searchsorted(self.conversations.threads, threads)
+                total[places] += weights[-1] * times * (K1 + 1) / (times + slack[places])
+        scores: Scores = total / best_possible(weights)
+        return scores
+
+    def thread_scores(self, wanted: Ints) -> Scores:
+        """The scores of these conversations."""
+        return _looked_up(self.conversations.threads, self._by_thread, wanted)
 
 
 class Keywords:
@@ -151,42 +157,34 @@ class Keywords:
         self, session: Session, view: Readable, ids: Sequence[str], terms: Sequence[str]
     ) -> dict[str, Candidate]:
         """What was told is scored among its own; what was learned is scored among everything."""
-        cards = list(pick(self.cards.readable(session, view.told), ids))
+        cards = pick(self.cards.readable(session, view.told), ids)
         described = self._scored(session, view.told, cards, terms)
-        rest = [id for id in ids if id not in described]
-        if rest and view.learned.labels:
-            cards = list(pick(self.cards.readable(session, view.learned), rest))
+        if len(described) < len(ids) and view.learned.labels:
+            rest = [id for id in ids if id not in described]
+            cards = pick(self.cards.readable(session, view.learned), rest)
             described |= self._scored(session, view, cards, terms)
         return described
 
     def _scored(
-        self,
-        session: Session,
-        view: Readable,
-        cards: Sequence[tuple[str, Card]],
-        terms: Sequence[str],
+        self, session: Session, view: Readable, cards: Sequence[Card], terms: Sequence[str]
     ) -> dict[str, Candidate]:
         if not cards:
             return {}
         asked = self._asked(session, view, terms)
-        keyword = thread_keyword = np.zeros(len(cards))
+        memories, places, traits = zip(*cards, strict=True)
+        keyword = thread_keyword = [0.0] * len(cards)
         if asked.terms:
-            places = np.array([card.memory for _, card in cards], dtype=np.int64)
-            threads = np.array([card.place for _, card in cards], dtype=np.int64)
-            keyword = _looked_up(*asked.scores, places)
-            thread_keyword = asked.thread_scores(threads)
-        scores = zip(_share(keyword), _share(thread_keyword), strict=True)
-        return {
-            id: card.candidate(id, own, whole)
-            for (id, card), (own, whole) in zip(cards, scores, strict=True)
-        }
+            keyword = _share(_looked_up(*asked.scores, np.array(memories, dtype=np.int64)))
+            thread_keyword = _share(asked.thread_scores(np.array(places, dtype=np.int64)))
+        made = zip(traits, keyword, thread_keyword, strict=True)
+        return {each[0]: _candidate(Candidate, (*each, own, all)) for each, own, all in made}
 
     def neighbours(
         self, session: Session, view: Readable, ids: Sequence[str], reach: int
-    ) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
+    ) -> dict[str, Neighbours]:
         found = _around(self.cards.readable(session, view.told), ids, reach)
-        rest = [id for id in ids if id not in found]
-        if rest and view.learned.labels:
+        if len(found) < len(ids) and view.learned.labels:
+            rest = [id for id in ids if id not in found]
             found |= _around(self.cards.readable(session, view.learned), rest, reach)
         return found
 
@@ -221,10 +219,11 @@ class Keywords:
         )
 
 
-def _around(
-    boxes: Sequence[Cards], ids: Sequence[str], reach: int
-) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
-    return {id: box.around(id, reach) for box in boxes for id in ids if id in box.by_id}
+def _around(boxes: Sequence[Cards], ids: Sequence[str], reach: int) -> dict[str, Neighbours]:
+    found: dict[str, Neighbours] = {}
+    for box in boxes:
+        found |= box.around(ids, reach)
+    return found
 
 
 def _share(scores: Scores) -> list[float]:

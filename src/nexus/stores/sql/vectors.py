@@ -133,12 +133,12 @@ class SqlVectors:
         self, session: Session, view: Readable, profile: int, asked: Floats, ids: Sequence[str]
     ) -> dict[str, float]:
         """Of those whose vectors lie in memory anyhow, for `nearest` to look at."""
-        cards = list(pick(self._cards.at_hand(session, view), ids))
+        cards = pick(self._cards.at_hand(session, view), ids)
         scores: dict[str, float] = {}
         for block in self._blocks(session, view, profile):
             if (floats := block.floats) is not None:
                 places = block.place_of()
-                here = {id: places[card.memory] for id, card in cards if card.memory in places}
+                here = {said[0]: places[memory] for memory, _, said in cards if memory in places}
                 if here:
                     found = cosines(floats[list(here.values())], asked)
                     scores |= zip(here, found.tolist(), strict=True)

@@ -72,16 +72,16 @@ class Named:
         """
         if self.writes:
             return make()
-        if key not in self.seen:
+        seen: Readable | None = self.seen.get(key)
+        if seen is None:
             (version,) = self.execute("PRAGMA data_version").fetchone()
             known: tuple[int, Readable] | None = self.views.get(key)
             if known is None or known[0] != version:
                 if len(self.views) >= MOST_VIEWS:
                     self.views.clear()
                 known = self.views[key] = (version, make())
-            self.seen[key] = known[1]
-        view: Readable = self.seen[key]
-        return view
+            seen = self.seen[key] = known[1]
+        return seen
 
     def floats(self, vectors: Sequence[bytes]) -> Floats:
         table = np.frombuffer(b"".join(vectors), dtype="<f4")
