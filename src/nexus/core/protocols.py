@@ -311,7 +311,7 @@ class Store(Protocol):
     @property
     def graph(self) -> Graph: ...
 
-    def moment(self) -> AbstractContextManager[None]:
+    def moment(self) -> AbstractContextManager[object]:
         """Whatever this thread reads inside is of one moment, and costs one transaction.
 
         Keep it short: nothing slow, and no embedder or model, is called inside.

@@ -91,7 +91,7 @@ class CombinedStore:
         self.window: Window = window or records.window
         self.eraser: Eraser = CombinedEraser(records.eraser, self._elsewhere, window, graph)
 
-    def moment(self) -> AbstractContextManager[None]:
+    def moment(self) -> AbstractContextManager[object]:
         return self._records.moment()
 
     def recording(self, workspace: WorkspaceId, entry: Entry) -> AbstractContextManager[None]:

@@ -132,7 +132,7 @@ class _Progress:
 class _Migration:
     """One workspace on its way."""
 
-    moment: Callable[[], AbstractContextManager[None]]
+    moment: Callable[[], AbstractContextManager[object]]
     old: Mover
     new: Mover
     name: WorkspaceId

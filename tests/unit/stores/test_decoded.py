@@ -77,6 +77,6 @@ def test_long_texts_are_not_kept(reader: Reader) -> None:
 
 def test_forgetting_lets_everything_go(reader: Reader) -> None:
     reader("tea")
-    reader.decoded.forget()
+    decoded.forget_decoded()
     reader("tea")
     assert reader.read == ["tea", "tea"]

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any, Generic, TypeVar
+from weakref import WeakSet
 
 from ...core.codec import event_from_json, memory_from_json
 from ...core.ids import WorkspaceId
 
+K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
 
 MOST = 4_000  # of a round
@@ -21,34 +23,53 @@ ROUND_SECONDS = 60.0
 LONGEST = 4_000  # characters of a text that is kept
 
 
-class Decoded(Generic[T]):
-    """Two rounds of records: what is asked for again goes along into the next one."""
+class Rounds(Generic[K, T]):
+    """Two rounds of what was read: what is asked for again goes along into the next one."""
 
-    def __init__(self, read: Callable[..., T]) -> None:
-        self._read = read
-        self._now: dict[tuple[Any, ...], T] = {}
-        self._before: dict[tuple[Any, ...], T] = {}
+    def __init__(self) -> None:
+        self._now: dict[K, T] = {}
+        self._before: dict[K, T] = {}
         self._began = time.monotonic()
+        _every.add(self)
 
-    def __call__(self, content: str, workspace: WorkspaceId, *state: Any) -> T:
-        """The record of this content; what else it is read with, such as a tier, tells it apart."""
-        key = (workspace.value, content, *state)
+    def find(self, key: K) -> T | None:
         known = self._now.get(key)
         if known is None:
-            known = self._before.get(key) or self._read(json.loads(content), workspace, *state)
-            if len(content) <= LONGEST:
-                self._keep(key, known)
+            known = self._before.get(key)
+            if known is not None:
+                self.keep(key, known)
         return known
 
-    def _keep(self, key: tuple[Any, ...], record: T) -> None:
+    def keep(self, key: K, value: T) -> None:
         if len(self._now) >= MOST or time.monotonic() - self._began > ROUND_SECONDS:
             self._before, self._now = self._now, {}
             self._began = time.monotonic()
-        self._now[key] = record
+        self._now[key] = value
 
     def forget(self) -> None:
         """Let everything go."""
         self._now, self._before = {}, {}
+
+
+_every: WeakSet[Rounds[Any, Any]] = WeakSet()
+
+
+class Decoded(Generic[T]):
+    """Records, made of their text when it is first read."""
+
+    def __init__(self, read: Callable[..., T]) -> None:
+        self._read = read
+        self._known: Rounds[tuple[Any, ...], T] = Rounds()
+
+    def __call__(self, content: str, workspace: WorkspaceId, *state: Any) -> T:
+        """The record of this content; what else it is read with, such as a tier, tells it apart."""
+        key = (workspace.value, content, *state)
+        known = self._known.find(key)
+        if known is None:
+            known = self._read(json.loads(content), workspace, *state)
+            if len(content) <= LONGEST:
+                self._known.keep(key, known)
+        return known
 
 
 read_memory = Decoded(memory_from_json)
@@ -57,5 +78,5 @@ read_event = Decoded(event_from_json)
 
 def forget_decoded() -> None:
     """What was erased must not even lie here."""
-    read_memory.forget()
-    read_event.forget()
+    for each in list(_every):
+        each.forget()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import islice
+from itertools import chain, islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -260,8 +260,8 @@ def _read(
 def _grown(key: tuple[int, int, str], known: Postings | None, found: Sequence[Row]) -> Postings:
     if not found:
         return known or EMPTY
-    table = np.array(found, dtype=np.int64)
-    memories, frequencies, lengths, threads = (column.copy() for column in table.T)
+    table = np.fromiter(chain.from_iterable(found), np.int64, 4 * len(found)).reshape(-1, 4)
+    memories, frequencies, lengths, threads = np.ascontiguousarray(table.T)
     added = Postings(memories, frequencies, lengths, threads | (key[1] << 32))
     return _joined([known, added]) if known else added
 

@@ -44,12 +44,14 @@ from .labels import (
 from .outgoing import going_out
 from .session import Connections, Row, Session
 from .states import SqlStates, mark_memories
+from .texts import Texts
 
 
 class SqlMemories(SqlStates):
     def __init__(self, connections: Connections, keywords: Keywords) -> None:
         self._connections = connections
         self._keywords = keywords
+        self._texts = Texts(keywords.cards)
 
     def put(self, workspace: WorkspaceId, drafts: Sequence[Draft]) -> list[Memory]:
         return self._connections.write(lambda session: _put(session, workspace, drafts))
@@ -101,8 +103,7 @@ class SqlMemories(SqlStates):
 
     def texts(self, grant: Grant, ids: Sequence[str]) -> dict[str, str]:
         with self._connections.reading() as session:
-            bound = {**readable(session, grant).parameters, "ids": json.dumps(ids)}
-            return dict(session.run("texts", bound).fetchall())
+            return self._texts.read(session, readable(session, grant), ids)
 
     def between(
         self, grant: Grant, since: datetime, until: datetime, *, limit: int, learned: bool = False

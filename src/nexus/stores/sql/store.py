@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 
 from ...core.access import Grant
 from ...core.audit import Entry
@@ -55,10 +55,8 @@ class SqlStore:
 
         return SqlMover(self._sessions)
 
-    @contextmanager
-    def moment(self) -> Iterator[None]:
-        with self._sessions.reading():
-            yield
+    def moment(self) -> AbstractContextManager[object]:
+        return self._sessions.reading()
 
     def recording(self, workspace: WorkspaceId, entry: Entry) -> AbstractContextManager[None]:
         return self.audit._recording(workspace, entry)  # noqa: SLF001  # no contract of the part

@@ -35,6 +35,7 @@ from .labels import (
 from .session import Connections, Session
 
 FIRST_PORTION = 64
+FEW = 1_000  # vectors
 AT_ONCE = (
     10_000  # vectors read and made bytes: all of a large label would take several times its room
 )
@@ -201,7 +202,10 @@ class _Search:
     limit: int
 
     def among_all(self, blocks: Sequence[Codes], boxes: Sequence[Cards]) -> list[Scored]:
-        near = [block for block in candidates(blocks, self.asked, self.limit) if len(block)]
+        if sum(map(len, blocks)) <= FEW and all(block.floats is not None for block in blocks):
+            near = blocks  # to look at each takes no longer than to find out which to look at
+        else:
+            near = [block for block in candidates(blocks, self.asked, self.limit) if len(block)]
         found = [self._exact(block.rows, block.floats) for block in near]
         return best_first(
             self.session,

@@ -190,16 +190,22 @@ class Connections:
         connection = connection or self._connect()
         self._held.connection = connection
         try:
-            with self.errors_mapped():
-                connection.seen.clear()
-                connection.execute("BEGIN")
-                yield connection
+            connection.seen.clear()
+            connection.execute("BEGIN")
+            yield connection
+        except self._driver.Error as error:
+            raise self._explained(error) from error
         finally:
             self._held.connection = None
-            with self.errors_mapped():
-                connection.rollback()
+            self._ended(connection)
             with self._mutex:
                 self._idle.append(connection)
+
+    def _ended(self, connection: Connection) -> None:
+        try:
+            connection.rollback()
+        except self._driver.Error as error:
+            raise self._explained(error) from error
 
     def write(self, work: Callable[[Connection], T]) -> T:
         """Run `work` in a transaction that is on disk when this returns.

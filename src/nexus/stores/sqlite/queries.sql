@@ -378,12 +378,14 @@ SELECT at, id FROM memories INDEXED BY memories_by_time
  ORDER BY at DESC, id LIMIT ?;
 
 -- named --
--- The newest are chosen before any content is read: of each name, and then of all.
+-- The newest are chosen before any content is read: of each name, and then of all. Most of what
+-- may be a name in a question is none, which one look tells; and a list is read anew for each
+-- entry of those before it, so the longest comes last.
 SELECT content, tier, archived
   FROM (SELECT DISTINCT names.at, names.id
           FROM json_each(:labels) AS readable
-          CROSS JOIN json_each(:names) AS wanted
           CROSS JOIN json_each(:kinds) AS asked
+          CROSS JOIN json_each(:names) AS wanted
           CROSS JOIN names ON names.workspace = :workspace AND names.label = readable.value
                           AND names.name = wanted.value AND names.kind = asked.value
                           AND names.at >= coalesce(
@@ -392,6 +394,9 @@ SELECT content, tier, archived
                                   AND newest.label = readable.value
                                   AND newest.name = wanted.value AND newest.kind = asked.value
                                 ORDER BY newest.at DESC LIMIT 1 OFFSET :limit - 1), '')
+         WHERE EXISTS (SELECT 1 FROM names AS known
+                        WHERE known.workspace = :workspace AND known.label = readable.value
+                          AND known.name = wanted.value AND known.kind = asked.value)
          ORDER BY names.at DESC, names.id LIMIT :limit) AS chosen
   CROSS JOIN memories ON memories.workspace = :workspace AND memories.id = chosen.id
  ORDER BY chosen.at DESC, chosen.id;

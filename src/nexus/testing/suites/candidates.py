@@ -84,6 +84,7 @@ class CandidatesSuite:
 
     def test_a_text_is_the_one_put_last(self, store: Store) -> None:
         memory = keep(store, "1", "old")
+        assert store.memories.texts(ADMIN, [memory.id]) == {memory.id: "old"}
         store.memories.put(ACME, [draft(*memory.sources, text="new", indexed_text="hidden")])
 
         assert store.memories.texts(ADMIN, [memory.id]) == {memory.id: "new"}
