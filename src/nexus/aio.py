@@ -180,6 +180,7 @@ class AsyncPlace(_Face):
     goal = _Awaited(Place.goal)
     window = _Awaited(Place.window)
     get = _Awaited(Place.get)
+    strength = _Awaited(Place.strength)
     sources = _Awaited(Place.sources)
     flush = _Awaited(Place.flush)
     progress = _Awaited(Place.progress)

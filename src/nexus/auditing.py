@@ -77,6 +77,7 @@ def in_force(settings: Settings) -> dict[str, Json]:
         name: asdict(getattr(settings, name)) for name in ("search", "learning", "indexing")
     }
     told["compose"] = asdict(settings.compose)
+    told["strength"] = asdict(settings.maintain.strength)
     told["audit"] = {
         "level": settings.audit.level,
         "retention_days": settings.audit.retention_days,

@@ -16,6 +16,7 @@ from typing import Any
 from .compose.settings import Composing
 from .core.audit import Level
 from .core.errors import ConfigError
+from .core.strength import Strengthening
 from .learn.learning import Learning
 from .learn.limits import CHARACTERS, TURNS
 from .learn.passages import Indexing
@@ -191,7 +192,9 @@ def load_settings(
 
 
 def _maintaining(given: Mapping[str, Any]) -> Maintaining:
-    return Maintaining(**{**given, "intervals": Intervals(**given.get("intervals", {}))})
+    strength = Strengthening(**given.get("strength", {}))
+    intervals = Intervals(**given.get("intervals", {}))
+    return Maintaining(**{**given, "strength": strength, "intervals": intervals})
 
 
 def _llm(given: Mapping[str, Any]) -> LlmSettings:

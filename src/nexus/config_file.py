@@ -20,6 +20,7 @@ from .config import VARIABLE, AgentSettings, Settings
 from .core.audit import Level
 from .core.errors import ConfigError, InvalidInput
 from .core.scope import kind_named
+from .core.strength import CURVES
 from .learn.learning import CONTRADICTIONS, EPISODES, FREQUENCIES
 from .maintain.settings import MOST_MINUTES, Intervals
 from .observe import ROLES
@@ -67,6 +68,12 @@ RANGES = {
     "memory.compose.hits": (1, 100),
     "memory.compose.cached_seconds": (0, 300),
     "memory.compose.least_score": (0, 1),
+    "memory.maintain.strength.archive_below": (0, 1),
+    "memory.maintain.strength.important_from": (0, 1),
+    "memory.maintain.strength.promote_confidence": (0, 1),
+    "memory.maintain.strength.promote_uses": (1, 1_000_000),
+    "memory.maintain.strength.promote_conversations": (1, 16),
+    "memory.maintain.strength.idle_days": (1, 36_500),
     **{f"memory.compose.{name}": (0, MOST_BUDGET) for name in ROOMS},
     **{f"memory.maintain.intervals.{each.name}": (0, MOST_MINUTES) for each in fields(Intervals)},
 }
@@ -76,6 +83,7 @@ CHOICES = {
     "memory.learning.contradictions": CONTRADICTIONS,
     "memory.audit.level": tuple(Level),
     "memory.learning.episodes": EPISODES,
+    "memory.maintain.strength.curve": tuple(CURVES),
     "agents.defaults.memory.write.frequency": FREQUENCIES,
     "memory.embeddings.on_change": ("background", "refuse"),
 }

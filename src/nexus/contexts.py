@@ -237,6 +237,9 @@ class Contexts:
             parts.telemetry.metrics.took("section_seconds", section, seconds)
         for remark in context.receipt.degraded:
             parts.telemetry.metrics.missed(remark)
+        if wish.as_of is None:
+            shown = (each.id for each in context.receipt.shown)
+            parts.used(self.viewer, shown, context.receipt.at, wish.thread)
         parts.afterwards(lambda: self._keep(context))
         return context, epochs[0] if epochs else None
 

@@ -38,6 +38,7 @@ from .recall.interpret import Interpretation, about, interpret
 from .recall.query import Query, check_limit, make_query
 
 if TYPE_CHECKING:
+    from .core.strength import Strength
     from .recall.entities import EntityView
     from .recall.profile import Profile
     from .recall.sessions import Session, SessionScore, Stale
@@ -179,7 +180,7 @@ class Place(Contexts, Desk, Books):
         Everything acknowledged before the call is taken into account; with `as_of`, only what
         had been told by then. `explain` says of each hit how it came to its place.
         """
-        defaults = self._parts.settings.search
+        defaults, now = self._parts.settings.search, self._parts.now()
         query = make_query(
             question,
             limit=defaults.default_limit if limit is None else limit,
@@ -189,11 +190,14 @@ class Place(Contexts, Desk, Books):
             since=since,
             until=until,
             people=[person.value for person in self.viewer.people],
-            now=self._parts.now(),
+            now=now,
             as_of=as_of,
             explain=explain,
         )
-        return self._answered(self._narrowed(scope), query)
+        found = self._answered(self._narrowed(scope), query)
+        if as_of is None:
+            self._parts.used(self.viewer, (hit.memory.id for hit in found), now)
+        return found
 
     def _answered(self, grant: Grant, query: Query) -> Found:
         parts, told = self._parts, {"workspace": grant.workspace, "question": query.question}
@@ -357,6 +361,15 @@ class Place(Contexts, Desk, Books):
         if not found:
             raise NotFound(f"no memory {id!r} here")
         return found[0]
+
+    def strength(self, id: str) -> Strength:
+        """How strong a memory is now, and why: its importance, its age and its uses seen here."""
+        from .maintain.strengths import strength_of  # noqa: PLC0415
+
+        memory, parts = self.get(id), self._parts
+        parts.using.write()
+        curve = parts.settings.maintain.strength.curve
+        return strength_of(parts.store, self.grant, memory, now=parts.now(), curve=curve)
 
     def sources(self, id: str) -> list[Event]:
         """The events a memory rests on: how we know."""

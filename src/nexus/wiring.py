@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from functools import cache
-from threading import Lock
 from typing import TYPE_CHECKING
 
 from .auditing import Auditor, make_auditor
 from .compose.cache import ContextCache
 from .config import LlmSettings, Settings
-from .core.access import Grant, administrator_grant
+from .core.access import Grant, Viewer, administrator_grant
 from .core.breaker import Breaker, Breakers, breaker
+from .core.clock import Clock, RisingClock
 from .core.errors import ConfigError, EmbedderUnavailable
 from .core.ids import WorkspaceId
 from .core.models import LanguageModel
@@ -31,6 +31,7 @@ from .learn.limits import Limits
 from .learn.spending import RECALL, ModelFor, Spending
 from .maintain.jobs import Runner
 from .maintain.schedule import Planned, Tools, schedule
+from .maintain.using import MOST_WAITING, Using
 from .maintain.worker import Worker
 from .products import make_embedder, make_reranker, measured_llm
 from .recall.answer import Ranking
@@ -45,8 +46,6 @@ if TYPE_CHECKING:
     from .learn.one_pass import OnePass
     from .recall.asked import Asker, Strategy
     from .recall.rewrite import Rewrite
-
-Clock = Callable[[], datetime]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +66,7 @@ class Parts:
     contexts: ContextCache
     telemetry: Telemetry
     audit: Auditor
+    using: Using
     now: Clock
     background: bool
 
@@ -90,9 +90,20 @@ class Parts:
         else:
             call()
 
+    def used(
+        self, viewer: Viewer, ids: Iterable[str], at: datetime, thread: str | None = None
+    ) -> None:
+        """Count what was shown, later: within seconds, and many at once."""
+        waiting = self.using.note(viewer, ids, at, thread)
+        if waiting >= MOST_WAITING:
+            self.afterwards(self.using.write)
+        elif waiting == 1 and self.background:
+            self.worker.nudge()
+
     def close(self) -> None:
         self.worker.stop()
         self.audit.flush()
+        self.using.write()
         self.store.close()
 
 
@@ -119,7 +130,7 @@ def assemble(
     """Build the parts these settings name, or take the ones given."""
     chosen = embedder or make_embedder(_enabled(settings).embeddings)  # first: it may refuse them
     kept = store or make_store(settings.store)
-    now, telemetry = RisingClock(clock or _utc_now), Telemetry()
+    now, telemetry = RisingClock(clock), Telemetry()
     guards, changing = make_breakers(settings, embedder), Changeover(chosen, kept.vectors)
     cached = make_cached(settings, chosen, guards.embedder, changing, telemetry)
     model, spending = measured_llm(settings.llm, telemetry), make_spending(settings.llm, kept, now)
@@ -128,7 +139,7 @@ def assemble(
     learner = make_learner(settings, kept, cached, model, spending, now, telemetry)
     episodes = make_episodes(settings, kept, cached, model, spending, now=now)
     jobs = Runner(kept, make_schedule(settings, kept, episodes), now)
-    worker = Worker(learner, jobs if settings.maintain.enabled else None, kept.follow)
+    worker, using = make_worker(settings, kept, learner, jobs)
     return Parts(
         settings=settings,
         store=kept,
@@ -144,9 +155,19 @@ def assemble(
         contexts=ContextCache(now, seconds=settings.compose.cached_seconds),
         telemetry=telemetry,
         audit=make_auditor(settings, kept, now, worker.later if background else None),
+        using=using,
         now=now,
         background=background,
     )
+
+
+def make_worker(
+    settings: Settings, store: Store, learner: Learner, jobs: Runner
+) -> tuple[Worker, Using]:
+    """In the background: it does jobs, if it may, and counts what was shown."""
+    using = Using(store.uses, counted=settings.maintain.uses)
+    done = jobs if settings.maintain.enabled else None
+    return Worker(learner, done, using.and_then(store.follow)), using
 
 
 def _enabled(settings: Settings) -> Settings:
@@ -341,24 +362,6 @@ def make_strategies(
     if not names:
         raise ConfigError(f"search.strategies is empty; known are {', '.join(known)}")
     return {name: known[name] for name in names}
-
-
-class RisingClock:
-    """A clock that never gives the same time twice: what is told later is newer."""
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._last = datetime.min.replace(tzinfo=UTC)
-        self._lock = Lock()
-
-    def __call__(self) -> datetime:
-        with self._lock:
-            self._last = max(self._clock(), self._last + timedelta(microseconds=1))
-            return self._last
-
-
-def _utc_now() -> datetime:
-    return datetime.now(UTC)
 
 
 def make_rewriters(

@@ -126,6 +126,18 @@ ABOUT = {
     "memory.compose.activity": "What happened today, if that is asked for.",
     "memory.compose.recall": "Hits of the question.",
     "memory.compose.window_floor": "The last messages have what the others leave, and this.",
+    "memory.maintain.uses": "Recall and compose count what they show; false: nothing is counted.",
+    "memory.maintain.strength": "How memories fade, and what follows from it.",
+    "memory.maintain.strength.curve": "daily: 0.95 ^ days, raised by use | ebbinghaus:"
+    " exp(-0.1 * hours), stretched by importance and use.",
+    "memory.maintain.strength.archive_below": "What is weaker is no longer brought up unasked; who"
+    " asks still finds it. Landmarks, goals and exact values never fade.",
+    "memory.maintain.strength.important_from": "An hour after a session, what is as important is"
+    " kept for long.",
+    "memory.maintain.strength.promote_confidence": "So is what is as certain,",
+    "memory.maintain.strength.promote_uses": "was used so often",
+    "memory.maintain.strength.promote_conversations": "and in so many conversations.",
+    "memory.maintain.strength.idle_days": "Conversations without a word or a use are archived.",
     "memory.telemetry": "Metrics (`nexus metrics`) and traces. By default nothing leaves the"
     " process.",
     "memory.telemetry.workspaces": "Names of workspaces in both; they may be customers' names.",

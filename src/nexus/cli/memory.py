@@ -138,6 +138,25 @@ def _index(place: Place, candidate: Candidate, scope: str | None) -> str:
 
 
 @memory.command()
+@click.argument("id")
+@json_option
+@viewer_options
+def show(door: Door, id: str, *, as_json: bool) -> None:
+    """One memory with its state: how strong it is, and why.
+
+    Uses are those in places that can be read from here.
+
+    \b
+        nexus memory show 5a1555516a49d8ef2f7e71d074180004 --room design
+    """
+    from .showing import print_memory  # noqa: PLC0415  # pulls in the records
+
+    with door.enter(None) as place:
+        found, strength = place.get(id), place.strength(id)
+    print_memory(found, strength, as_json=as_json)
+
+
+@memory.command()
 @scope_option
 @admin_option
 @json_option

@@ -29,6 +29,7 @@ RECENT_HOURS = 7 * DAY_HOURS
 RICH = 0.1  # of importance, for what says much …
 RICH_TERMS = 40  # … which is so many words that count
 
+DIGITS = 6  # of what is shown
 KNOWLEDGE = (MemoryKind.FACT, MemoryKind.ENTITY, MemoryKind.PROCEDURE)
 
 
@@ -120,10 +121,10 @@ def explained(state: State, now: datetime, curve: str) -> Strength:
     """The same with everything that makes it so."""
     parts = importance_parts(state, now)
     return Strength(
-        value=strength(state, now, CURVES[curve]),
-        importance=min(1.0, sum(parts.values())),
-        parts=parts,
-        age_days=_hours(state, now) / DAY_HOURS,
+        value=round(strength(state, now, CURVES[curve]), DIGITS),
+        importance=round(min(1.0, sum(parts.values())), DIGITS),
+        parts={name: round(part, DIGITS) for name, part in parts.items()},
+        age_days=round(_hours(state, now) / DAY_HOURS, DIGITS),
         uses=state.use.count,
         conversations=state.use.conversations,
         tier=state.tier,

@@ -1,8 +1,10 @@
-"""Which jobs are done by themselves, and how often."""
+"""What a memory does for itself while nobody waits, and how often."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+
+from ..core.strength import Strengthening
 
 MOST_MINUTES = 10 * 365 * 24 * 60
 
@@ -21,4 +23,6 @@ class Maintaining:
     """What a memory does for itself while nobody waits."""
 
     enabled: bool = True
+    uses: bool = True  # recall and compose count what they show
+    strength: Strengthening = field(default_factory=Strengthening)
     intervals: Intervals = field(default_factory=Intervals)

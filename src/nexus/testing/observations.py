@@ -151,6 +151,9 @@ LOOKS: Mapping[str, Ask] = {
         place.grant, [memory.id for memory in world.store.memories.find(place.grant)], reach=2
     ),
     "vectors": _vectors,
+    "strength": _each(
+        lambda place, ref: [attempt(lambda: place.strength(id)) for id in ref.memory_ids]  # noqa: B023
+    ),
     "facts": lambda _world, place, _: place.facts(),
     "facts about people": lambda _world, place, known: [
         place.facts(subject) for ref in known for subject in (str(ref.scope), *ref.scope.ids)

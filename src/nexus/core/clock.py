@@ -1,0 +1,27 @@
+"""What time it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from threading import Lock
+
+Clock = Callable[[], datetime]
+
+
+class RisingClock:
+    """A clock that never gives the same time twice: what is told later is newer."""
+
+    def __init__(self, clock: Clock | None = None) -> None:
+        self._clock = clock or _utc_now
+        self._last = datetime.min.replace(tzinfo=UTC)
+        self._lock = Lock()
+
+    def __call__(self) -> datetime:
+        with self._lock:
+            self._last = max(self._clock(), self._last + timedelta(microseconds=1))
+            return self._last
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
