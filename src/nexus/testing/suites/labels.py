@@ -10,6 +10,7 @@ from ...core.access import Grant
 from ...core.protocols import Scored, Store
 from ...core.records import Memory, Trust
 from ...core.scope import Scope
+from ...core.uses import NewUse
 from ..reads import FACT, Shelf, every_way_shows, read_every_way
 from ..samples import (
     ACME,
@@ -39,6 +40,8 @@ def derive(store: Store, into: Scope, sources: Sequence[Scope], *, learned: bool
     drafted = draft(*tell(store, *told), scope=into, text="tea", learned=learned, **FACT)
     (memory,) = store.memories.put(ACME, [drafted])
     point(store, {memory.id: towards(1)})
+    shown = NewUse(place=memory.scope, conversation="", ids=(memory.id,), at=memory.at)
+    store.uses.add(ACME, [shown])
     return memory
 
 
