@@ -182,6 +182,7 @@ class AsyncPlace(_Face):
     get = _Awaited(Place.get)
     strength = _Awaited(Place.strength)
     sources = _Awaited(Place.sources)
+    share = _Awaited(Place.share)
     flush = _Awaited(Place.flush)
     progress = _Awaited(Place.progress)
 

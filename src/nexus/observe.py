@@ -15,8 +15,9 @@ from .core.goals import GOAL, Deed, check_deed
 from .core.ids import check_name
 from .core.notebook import DOCUMENT, check_version
 from .core.questions import QUESTION
-from .core.records import Attachment, EventKind, Fact, NewEvent, Trust
+from .core.records import Attachment, EventKind, Fact, Memory, NewEvent, Trust
 from .core.scope import Scope
+from .core.sharing import SHARE, SHARED_FROM, TEXT, act_key, seal, told_along
 from .learn.explicit import RESERVED, check_fact, fact_sentence
 from .learn.learning import PROJECT
 
@@ -179,6 +180,41 @@ def question(viewer: Viewer, text: str, *, dropped: bool, now: datetime) -> NewE
     kind, metadata = EventKind.QUESTION, {QUESTION: {"dropped": dropped}}
     told: Told = {}
     return _statement(viewer, viewer.home, text, kind=kind, now=now, metadata=metadata, told=told)
+
+
+def share(
+    viewer: Viewer,
+    memory: Memory,
+    sources: Iterable[str],
+    *,
+    to: Scope,
+    now: datetime,
+    key: str | None,
+) -> tuple[NewEvent, NewEvent]:
+    """A memory shall be readable there, too: the act of sharing it, and the copy."""
+    secret = secrets.token_hex(16)
+    kind, along = told_along(memory)
+    told: Told = {"key": key}
+    metadata = {**along, SHARED_FROM: seal(secret)}
+    copy = _statement(viewer, to, memory.text, kind=kind, now=now, metadata=metadata, told=told)
+    copy = replace(copy, trust=min(copy.trust, memory.trust))
+    act = {
+        "memory": memory.id,
+        "sources": sorted(sources),
+        "copy": copy.id,
+        "key": copy.key,
+        "secret": secret,
+    }
+    known: Told = {"key": act_key(memory, str(to), copy.speaker)}
+    return _statement(
+        viewer,
+        memory.scope,
+        TEXT,
+        kind=EventKind.SHARE,
+        now=now,
+        metadata={SHARE: act},
+        told=known,
+    ), copy
 
 
 def _unreserved(metadata: dict[str, Any]) -> dict[str, Any]:

@@ -36,6 +36,7 @@ from .observe import Told
 from .recall.answer import answer
 from .recall.interpret import Interpretation, about, interpret
 from .recall.query import Query, check_limit, make_query
+from .sharing import Sharing
 
 if TYPE_CHECKING:
     from .core.strength import Strength
@@ -48,7 +49,7 @@ MOST_LISTED = 100_000
 RAISE = object()
 
 
-class Place(Contexts, Desk, Books):
+class Place(Contexts, Desk, Books, Sharing):
     """What can be told, found and looked up from here."""
 
     # Telling

@@ -92,6 +92,7 @@ NOT_READS = {
     "jobs.retry": "writes, for the operator; tells a number",
     "holding": "reads nothing itself",
     "memories.put": "writes; what it returns is what it was given",
+    "memories.written": "the program's own: what was written, in the order it was",
     "memories.delete": "writes",
     "memories.mark": "writes",
     "memories.states": "the administrator's: no content; another grant is refused",

@@ -33,7 +33,7 @@ METHODS = {
         "add_fact after before compact compose dossiers drop_note entities entity episodes explain"
         " fact facts flush get goal goals index interpret note notebook notes observe"
         " observe_many procedures profile progress recall recent remember reviews scope"
-        " sessions_knowing set_fact set_goal sources stale strength think thoughts window"
+        " sessions_knowing set_fact set_goal share sources stale strength think thoughts window"
     ),
     Dossiers: "answers ask drop get list questions refresh",
     Goals: "abandon add block change complete get list reopen tree unblock",

@@ -57,6 +57,7 @@ COMMANDS = {
     "usage": ("usage", "What language models cost, and what is left of today's budget."),
     "entity": ("entities", "Who and what is known."),
     "review": ("reviewing", "Merges and contradictions for a person to decide."),
+    "share": ("sharing", "Let more people read a memory, in your name."),
     "forget": ("forgetting", "Erase, with everything derived from it, and prove it."),
     "verify": ("checks", "Walk the hash chain of the ledger."),
     "doctor": (

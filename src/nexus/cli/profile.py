@@ -61,7 +61,8 @@ def patterns(door: Door, *, as_json: bool) -> None:
 def _lines(found: Profile) -> Iterator[Line]:
     for part in PARTS:
         for entry in getattr(found, part):
-            yield part, one_line(entry.text), entry.confidence
+            times = f" (said {entry.said} times)" if entry.said > 1 else ""
+            yield part, one_line(entry.text) + times, entry.confidence
     for trait in found.style.traits:
         yield "style", trait, None
     for entry in found.style.stated:
@@ -108,6 +109,7 @@ def _entry(entry: Entry) -> dict[str, Any]:
         "text": entry.text,
         "since": entry.since.isoformat(),
         "confidence": entry.confidence,
+        "said": entry.said,
         "memory": entry.memory.id,
         "sources": list(entry.sources),
     }

@@ -9,6 +9,7 @@ from datetime import datetime
 from ..core.access import Grant, Viewer
 from ..core.context import Item
 from ..core.filters import Condition, Filter, Op, every
+from ..core.links import Relation, links_of, times_said
 from ..core.protocols import Store
 from ..core.records import Found, Memory, MemoryKind
 from ..core.window import Summary, WindowView
@@ -16,6 +17,7 @@ from .plan import Plan
 from .settings import Composing
 
 DAY_SECONDS = 86_400
+TIMES = "times"  # in `why`: how often it was said
 NOTHING_HERE = WindowView(events=(), summary=Summary())
 
 
@@ -48,6 +50,12 @@ class Asking:
         """Those that had been told by then."""
         return [each for each in memories if not self.replayed or each.recorded_at <= self.now]
 
+    def standing_in(self, memories: Iterable[Memory]) -> dict[str, Memory]:
+        """What stands for those of these that say the same as others, by their ids."""
+        ids = [memory.id for memory in memories]
+        found = links_of(self.store, self.grant, ids, Relation.SAME_AS)
+        return {id: link for id, link in found.items() if self.known([link])}
+
     def item(self, memory: Memory, worth: float, **why: float | str) -> Item:
         """A memory as a line; where it lies is said unless it is here."""
         return Item(
@@ -67,6 +75,12 @@ class Asking:
 
 
 Source = Callable[[Asking], list[Item]]  # a section: it reads inside the grant, and no further
+
+
+def said(link: Memory | None) -> dict[str, float]:
+    """How often something was said, where that was more than once."""
+    times = times_said(link) if link else 1
+    return {TIMES: times} if times > 1 else {}
 
 
 def falling(place: int, fade: float = 0.9) -> float:

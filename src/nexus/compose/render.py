@@ -20,6 +20,7 @@ from ..core.fence import fenced_steadily, visible
 from ..core.part import Part
 from ..core.records import Trust
 from ..core.scope import Kind, Scope
+from .asking import TIMES
 from .budget import STEADY
 
 INTRODUCTION = (
@@ -142,11 +143,20 @@ def line(item: Item, part: Part) -> str:
     known = [
         item.at.isoformat(" ", "minutes")[: 16 if part in TIMED else 10] if item.at else "",
         str(item.why.get("kind", "")),
-        MARKS[item.trust],
+        _mark(item),
         _name(item.scope) if item.scope else "",
     ]
     who = f"{_name(item.speaker)}: " if item.speaker else ""
     return f"- [{' | '.join(filter(None, known))}] {who}{text}"
+
+
+def _mark(item: Item) -> str:
+    """How we know: who says it, and how often it was said."""
+    times = item.why.get(TIMES)
+    if not times:
+        return MARKS[item.trust]
+    said = f"said {times:.0f} times"
+    return said if item.trust is Trust.DIRECT else f"{MARKS[item.trust]}, {said}"
 
 
 @lru_cache(maxsize=1_000)  # the same people speak line after line

@@ -92,6 +92,7 @@ NAMES = {  # where in a body the names are that a memory is known by: a text, or
     MemoryKind.EPISODE: ("entities",),
     MemoryKind.LANDMARK: ("owner",),
     MemoryKind.REVIEW: ("names",),
+    MemoryKind.LINK: ("members",),
 }
 
 
@@ -99,8 +100,8 @@ def names_in(memory: Memory) -> frozenset[str]:
     """What a memory is about, as it is looked up.
 
     A fact is about its subject and its object, an entity has its name and its aliases, an
-    episode its entities and how long a time it tells of, a landmark its owner, and a review the
-    names it is about.
+    episode its entities and how long a time it tells of, a landmark its owner, a review the names
+    it is about, and a link has the ids of what it links.
     """
     told = [memory.body.get(field) for field in NAMES.get(memory.kind, ())]
     if tells_of_time(memory):

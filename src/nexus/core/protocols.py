@@ -201,6 +201,16 @@ class Memories(Protocol):
         """
         ...
 
+    def written(
+        self, workspace: WorkspaceId, kinds: Sequence[MemoryKind], *, after: int, limit: int
+    ) -> list[tuple[int, Memory]]:
+        """The next of these kinds in the order they were written, each with its number in it.
+
+        What is put again, and is not the same, is written again. For the program's own work: a
+        number tells how much others write, so none may reach an answer.
+        """
+        ...
+
     def delete(self, workspace: WorkspaceId, ids: Sequence[str]) -> int:
         """Remove these with their keywords, links and vectors. Sources stay."""
         ...

@@ -39,6 +39,7 @@ class EventKind(StrEnum):
     QUESTION = "question"  # to be answered from now on, or no more: see dossiers.py
     OUTCOME = "outcome"  # a task ended: see core/procedures.py
     GOAL = "goal"  # something was done about a goal: see core/goals.py
+    SHARE = "share"  # a memory was shared with more people: see core/sharing.py
 
 
 class MemoryKind(StrEnum):
@@ -51,6 +52,7 @@ class MemoryKind(StrEnum):
     GOAL = "goal"
     REVIEW = "review"  # a change proposed to a person: a merge, a contradiction
     DOSSIER = "dossier"  # a document about somebody or something, woven from the others
+    LINK = "link"  # says how memories belong together: see core/links.py
 
 
 class Tier(StrEnum):

@@ -10,6 +10,7 @@ from ..core.derive import known_as, part_of_name
 from ..core.protocols import Embedder, Store
 from ..core.records import Draft, Event, EventKind, MemoryKind
 from ..core.secrets import answers, hidden, redacted
+from ..core.sharing import is_copy
 from .around import SMALL, WORD, Around, Stretch, stretches, words_of
 from .decisions import decided
 from .directory import Directory
@@ -28,6 +29,7 @@ from .reconcile import Policy, reconcile
 from .resolve import Similar
 from .rules import Extracted, Message, extract
 from .rules.lexicon import KIN
+from .sharing import shared
 from .versions import is_newest
 
 READ = (EventKind.MESSAGE, EventKind.NOTE, EventKind.DOCUMENT)  # a tool's output is only kept
@@ -71,6 +73,8 @@ class Drafter:
             return decided(self._store, around.event)
         if around.event.kind is EventKind.OUTCOME:
             return practised(self._store, around.event)
+        if around.event.kind is EventKind.SHARE:
+            return shared(self._store, around.event)
         if not is_newest(self._store, around.event):
             return ()
         return reader.drafts(around)
@@ -128,7 +132,7 @@ class PlaceReader:
         yield from told
         seen = redacted(own_words(event, self.injected), after=_before(around))
         yield from passages(_with_text(event, seen), self.indexing)
-        if event.kind in READ and event.role != "tool":
+        if event.kind in READ and event.role != "tool" and not is_copy(event):
             yield from self._learned(around)
 
     def _learned(self, around: Around) -> Iterator[Draft]:

@@ -12,8 +12,10 @@ from ..core.errors import InvalidInput
 from ..core.goals import GOAL
 from ..core.questions import QUESTION
 from ..core.records import Draft, Event, EventKind, Fact, MemoryKind, Tier
+from ..core.sharing import LANDMARK, check_landmark, is_copy
 from .passages import tags_of
 
+PINNED = 0.9  # the salience of a landmark
 TENSES = ("current", "past", "future")
 PREDICATE = re.compile(r"[A-Z][A-Z0-9_]*")
 
@@ -21,6 +23,8 @@ PREDICATE = re.compile(r"[A-Z][A-Z0-9_]*")
 def explicit(event: Event) -> Iterator[Draft]:
     if event.kind is EventKind.NOTE:
         yield _note(event)
+        if is_copy(event) and LANDMARK in event.metadata:
+            yield _landmark(event)
     elif event.kind is EventKind.FACT:
         yield _fact(event)
     elif event.kind is EventKind.GOAL:
@@ -43,6 +47,24 @@ def _note(event: Event) -> Draft:
         tier=Tier.LONG,
         tags=tags_of(event),
         metadata=event.metadata,
+    )
+
+
+def _landmark(event: Event) -> Draft:
+    """One that was shared: it is pinned here, too."""
+    return Draft(
+        scope=event.scope,
+        kind=MemoryKind.LANDMARK,
+        text=event.text,
+        sources=(event.id,),
+        slot=LANDMARK,
+        salience=PINNED,
+        speaker=event.speaker,
+        role=event.role,
+        source="note",
+        thread=event.thread,
+        learned=True,
+        body=dict(check_landmark(event.metadata[LANDMARK])),
     )
 
 

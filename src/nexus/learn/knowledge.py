@@ -10,11 +10,11 @@ from typing import Any
 from ..core.canonical import EARLIEST, LATEST, canonical_json, time_text
 from ..core.ids import digest
 from ..core.records import Draft, Event, Fact, MemoryKind
+from .explicit import PINNED
 from .passages import tags_of
 from .rules.extracted import Extracted, Landmark, Statement
 
 RULES = "rules"
-PINNED = 0.9  # the salience of a landmark
 
 Grounds = Callable[[Iterable[str | None], str], tuple[str, ...]]  # names, sentence → earlier events
 

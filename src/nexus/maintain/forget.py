@@ -18,10 +18,12 @@ from ..core.canonical import canonical_json
 from ..core.derive import tells_of_time
 from ..core.errors import InvalidInput, NotFound
 from ..core.ids import WorkspaceId, check_name, digest, str_only
+from ..core.links import Relation, shared_by
 from ..core.protocols import Store
-from ..core.records import Erased, Event, Json, Memory, Tombstone
+from ..core.records import Erased, Event, Json, Memory, MemoryKind, Tombstone
 from ..core.scope import Scope
 from ..core.window import WindowItem
+from .consolidate import refresh
 
 PIECE = 24  # characters: long enough to be nobody else's by chance
 NO_TEXT = re.compile(
@@ -98,20 +100,21 @@ def choose_target(
 
 def forget(store: Store, workspace: WorkspaceId, target: Target, *, now: datetime) -> ForgetReport:
     started = time.perf_counter()
-    event_ids = [event.id for event in target.events]
     named = [memory.id for memory in target.memories]
-    resting = store.eraser.derived(workspace, [*event_ids, *named])
+    events, resting = _all_that_goes(store, workspace, target)
+    event_ids = list(events)
     doomed = {memory.id: memory for memory in (*target.memories, *resting)}
     stones = [Tombstone(kind=kind, digest=what, at=now) for kind, what in target.stones]
     stones += [Tombstone(kind="event", digest=id, at=now) for id in event_ids]
     ties = [*event_ids, *doomed, *(stone.digest for stone in stones)]
-    pieces = list(_pieces(store, workspace, target.events, doomed.values()))
+    pieces = list(_pieces(store, workspace, events.values(), doomed.values()))
     pieces += _pieces_of_windows(store.window.tied_to(workspace, ties))
     erased = store.eraser.erase(
         workspace, events=event_ids, memories=list(doomed), tombstones=stones
     )
     others = _other_sources(store, workspace, doomed, {*event_ids, *named})
     again = store.queue.requeue(workspace, others, now=now)
+    _stand_in_again(store, workspace, doomed.values())
     residue = store.eraser.residue(workspace, pieces)
     return ForgetReport(
         what=target.what,
@@ -125,17 +128,46 @@ def forget(store: Store, workspace: WorkspaceId, target: Target, *, now: datetim
     )
 
 
+def _all_that_goes(
+    store: Store, workspace: WorkspaceId, target: Target
+) -> tuple[dict[str, Event], list[Memory]]:
+    """The events that go, those by which something of it was shared too, and what rests on them."""
+    everything = administrator_grant(workspace)
+    events = {event.id: event for event in target.events}
+    named = [memory.id for memory in target.memories]
+    while True:
+        resting = store.eraser.derived(workspace, [*events, *named])
+        acts = [id for id in shared_by((*target.memories, *resting)) if id not in events]
+        fresh = store.ledger.get(everything, acts)
+        if not fresh:
+            return events, resting
+        events |= {event.id: event for event in fresh}
+
+
+def _stand_in_again(store: Store, workspace: WorkspaceId, doomed: Iterable[Memory]) -> None:
+    """What is left of several that said the same has a representative of its own, if any."""
+    links = [memory for memory in doomed if memory.body.get("relation") == Relation.SAME_AS]
+    members = {id for link in links for id in link.body["members"]}
+    left = store.memories.get(administrator_grant(workspace), sorted(members))
+    refresh(store, workspace, left)
+
+
 def _other_sources(
     store: Store, workspace: WorkspaceId, doomed: dict[str, Memory], gone: set[str]
 ) -> list[str]:
     """The events that what was removed also rested on, and that are still there.
 
-    Not those of episodes: they are told again from what is left, and nothing is learned again.
+    Not those of episodes and links: these are made again from what is left, and nothing is learned
+    again.
     """
-    others = (memory for memory in doomed.values() if not tells_of_time(memory))
+    others = (memory for memory in doomed.values() if not _told_otherwise(memory))
     rested_on = {id for memory in others for id in memory.sources}
     survivors = store.ledger.get(administrator_grant(workspace), sorted(rested_on - gone))
     return [event.id for event in survivors]
+
+
+def _told_otherwise(memory: Memory) -> bool:
+    return tells_of_time(memory) or memory.kind is MemoryKind.LINK
 
 
 def _pieces(

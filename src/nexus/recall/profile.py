@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from statistics import median
+from typing import Any
 
 from ..core.access import Grant
 from ..core.derive import directs, known_as, names_in
 from ..core.filters import Condition, Every, Op
+from ..core.links import Relation, links_of, once_each, times_said
 from ..core.predicates import aspect_of, bearing_on, value_of
 from ..core.protocols import Store
 from ..core.records import Event, EventKind, Memory, MemoryKind, Trust
@@ -30,6 +32,7 @@ FEWEST_MESSAGES = 5  # to say how somebody writes
 SHORT, LONG = 12, 40  # words of a message
 OFTEN = 0.3  # a share of messages
 
+PARTS = ("about", "preferences", "expertise", "patterns")
 PREFERENCES = frozenset("LIKES DISLIKES PREFERS LOVES HATES INTERESTED_IN".split())
 EXPERTISE = frozenset(
     """WORKS_AS WORKS_IN STUDIES SPEAKS TEACHES GRADUATED_FROM LEARNING USES EXPERT_IN SKILLED_IN
@@ -64,6 +67,12 @@ class Entry:
     text: str
     memory: Memory
     since: datetime
+    link: Memory | None = None  # stands for this and others that say the same
+
+    @property
+    def said(self) -> int:
+        """How often it was said, by people who did not merely repeat it."""
+        return times_said(self.link) if self.link else 1
 
     @property
     def confidence(self) -> float:
@@ -150,10 +159,26 @@ def profiles(
             else [each for each in messages if _wrote(each, names)]
             for names in spelt
         ]
-    return [
-        _profile(view, names | {known_as(person)}, told, _Written(theirs, fewest), now)
-        for person, (view, names), theirs in zip(people, known, written, strict=True)
-    ]
+        found = [
+            _profile(view, names | {known_as(person)}, told, _Written(theirs, fewest), now)
+            for person, (view, names), theirs in zip(people, known, written, strict=True)
+        ]
+        ids = [entry.memory.id for each in found for part in PARTS for entry in getattr(each, part)]
+        links = links_of(store, grant, ids, Relation.SAME_AS)
+    known_then = {id: link for id, link in links.items() if link.recorded_at <= now}
+    return [_once_each(each, known_then) for each in found] if known_then else found
+
+
+def _once_each(profile: Profile, links: Mapping[str, Memory]) -> Profile:
+    """What says the same is one entry: the newest, with how often it was said."""
+    parts: dict[str, Any] = {}
+    for part in PARTS:
+        by_memory = {entry.memory.id: entry for entry in getattr(profile, part)}
+        kept = once_each((entry.memory for entry in by_memory.values()), links)
+        parts[part] = tuple(
+            replace(by_memory[memory.id], link=links.get(memory.id)) for memory in kept
+        )
+    return replace(profile, **parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,9 +263,7 @@ def _entry(memory: Memory, since: datetime | None = None) -> Entry:
 
 
 def _sorted_out(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
-    parts: dict[str, list[Entry]] = {
-        name: [] for name in ("about", "preferences", "expertise", "patterns")
-    }
+    parts: dict[str, list[Entry]] = {name: [] for name in PARTS}
     for entry in entries:
         if part := _part(entry.memory):
             parts[part].append(entry)

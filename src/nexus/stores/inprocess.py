@@ -41,6 +41,7 @@ from ..core.filters import Filter, matches
 from ..core.graph import RecordsGraph
 from ..core.ids import WorkspaceId
 from ..core.jobs import Lease
+from ..core.links import shared_by
 from ..core.metrics import CacheUse
 from ..core.moving import Mover, check_administrator
 from ..core.protocols import Floats, Scored
@@ -118,6 +119,8 @@ class _Workspace:
     jobs: dict[tuple[str, str], JobRow] = field(default_factory=dict)
     memories: dict[str, Memory] = field(default_factory=dict)
     words: dict[str, list[str]] = field(default_factory=dict)  # memory id → its terms
+    numbers: dict[str, int] = field(default_factory=dict)  # memory id → when it was written
+    counter: int = 0
     vectors: dict[str, dict[str, Floats]] = field(default_factory=lambda: defaultdict(dict))
     tombstones: list[Tombstone] = field(default_factory=list)
     bills: dict[tuple[datetime, str, str], Spent] = field(default_factory=dict)
@@ -131,6 +134,13 @@ class _Workspace:
 
     def events(self) -> Iterator[Event]:
         return (entry.event for entry in self.entries if entry.event)
+
+    def write(self, memory: Memory) -> None:
+        """Keep a memory that is new, or not the same as before."""
+        self.counter += 1
+        self.numbers[memory.id] = self.counter
+        self.memories[memory.id] = memory
+        self.words[memory.id] = terms(keyword_text(memory))
 
     def source(self, id: str) -> Source | None:
         entry = self.by_id.get(id)
@@ -472,10 +482,10 @@ class InProcessMemories(_Part):
             if before is None or content_json(before) != content_json(memory):
                 self._forget_vectors(home, memory.id)
                 home.epochs.update(each.label for each in (before, memory) if each)
+                home.write(memory)
             elif before != memory:
                 home.epochs[memory.label] += 1
-            home.memories[memory.id] = memory
-            home.words[memory.id] = terms(keyword_text(memory))
+                home.memories[memory.id] = memory
         return kept
 
     @staticmethod
@@ -645,6 +655,18 @@ class InProcessMemories(_Part):
             )
         ][:limit]
 
+    @_locked
+    def written(
+        self, workspace: WorkspaceId, kinds: Sequence[MemoryKind], *, after: int, limit: int
+    ) -> list[tuple[int, Memory]]:
+        home = self._state.of(workspace)
+        found = [
+            (number, home.memories[id])
+            for id, number in home.numbers.items()
+            if number > after and home.memories[id].kind in kinds
+        ]
+        return sorted(found, key=lambda each: each[0])[:limit]
+
     @_written
     def delete(self, workspace: WorkspaceId, ids: Sequence[str]) -> int:
         home = self._state.of(workspace)
@@ -652,7 +674,7 @@ class InProcessMemories(_Part):
         gone = {memory.id: memory for memory in kept if memory}
         for id, memory in gone.items():
             home.epochs[memory.label] += 1
-            del home.words[id]
+            del home.words[id], home.numbers[id]
             self._forget_vectors(home, id)
         return len(gone)
 
@@ -826,7 +848,7 @@ class InProcessEraser(_Part):
         tombstones: Sequence[Tombstone],
     ) -> Erased:
         home = self._state.of(workspace)
-        resting = [memory.id for memory in self.derived(workspace, [*events, *memories])]
+        resting, events = self._resting(workspace, events, memories)
         report = self._erase_memories(home, list(dict.fromkeys([*memories, *resting])))
         ids = [*events, *memories, *resting, *(stone.digest for stone in tombstones)]
         seen = erase_from_window(self._state.window, workspace, ids)
@@ -841,6 +863,18 @@ class InProcessEraser(_Part):
         known = {(stone.kind, stone.digest) for stone in home.tombstones}
         home.tombstones += [s for s in tombstones if (s.kind, s.digest) not in known]
         return replace(report, events=len(gone), queued=queued, window=seen, uses=uses)
+
+    def _resting(
+        self, workspace: WorkspaceId, events: Sequence[str], memories: Sequence[str]
+    ) -> tuple[list[str], list[str]]:
+        """What rests on these, and the events that go: these, and by which they were shared."""
+        told = dict.fromkeys(events)
+        while True:
+            resting = self.derived(workspace, [*told, *memories])
+            fresh = [id for id in shared_by(resting) if id not in told]
+            if not fresh:
+                return [memory.id for memory in resting], list(told)
+            told |= dict.fromkeys(fresh)
 
     def _erase_memories(self, home: _Workspace, ids: Sequence[str]) -> Erased:
         present = [id for id in ids if id in home.memories]

@@ -13,7 +13,6 @@ from ..core.access import Grant
 from ..core.canonical import canonical_json, text_time, time_text
 from ..core.chain import content_of
 from ..core.codec import event_from_json, memory_from_json, memory_json
-from ..core.derive import keyword_text
 from ..core.errors import Conflict
 from ..core.ids import WorkspaceId
 from ..core.moving import (
@@ -30,7 +29,6 @@ from ..core.moving import (
     stone_of,
 )
 from ..core.records import Stage
-from ..core.text import terms
 from ..core.trail import Link
 from ..core.trail import continues as continues_trail
 from ..core.window import item_from_json, item_to_json
@@ -175,8 +173,7 @@ def _keep_memories(home: _Workspace, lines: Sequence[str]) -> None:
     if home.memories.keys() & {memory.id for memory in memories}:
         raise Conflict("a memory is there already, and another one")
     for memory in memories:
-        home.memories[memory.id] = memory
-        home.words[memory.id] = terms(keyword_text(memory))
+        home.write(memory)
         home.epochs[memory.label] += 1
 
 

@@ -21,6 +21,7 @@ from ..core.procedures import OUTCOME, TOOL, check_outcome, check_use
 from ..core.protocols import Floats
 from ..core.questions import QUESTION
 from ..core.records import EmbeddingProfile, Event, EventKind, Fact, Memory, MemoryKind, Tombstone
+from ..core.sharing import SHARE, check_act
 from ..learn.explicit import check_fact, explicit
 
 FORMAT = "nexus-archive"
@@ -131,20 +132,27 @@ def _whole_event(event: Event) -> Event:
     if not whole.text.strip() or not whole.key:
         raise InvalidInput("an event has a text and a key")
     clean_json([asdict(attachment) for attachment in whole.attachments], "attachments")
-    if is_version(whole):
-        check_version(whole.metadata[DOCUMENT])
-    if whole.kind is EventKind.QUESTION:
-        _mapping(whole.metadata.get(QUESTION, {}), QUESTION)
-    if whole.kind is EventKind.OUTCOME:
-        check_outcome(_mapping(whole.metadata.get(OUTCOME, {}), OUTCOME))
-    if whole.kind is EventKind.TOOL and TOOL in whole.metadata:
-        check_use(_mapping(whole.metadata[TOOL], TOOL))
+    _check_kind(whole)
     for draft in explicit(whole):  # a fact that cannot be read would stay stuck for ever
         if draft.kind is MemoryKind.FACT:
             check_fact(Fact(**draft.body), draft.confidence)
         if draft.kind is MemoryKind.GOAL:
             check_deed(draft.body)
     return whole
+
+
+def _check_kind(event: Event) -> None:
+    """Whether it says what an event of its kind says."""
+    if is_version(event):
+        check_version(event.metadata[DOCUMENT])
+    if event.kind is EventKind.QUESTION:
+        _mapping(event.metadata.get(QUESTION, {}), QUESTION)
+    if event.kind is EventKind.OUTCOME:
+        check_outcome(_mapping(event.metadata.get(OUTCOME, {}), OUTCOME))
+    if event.kind is EventKind.TOOL and TOOL in event.metadata:
+        check_use(_mapping(event.metadata[TOOL], TOOL))
+    if event.kind is EventKind.SHARE:
+        check_act(event.metadata.get(SHARE))
 
 
 def _whole_tombstone(record: Mapping[str, Any]) -> Tombstone:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from ...core.canonical import canonical_json
 from ...core.context import Item
 from ...core.derive import known_as
+from ...core.links import once_each
 from ...core.records import Memory, MemoryKind
 from ...recall.interpret import about, interpret
-from ..asking import Asking, falling
+from ..asking import Asking, falling, said
 
 MOST_EXACT = 100
 MOST_NAMED = 60
@@ -57,13 +58,17 @@ def _holding(asking: Asking) -> Iterator[Item]:
         asking.store.memories.named(asking.grant, names, limit=MOST_NAMED, kinds=FACT)
     )
     told = [each for each in named if not each.body.get("exact")]
-    place = 0
+    since: dict[str, datetime | None] = {}
+    holding: list[Memory] = []
     for subject, predicate in _relations(told, frozenset(names)):
         reading = interpret(about(told, subject, predicate), asking.now, predicate)
         for memory in reading.holding:
-            since = reading.since if memory is reading.now else memory.valid_from
-            yield _item(asking, memory, since, falling(place, 0.95))
-            place += 1
+            since[memory.id] = reading.since if memory is reading.now else memory.valid_from
+            holding.append(memory)
+    links = asking.standing_in(holding)
+    for place, memory in enumerate(once_each(holding, links)):
+        worth, times = falling(place, 0.95), said(links.get(memory.id))
+        yield _item(asking, memory, since[memory.id], worth, times)
 
 
 def _names(asking: Asking) -> list[str]:
@@ -82,10 +87,16 @@ def _relations(told: Sequence[Memory], names: frozenset[str]) -> list[tuple[str,
     return sorted(pairs, key=lambda pair: pair[0] not in names)[:MOST_RELATIONS]
 
 
-def _item(asking: Asking, memory: Memory, since: datetime | None, worth: float) -> Item:
-    sure = memory.confidence
+def _item(
+    asking: Asking,
+    memory: Memory,
+    since: datetime | None,
+    worth: float,
+    times: Mapping[str, float],
+) -> Item:
+    sure, kind = memory.confidence, "holds now"
     made = asking.item(
-        memory, worth * sure, strategy="interpret", kind="holds now", confidence=sure
+        memory, worth * sure, strategy="interpret", kind=kind, confidence=sure, **times
     )
     if since and since.date() != memory.at.date():
         return replace(made, text=f"{memory.text} (since {since:%Y-%m-%d})")

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from ...core.context import Item
+from ...core.links import once_each
 from ...core.records import Memory, MemoryKind
 from ...core.text import query_terms
-from ..asking import Asking, falling
+from ..asking import Asking, falling, said
 
 MOST = 100  # the newest are looked at, and the best of them offered
 SHORTEST = 15  # tokens of a line: of more lines than have room nobody needs to hear
@@ -33,21 +34,24 @@ def landmarks(asking: Asking) -> list[Item]:
 
     The newest and most salient are worth most; what is over or was replaced is worth least.
     """
-    found = asking.of_kind(MemoryKind.LANDMARK, limit=MOST)
+    every = asking.of_kind(MemoryKind.LANDMARK, limit=MOST)
+    links = asking.standing_in(every)
+    found = once_each(every, links)  # the newest of those that say the same
     over = _replaced(found) | {each.id for each in found if _is_over(each, asking)}
     ranked = sorted(found, key=lambda each: (each.id in over, -each.salience))  # newest first
     offered = asking.settings.landmarks // SHORTEST
     items = [
-        _item(asking, memory, falling(place, 0.97), over=memory.id in over)
+        _item(asking, memory, falling(place, 0.97), links.get(memory.id), over=memory.id in over)
         for place, memory in enumerate(ranked[:offered])
     ]
     return sorted(items, key=lambda item: (item.at, item.id))
 
 
-def _item(asking: Asking, memory: Memory, worth: float, *, over: bool) -> Item:
+def _item(asking: Asking, memory: Memory, worth: float, link: Memory | None, *, over: bool) -> Item:
     told = str(memory.body.get("kind") or "landmark")
     kind = NAMES.get(told, told) + (", replaced" if over else "")
-    return asking.item(memory, worth, kind=kind, strategy="pinned", salience=memory.salience)
+    salience, times = memory.salience, said(link)
+    return asking.item(memory, worth, kind=kind, strategy="pinned", salience=salience, **times)
 
 
 def _is_over(memory: Memory, asking: Asking) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...core.context import Item
 from ...core.records import Trust
 from ...recall.profile import Entry, Profile, profiles
-from ..asking import Asking, falling
+from ..asking import Asking, falling, said
 
 MOST_PEOPLE = 4
 MOST_OFFERED = 8  # of a part of somebody's profile: more would never fit
@@ -45,4 +45,7 @@ def _items(asking: Asking, known: Profile) -> Iterator[Item]:
 
 def _item(asking: Asking, entry: Entry, part: str, worth: float) -> Item:
     sure = entry.confidence
-    return asking.item(entry.memory, worth * sure, strategy="profile", part=part, confidence=sure)
+    times = said(entry.link)
+    return asking.item(
+        entry.memory, worth * sure, strategy="profile", part=part, confidence=sure, **times
+    )

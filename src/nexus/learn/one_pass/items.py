@@ -16,8 +16,8 @@ from ...core.canonical import canonical_json, time_text
 from ...core.derive import known_as
 from ...core.ids import digest
 from ...core.records import Draft, Fact, MemoryKind
-from ..explicit import PREDICATE
-from ..knowledge import PINNED, landmark_body
+from ..explicit import PINNED, PREDICATE
+from ..knowledge import landmark_body
 from ..passages import tags_of
 from ..rules.extracted import (
     Category,

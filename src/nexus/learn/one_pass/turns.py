@@ -13,6 +13,7 @@ from ...core.ids import WorkspaceId, digest
 from ...core.records import Event, EventKind, Trust
 from ...core.scope import Scope
 from ...core.secrets import redacted
+from ...core.sharing import is_copy
 from ...core.text import query_terms, terms
 from ...core.visible import visible
 from ..immune import new_words, own_words
@@ -113,7 +114,8 @@ def batches(events: Iterable[Event], limits: Limits) -> Iterator[list[Event]]:
 
 
 def _readable(event: Event) -> bool:
-    if event.kind not in READ or event.role == "tool" or not event.text.strip():
+    unread = event.kind not in READ or event.role == "tool" or is_copy(event)
+    if unread or not event.text.strip():
         return False
     return not is_repetition(tokens(event.text[:4_000]))
 

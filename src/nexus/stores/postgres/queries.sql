@@ -745,7 +745,7 @@ SELECT spelt(min(applied_at)) FROM schema_version;
 SELECT name, counter FROM workspaces;
 
 -- next_named --
-SELECT memory, label, content FROM memories
+SELECT memory, label, content, tier, archived FROM memories
  WHERE workspace = %(workspace)s AND memory > %(after)s
    AND kind = ANY (ARRAY(SELECT jsonb_array_elements_text(%(kinds)s::jsonb)))
  ORDER BY memory LIMIT %(limit)s;

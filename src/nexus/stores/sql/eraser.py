@@ -9,6 +9,7 @@ from dataclasses import replace
 from ...core.canonical import text_time, time_text
 from ...core.codec import memory_from_json
 from ...core.ids import WorkspaceId
+from ...core.links import shared_by
 from ...core.records import Erased, Memory, Tombstone
 from .decoded import forget_decoded
 from .labels import known_workspace, workspace_number
@@ -26,10 +27,7 @@ class SqlEraser:
         with self._connections.reading() as session:
             number = known_workspace(session, workspace)
             bound = {"workspace": number, "ids": json.dumps(list(ids))}
-            rows = session.run("resting_on", bound).fetchall()
-        return [
-            memory_from_json(json.loads(content), workspace, *state) for content, *state in rows
-        ]
+            return _memories(workspace, session.run("resting_on", bound).fetchall())
 
     def erase(
         self,
@@ -42,15 +40,13 @@ class SqlEraser:
         def erase(session: Session) -> Erased:
             number = workspace_number(session, workspace)
             # Asked here, not before: somebody may just have learned from what is to go.
-            given = {"workspace": number, "ids": json.dumps([*events, *memories])}
-            found = session.run("resting_on", given).fetchall()
-            resting = [json.loads(content)["id"] for content, *_ in found]
+            resting, told = _resting(session, number, workspace, events, memories)
             report = delete_memories(session, workspace, dict.fromkeys([*memories, *resting]))
             self._also_erase(session)
-            gone_ids = [*events, *memories, *resting, *(stone.digest for stone in tombstones)]
+            gone_ids = [*told, *memories, *resting, *(stone.digest for stone in tombstones)]
             seen = erase_from_window(session, number, gone_ids)
             uses = erase_uses(session, number, gone_ids)
-            rows = [(number, id) for id in events]
+            rows = [(number, id) for id in told]
             queued = session.run_many("drop_any_work", rows)
             session.run("forget_job_errors", {"workspace": number})
             gone = session.run_many("erase_event", rows)
@@ -75,6 +71,30 @@ class SqlEraser:
 
     def _also_erase(self, session: Session) -> None:
         """What a product keeps beside the tables goes in the same transaction."""
+
+
+def _resting(
+    session: Session,
+    number: int,
+    workspace: WorkspaceId,
+    events: Sequence[str],
+    memories: Sequence[str],
+) -> tuple[dict[str, Memory], dict[str, None]]:
+    """What rests on these, and the events that go: these, and by which they were shared."""
+    resting: dict[str, Memory] = {}
+    told = dict.fromkeys(events)
+    fresh = [*events, *memories]
+    while fresh:
+        given = {"workspace": number, "ids": json.dumps(fresh)}
+        found = _memories(workspace, session.run("resting_on", given).fetchall())
+        resting |= {memory.id: memory for memory in found}
+        fresh = [id for id in shared_by(found) if id not in told]
+        told |= dict.fromkeys(fresh)
+    return resting, told
+
+
+def _memories(workspace: WorkspaceId, rows: Iterable[Row]) -> list[Memory]:
+    return [memory_from_json(json.loads(content), workspace, *state) for content, *state in rows]
 
 
 def _stone_row(number: int, stone: Tombstone) -> Row:

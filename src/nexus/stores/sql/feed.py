@@ -11,6 +11,7 @@ The feed reads a whole workspace, as its administrator. Nothing of it may reach 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +22,7 @@ from ...core.codec import memory_from_json
 from ...core.derive import NAMES
 from ...core.ids import WorkspaceId
 from ...core.protocols import Floats
-from ...core.records import Memory
+from ...core.records import Memory, MemoryKind
 from .codes import Ints
 from .labels import Readable, readable
 from .session import Connections, Session
@@ -97,14 +98,22 @@ class Feed:
         return int(row[3]) if row else 0
 
     def named(
-        self, workspace: WorkspaceId, *, after: int, limit: int
+        self,
+        workspace: WorkspaceId,
+        *,
+        kinds: Sequence[MemoryKind] = tuple(NAMES),
+        after: int,
+        limit: int,
     ) -> list[tuple[int, int, Memory]]:
         """The next memories of kinds that have names: the number, the label and the memory."""
         with self.connections.reading() as session:
             number = readable(session, administrator_grant(workspace)).workspace
-            place = {"workspace": number, "kinds": NAMED_KINDS, "after": after, "limit": limit}
+            wanted = json.dumps(sorted(kinds))
+            place = {"workspace": number, "kinds": wanted, "after": after, "limit": limit}
             rows = session.run("next_named", place).fetchall()
-        return [(each, label, _memory(text, workspace)) for each, label, text in rows]
+        return [
+            (each, label, _memory(text, workspace, *state)) for each, label, text, *state in rows
+        ]
 
     def named_in(self, workspace: WorkspaceId, label: int) -> set[str]:
         """The ids of all memories of a label that have names."""

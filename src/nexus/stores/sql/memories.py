@@ -32,6 +32,7 @@ from ...core.states import in_state, pinned
 from ...core.text import terms
 from .asked import FEW_LABELS, asked_about, only_a_kind
 from .decoded import read_memory
+from .feed import Feed
 from .keywords import Keywords
 from .labels import (
     label_number,
@@ -141,6 +142,12 @@ class SqlMemories(SqlStates):
     ) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
         with self._connections.reading() as session:
             return self._keywords.neighbours(session, readable(session, grant), ids, reach)
+
+    def written(
+        self, workspace: WorkspaceId, kinds: Sequence[MemoryKind], *, after: int, limit: int
+    ) -> list[tuple[int, Memory]]:
+        found = Feed(self._connections).named(workspace, kinds=kinds, after=after, limit=limit)
+        return [(number, memory) for number, _, memory in found]
 
     def delete(self, workspace: WorkspaceId, ids: Sequence[str]) -> int:
         return self._connections.write(

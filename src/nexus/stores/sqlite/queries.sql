@@ -576,7 +576,7 @@ SELECT min(applied_at) FROM schema_version;
 SELECT name, counter FROM workspaces;
 
 -- next_named --
-SELECT memory, label, content FROM memories
+SELECT memory, label, content, tier, archived FROM memories
  WHERE workspace = :workspace AND memory > :after
    AND +kind IN (SELECT value FROM json_each(:kinds))
  ORDER BY memory LIMIT :limit;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...core.protocols import Store
-from ...core.records import Erased, Memory, Tombstone
+from ...core.records import Erased, Memory, MemoryKind, Tombstone
 from ...core.text import terms
 from ..samples import (
     ACME,
@@ -44,6 +44,18 @@ class EraserSuite:
         assert derived(kin["child"].id) == {"the grandchild", "the mixed one"}
         assert derived(*kin["sibling"].sources) == {"the sibling", "the mixed one"}
         assert derived("nobody") == set()
+
+    def test_what_was_shared_goes_with_its_source(self, store: Store) -> None:
+        source, copy = keep(store, "1", "the source"), keep(store, "2", "the copy")
+        (act,) = tell(store, event("3", "the act"))
+        body = {"relation": "promoted_from", "members": [source.id], "copy": copy.sources[0]}
+        link = draft(act, source.id, kind=MemoryKind.LINK, body=body, indexed_text="", learned=True)
+        store.memories.put(ACME, [link])
+
+        erased = store.eraser.erase(ACME, events=source.sources, memories=[], tombstones=[])
+
+        assert (erased.events, erased.memories) == (3, 3)
+        assert store.ledger.find(ADMIN) == [] == store.memories.find(ADMIN)
 
     def test_provenance_ends_at_the_wall(self, store: Store) -> None:
         kin = family(store)

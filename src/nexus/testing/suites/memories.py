@@ -45,6 +45,29 @@ def found(store: Store, words: str, limit: int = 10) -> list[str]:
 class MemoriesSuite(CandidatesSuite, NamesSuite):
     """Needs a fixture `store`: an empty one."""
 
+    def test_what_was_written_is_read_on_in_that_order(self, store: Store) -> None:
+        facts = [keep(store, str(n), str(n), kind=MemoryKind.FACT) for n in range(4)]
+        keep(store, "else", "of another kind")
+
+        def read(after: int, limit: int = 9) -> list[tuple[int, str]]:
+            kinds = [MemoryKind.FACT]
+            found = store.memories.written(ACME, kinds, after=after, limit=limit)
+            return [(number, memory.text) for number, memory in found]
+
+        first = read(0, limit=3)
+        assert [text for _, text in first] == ["0", "1", "2"]
+        assert [text for _, text in read(first[-1][0])] == ["3"]
+        last = read(0)[-1][0]
+
+        again = [draft(*facts[1].sources, text="1, otherwise", kind=MemoryKind.FACT)]
+        store.memories.put(ACME, again)
+        store.memories.put(ACME, [draft(*facts[2].sources, text="2", kind=MemoryKind.FACT)])
+        store.memories.delete(ACME, [facts[3].id])
+
+        assert [text for _, text in read(last)] == ["1, otherwise"]
+        assert [text for _, text in read(0)] == ["0", "2", "1, otherwise"]
+        assert store.memories.written(OTHER, [MemoryKind.FACT], after=0, limit=9) == []
+
     def test_a_memory_comes_back_as_it_was_drafted(self, store: Store) -> None:
         (source,) = tell(store, event("1"))
         whole = draft(

@@ -99,6 +99,7 @@ class NamesSuite:
             (MemoryKind.REVIEW, {"names": ["ADA", "Charles"]}),
             (MemoryKind.ENTITY, {"name": "Countess", "aliases": ["ada"]}),
             (MemoryKind.FACT, {"subject": "Charles", "object": "Ada"}),
+            (MemoryKind.LINK, {"relation": "same_as", "members": ["ada", "charles"]}),
         ],
         ids=lambda value: value.value if isinstance(value, MemoryKind) else "",
     )

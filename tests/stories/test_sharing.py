@@ -1,0 +1,256 @@
+"""Sharing: more people read a memory because somebody wanted it, and for as long as it is there."""
+
+from __future__ import annotations
+
+from io import StringIO
+from pathlib import Path
+from threading import Barrier, Thread
+
+import pytest
+from tests.conftest import Clock, Open
+from tests.stories.conftest import Team, make_team
+
+from nexus import Conflict, Forgotten, InvalidInput, Memory, NotFound, Place
+from nexus.core.records import EventKind, MemoryKind, Trust
+
+SECRET = "I am allergic to peanuts."
+
+
+def told(place: Place, text: str = SECRET, *, speaker: str = "alice", **more: object) -> Memory:
+    """The passage of something that is said."""
+    receipt = place.observe(speaker, text, **more)
+    place.flush()
+    found = place.recall(text, limit=20)
+    return next(hit.memory for hit in found if receipt.event_id in hit.memory.sources)
+
+
+def texts(place: Place) -> list[str]:
+    return [hit.text for hit in place.recall("peanuts")]
+
+
+@pytest.mark.requirement("X1", "E3")
+def test_what_is_shared_is_read_there_as_it_was_said(team: Team) -> None:
+    memory = told(team.alices)
+    assert SECRET not in texts(team.room)
+
+    receipt = team.alices.share(memory.id, to=team.room)
+    team.room.flush()
+
+    (copy,) = [hit.memory for hit in team.room.recall("peanuts") if hit.text == SECRET]
+    assert (copy.text, copy.speaker, copy.sources) == (SECRET, "alice", (receipt.event_id,))
+    assert copy.label == {team.room.viewer.home}
+    assert SECRET not in texts(team.bobs)
+
+
+def test_its_new_readers_learn_nothing_but_the_words_and_who_shared_them(team: Team) -> None:
+    memory = told(team.alices, key="where-it-was-said", thread="a private thread")
+    team.alices.share(memory.id, to=team.room)
+    team.workspace.flush()
+
+    out = StringIO()
+    team.workspace.export(out, grant=team.room.grant, vectors=True)
+    seen = out.getvalue() + repr(team.room.recent()) + repr(team.room.recall("peanuts"))
+
+    hidden = [memory.id, *memory.sources, "where-it-was-said", "a private thread", "dm:"]
+    assert [each for each in hidden if each in seen] == []
+    assert EventKind.SHARE not in {event.kind for event in team.room.recent()}
+
+
+def test_sharing_again_is_once(team: Team) -> None:
+    memory = told(team.alices)
+    first = team.alices.share(memory.id, to="project", key="k")
+    again = team.alices.share(memory.id, to="project")
+    elsewhere = team.alices.share(memory.id, to="user")
+
+    assert (again.event_id, again.key, again.repeated) == (first.event_id, "k", True)
+    assert elsewhere.event_id != first.event_id
+    assert not elsewhere.repeated
+    assert texts(team.bobs) == [SECRET]
+
+
+def test_two_who_share_at_the_same_time_share_once(team: Team) -> None:
+    memory = told(team.alices)
+    start, receipts = Barrier(4), []
+
+    def share() -> None:
+        start.wait()
+        receipts.append(team.alices.share(memory.id, to="project"))
+
+    threads = [Thread(target=share) for _ in range(4)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+
+    assert len(receipts) == 4
+    assert len({receipt.event_id for receipt in receipts}) == 1
+    assert texts(team.bobs) == [SECRET]
+
+
+def test_a_fact_that_is_shared_is_a_fact_there(team: Team) -> None:
+    """Ruling 4: what is learned of somebody in a DM stays there until they share it."""
+    told(team.alices)
+    (fact,) = team.alices.facts("alice", "ALLERGIC_TO")
+    assert not team.room.facts("alice", "ALLERGIC_TO")
+
+    team.alices.share(fact.id, to="user")
+
+    (shown,) = team.room.facts("alice", "ALLERGIC_TO")
+    assert (shown.text, shown.fact) == (fact.text, fact.fact)
+    assert [entry.text for entry in team.room.profile("alice").about] == [fact.text]
+
+
+def test_a_decision_that_is_shared_is_pinned_there(team: Team) -> None:
+    team.room.observe("bob", "We decided to use Redis for the cache.")
+    team.room.flush()
+    (decision,) = [hit.memory for hit in team.room.recall("Redis", kinds=["landmark"])]
+    team.room.share(decision.id, to="project")
+
+    assert decision.text in team.alices.compose("what is there to do?").text
+
+
+def test_nothing_is_concluded_from_somebody_elses_words(team: Team) -> None:
+    memory = told(team.room, "I love peanuts.", speaker="bob")
+    team.workspace.dm("alice", agent="scribe", project="apollo")
+    here = team.workspace.room("lab", agent="scribe", participants=["alice", "bob"])
+    receipt = team.room.share(memory.id, to=here)
+    here.flush()
+
+    assert "I love peanuts." in texts(here)
+    assert here.facts("scribe") == [] == here.facts("alice")
+    assert receipt.scope == here.viewer.home
+
+
+def test_trust_does_not_grow_by_sharing(team: Team) -> None:
+    receipt = team.alices.index("The report says that peanuts are cheap.")
+    team.alices.flush()
+    (memory,) = [
+        m for m in team.alices.recall("peanuts report") if m.memory.sources == (receipt.event_id,)
+    ]
+    team.alices.share(memory.memory.id, to="project")
+
+    (copy,) = [hit.memory for hit in team.bobs.recall("peanuts") if hit.memory.speaker == "alice"]
+    assert copy.trust is Trust.EXTERNAL
+
+
+def test_one_shares_what_one_reads_where_one_is(team: Team) -> None:
+    memory = told(team.alices)
+    theirs = told(team.bobs, "Between us, I hate peanuts.", speaker="bob")
+    elsewhere = team.workspace.room("board", agent="scribe", participants=["bob"])
+
+    for id, to in [(theirs.id, "project"), (memory.id, "room:design"), (memory.id, elsewhere)]:
+        with pytest.raises(NotFound):
+            team.alices.share(id, to=to)
+    with pytest.raises(InvalidInput, match="already"):
+        team.alices.share(memory.id, to="dm:alice:scribe")
+    team.alices.remember("something else", scope="project", key="taken")
+    with pytest.raises(Conflict):
+        team.alices.share(memory.id, to="project", key="taken")
+    assert SECRET not in texts(team.bobs)
+
+
+def test_the_trail_tells_who_shared_what_with_whom(team: Team) -> None:
+    memory = told(team.alices)
+    receipt = team.alices.share(memory.id, to=team.room)
+    team.alices.share(memory.id, to=team.room)
+
+    trail = team.workspace._parts.store.audit
+    (found,) = trail.find(team.workspace.administrator, action="share", limit=9)
+
+    assert (found.entry.place, found.entry.detail["to"]) == ("dm:alice:scribe", "room:design")
+    assert found.entry.detail["memory"] == memory.id
+    assert found.entry.detail["event"] == receipt.event_id
+    assert found.entry.detail["readable_in"] == ["dm:alice:scribe"]
+
+
+FORGET = {
+    "its source": lambda team, event: team.workspace.forget(event=event),
+    "the memory": lambda team, event: team.workspace.forget(
+        memory=next(h.memory.id for h in team.alices.recall("peanuts") if event in h.memory.sources)
+    ),
+    "who shared it": lambda team, event: team.workspace.forget(user="alice"),
+}
+
+
+@pytest.mark.parametrize("what", FORGET)
+def test_the_copy_goes_with(what: str, open_nexus: Open, clock: Clock, tmp_path: Path) -> None:
+    team = make_team(open_nexus(tmp_path / "memory.db"), clock)
+    memory = told(team.alices)
+    team.alices.share(memory.id, to=team.room)
+    (copy,) = [hit.memory for hit in team.room.recall("peanuts") if hit.text == SECRET]
+    team.room.share(copy.id, to="project")  # and on from there
+    team.room.compose("who is allergic to peanuts?")
+    assert SECRET in texts(team.bobs)
+
+    report = FORGET[what](team, memory.sources[0])
+
+    assert report.residue == 0
+    assert SECRET not in texts(team.room) + texts(team.bobs)
+    kept = (tmp_path / "memory.db").read_bytes().count(b"allergic to peanuts")
+    assert (kept == 0) == (what != "the memory")  # of which the source stays
+    with pytest.raises(NotFound):
+        team.room.get(copy.id)
+
+
+def test_a_copy_that_was_forgotten_is_not_shared_again(team: Team) -> None:
+    memory = told(team.alices)
+    receipt = team.alices.share(memory.id, to="project")
+    team.workspace.forget(event=receipt)
+
+    with pytest.raises(Forgotten):
+        team.alices.share(memory.id, to="project")
+    assert SECRET in texts(team.alices)
+
+
+def test_whoever_was_interrupted_leaves_no_copy_of_what_is_forgotten(team: Team) -> None:
+    """The act and the copy are written together; the link to the source is made up for."""
+    memory = told(team.alices)
+    team.alices.share(memory.id, to="project")
+    store, admin = team.workspace._parts.store, team.workspace.administrator
+    links = [each for each in store.memories.find(admin) if each.kind is MemoryKind.LINK]
+    store.memories.delete(team.workspace.id, [link.id for link in links])
+    acts = [each for each in store.ledger.find(admin) if each.kind is EventKind.SHARE]
+    store.eraser.erase(team.workspace.id, events=list(memory.sources), memories=[], tombstones=[])
+
+    store.queue.requeue(team.workspace.id, [act.id for act in acts], now=team.clock.now)
+    team.workspace.flush()
+
+    assert SECRET not in texts(team.bobs)
+
+
+def test_nobody_claims_the_event_of_somebody_else(team: Team) -> None:
+    """An act in a file that names another's event erases nothing."""
+    memory = told(team.alices)
+    team.alices.share(memory.id, to="project")
+    victim = team.bobs.observe("bob", "Mine, and nobody's copy.", key="mine")
+    out = StringIO()
+    team.workspace.export(out, grant=team.alices.grant)
+    forged = out.getvalue().replace(
+        next(
+            e.metadata["share"]["copy"]
+            for e in team.workspace._parts.store.ledger.find(team.alices.grant)
+            if e.kind is EventKind.SHARE
+        ),
+        victim.event_id,
+    )
+    other = team.workspace.dm("alice", agent="other")
+    team.workspace.import_(StringIO(forged), grant=other.grant, scope=other.viewer.home)
+    team.workspace.forget(event=memory.sources[0])
+    team.workspace.forget(user="alice")
+
+    assert [event.text for event in team.bobs.recent()] == ["Mine, and nobody's copy."]
+
+
+def test_an_archive_carries_it_and_what_it_hangs_by(open_nexus: Open, clock: Clock) -> None:
+    team = make_team(open_nexus(), clock)
+    memory = told(team.alices)
+    team.alices.share(memory.id, to="project")
+    first = StringIO()
+    team.workspace.export(first, vectors=True)
+
+    other = make_team(open_nexus(), clock)
+    other.workspace.import_(StringIO(first.getvalue()))
+    second = StringIO()
+    other.workspace.export(second, vectors=True)
+    assert second.getvalue() == first.getvalue()
+
+    other.workspace.forget(event=memory.sources[0])
+    assert SECRET not in texts(other.bobs)
