@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         MissingExtra,
         NexusError,
         NotFound,
+        QuotaExceeded,
         StoreUnavailable,
         Unavailable,
     )
@@ -65,6 +66,7 @@ __all__ = [
     "NotFound",
     "Place",
     "Progress",
+    "QuotaExceeded",
     "Receipt",
     "Review",
     "Scope",
@@ -105,6 +107,7 @@ _HOMES = {
     "NotFound": ".core.errors",
     "Place": ".place",
     "Progress": ".core.records",
+    "QuotaExceeded": ".core.errors",
     "Receipt": ".core.records",
     "Review": ".reviews",
     "Scope": ".core.scope",

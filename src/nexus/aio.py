@@ -209,6 +209,7 @@ class AsyncWorkspace(_Face):
     run_job = _Awaited(Workspace.run_job)
     job_states = _Awaited(Workspace.job_states)
     usage = _Awaited(Workspace.usage)
+    quota = _Awaited(Workspace.quota)
     flush = _Awaited(Workspace.flush)
     export = _Awaited(Workspace.export)
     import_ = _Awaited(Workspace.import_)

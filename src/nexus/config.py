@@ -16,6 +16,7 @@ from typing import Any
 from .compose.settings import Composing
 from .core.audit import Level
 from .core.errors import ConfigError
+from .core.quotas import Quota
 from .core.strength import Strengthening
 from .learn.learning import Learning
 from .learn.limits import CHARACTERS, TURNS
@@ -104,6 +105,13 @@ class AuditSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class QuotaSettings(Quota):
+    """How much each workspace may keep and do, and which of them may more or less."""
+
+    workspaces: Mapping[str, Quota] = field(default_factory=dict)  # by name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Switch:
     enabled: bool = True
 
@@ -138,6 +146,7 @@ class Settings:
     maintain: Maintaining = field(default_factory=Maintaining)
     telemetry: TelemetrySettings = field(default_factory=TelemetrySettings)
     audit: AuditSettings = field(default_factory=AuditSettings)
+    quotas: QuotaSettings = field(default_factory=QuotaSettings)
     agents: AgentSettings = field(default_factory=AgentSettings)
 
 
@@ -183,6 +192,7 @@ def load_settings(
         maintain=_maintaining(given.get("maintain", {})),
         telemetry=TelemetrySettings(**given.get("telemetry", {})),
         audit=AuditSettings(**given.get("audit", {})),
+        quotas=_quotas(given.get("quotas", {})),
         agents=AgentSettings(
             read=Switch(**agents.get("read", {})),
             write=Writing(**agents.get("write", {})),
@@ -201,6 +211,11 @@ def _llm(given: Mapping[str, Any]) -> LlmSettings:
     prices = {name: Price(**price) for name, price in given.get("prices", {}).items()}
     budget = Budget(**given.get("budget", {}))
     return LlmSettings(**{**given, "prices": prices, "budget": budget})
+
+
+def _quotas(given: Mapping[str, Any]) -> QuotaSettings:
+    named = {name: Quota(**quota) for name, quota in given.get("workspaces", {}).items()}
+    return QuotaSettings(**{**given, "workspaces": named})
 
 
 def in_use(value: str, setting: str) -> str:

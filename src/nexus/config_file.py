@@ -19,6 +19,7 @@ from .compose.settings import LEAST_BUDGET, MOST_BUDGET, MOST_EVENTS, ROOMS
 from .config import VARIABLE, AgentSettings, Settings
 from .core.audit import Level
 from .core.errors import ConfigError, InvalidInput
+from .core.quotas import Quota
 from .core.scope import kind_named
 from .core.strength import CURVES
 from .learn.learning import CONTRADICTIONS, EPISODES, FREQUENCIES
@@ -29,6 +30,7 @@ from .recall.query import MOST_HITS
 Shape = Mapping[str, Any]  # name → a type, a settings dataclass, or a further shape
 
 LARGEST_FILE = 1_000_000
+QUOTAS = [quota.name for quota in fields(Quota)]
 BACKENDS = {  # seed 002's name → our `vectors`, the seed's section, and the address in it
     "sqlite-vec": ("sqlite-vec", "sqlite_vec", "path"),
     "lancedb": ("lancedb", "lancedb", "path"),
@@ -55,6 +57,7 @@ RANGES = {
     "memory.llm.prices.output": (0, 1_000_000),
     "memory.llm.budget.per_day": (0, 1_000_000_000),
     "memory.llm.budget.tokens_per_day": (0, 1_000_000_000_000),
+    **{f"memory.quotas.{name}": (0, 1_000_000_000_000_000) for name in QUOTAS},
     "memory.indexing.min_content_length": (0, 10_000_000),
     "memory.indexing.max_content_length": (0, 10_000_000),
     "memory.indexing.batch_size": (1, 10_000),
@@ -87,7 +90,9 @@ CHOICES = {
     "agents.defaults.memory.write.frequency": FREQUENCIES,
     "memory.embeddings.on_change": ("background", "refuse"),
 }
-PRICED = re.compile(r"(memory\.llm\.prices)\..*(\.(?:input|output))")  # between: any model
+NAMED = re.compile(  # groups under names that the writer chooses: any model, any workspace
+    r"(memory\.llm\.prices)\..*(\.(?:input|output))|(memory\.quotas)\.workspaces\..*(\.\w+)"
+)
 ONE_OR_MORE = {"memory.search.rewrite"}  # a text there is a list of one
 
 
@@ -228,7 +233,7 @@ class _Reader:
             raise self._wrong(key, data, EXPECTED[wanted])
 
     def _check_value(self, value: Any, key: str) -> None:
-        low, high = RANGES.get(PRICED.sub(r"\1\2", key), (None, None))
+        low, high = RANGES.get(NAMED.sub(r"\1\2\3\4", key), (None, None))
         if low is not None and high is not None and not low <= value <= high:
             raise self._refused(key, f"lies between {low} and {high}, not at {value}")
         known = CHOICES.get(key)

@@ -13,13 +13,15 @@ from .compose.wish import Wish, checked
 from .core.access import Grant, Viewer
 from .core.canonical import clean_list
 from .core.errors import ModelUnavailable, Unavailable
-from .core.records import NewEvent, Receipt
+from .core.records import Found, NewEvent, Receipt
+from .recall.answer import answer
 from .wiring import Parts
 
 if TYPE_CHECKING:
     from .compose.compact import Compacted, Kept
     from .compose.explain import Explained
     from .core.context import Context
+    from .recall.query import Query
 
 WINDOW = 128_000  # tokens an agent's model reads at once, if nobody says otherwise
 Chat = Iterable[Mapping[str, Any] | NewEvent]  # OpenAI's or Anthropic's messages, or our events
@@ -194,6 +196,7 @@ class Contexts:
         """From the cache, if nothing was told since the same was asked."""
         asked, parts = checked(wish), self._parts
         with parts.telemetry.doing("compose", workspace=self.viewer.workspace) as deed:
+            parts.quotas.asking(self.viewer.workspace)
             context = parts.contexts.composed(
                 self.viewer,
                 asked,
@@ -251,6 +254,17 @@ class Contexts:
         window, workspace = self._parts.store.window, self.viewer.workspace
         with suppress(Unavailable):
             window.put(workspace, items)
+
+    def _answered(self, grant: Grant, query: Query) -> Found:
+        parts, told = self._parts, {"workspace": grant.workspace, "question": query.question}
+        with parts.telemetry.doing("recall", **told) as deed:
+            parts.quotas.asking(grant.workspace)
+            parts.learner.catch_up(grant)
+            found = answer(parts.store, parts.ranking, grant, query)
+            deed.tell(found=found)
+        for remark in found.degraded:
+            parts.telemetry.metrics.missed(remark)
+        return found
 
     def _append(self, events: Sequence[NewEvent], now: datetime | None = None) -> list[Receipt]:
         return self._parts.append(self.viewer.workspace, events, now or self._parts.now())

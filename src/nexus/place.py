@@ -33,9 +33,8 @@ from .core.records import (
 from .core.scope import Scope
 from .desk import Desk
 from .observe import Told
-from .recall.answer import answer
 from .recall.interpret import Interpretation, about, interpret
-from .recall.query import Query, check_limit, make_query
+from .recall.query import check_limit, make_query
 from .sharing import Sharing
 
 if TYPE_CHECKING:
@@ -74,9 +73,13 @@ class Place(Contexts, Desk, Books, Sharing):
         return self._append([event], now)[0]
 
     def observe_many(self, messages: Iterable[Mapping[str, Any]]) -> list[Receipt]:
-        """Write down many messages: each a mapping of what `observe` takes."""
+        """Write down many messages: each a mapping of what `observe` takes.
+
+        Where there are quotas, all of them find room or none is written.
+        """
         events = [self._message(each) for each in clean_list(messages, "messages")]
-        batches = (events[start : start + BATCH] for start in range(0, len(events), BATCH))
+        most = BATCH if self._parts.quotas.unlimited else max(1, len(events))
+        batches = (events[start : start + most] for start in range(0, len(events), most))
         return [receipt for batch in batches for receipt in self._append(batch)]
 
     def _message(self, given: Mapping[str, Any]) -> NewEvent:
@@ -198,16 +201,6 @@ class Place(Contexts, Desk, Books, Sharing):
         found = self._answered(self._narrowed(scope), query)
         if as_of is None:
             self._parts.used(self.viewer, (hit.memory.id for hit in found), now)
-        return found
-
-    def _answered(self, grant: Grant, query: Query) -> Found:
-        parts, told = self._parts, {"workspace": grant.workspace, "question": query.question}
-        with parts.telemetry.doing("recall", **told) as deed:
-            parts.learner.catch_up(grant)
-            found = answer(parts.store, parts.ranking, grant, query)
-            deed.tell(found=found)
-        for remark in found.degraded:
-            parts.telemetry.metrics.missed(remark)
         return found
 
     def recent(

@@ -18,6 +18,7 @@ from .core.errors import ConfigError, EmbedderUnavailable
 from .core.ids import WorkspaceId
 from .core.models import LanguageModel
 from .core.protocols import Embedder, Store
+from .core.quotas import Quotas
 from .core.records import NewEvent, Receipt
 from .core.standing import Standing
 from .core.telemetry import Telemetry
@@ -67,6 +68,7 @@ class Parts:
     telemetry: Telemetry
     audit: Auditor
     using: Using
+    quotas: Quotas
     now: Clock
     background: bool
 
@@ -75,7 +77,8 @@ class Parts:
     ) -> list[Receipt]:
         """Write events down, durably; what follows from them is learned in the background."""
         with self.telemetry.doing("observe", workspace=workspace) as deed:
-            receipts = self.store.ledger.append(workspace, events, recorded_at=now)
+            quota = self.quotas.observing(workspace, len(events))
+            receipts = self.store.ledger.append(workspace, events, recorded_at=now, quota=quota)
             deed.tell(receipts=receipts)
         new = sum(not receipt.repeated for receipt in receipts)
         self.telemetry.metrics.add("events_written_total", (), new)
@@ -129,8 +132,7 @@ def assemble(
 ) -> Parts:
     """Build the parts these settings name, or take the ones given."""
     chosen = embedder or make_embedder(_enabled(settings).embeddings)  # first: it may refuse them
-    kept = store or make_store(settings.store)
-    now, telemetry = RisingClock(clock), Telemetry()
+    kept, now, telemetry = store or make_store(settings.store), RisingClock(clock), Telemetry()
     guards, changing = make_breakers(settings, embedder), Changeover(chosen, kept.vectors)
     cached = make_cached(settings, chosen, guards.embedder, changing, telemetry)
     model, spending = measured_llm(settings.llm, telemetry), make_spending(settings.llm, kept, now)
@@ -156,6 +158,7 @@ def assemble(
         telemetry=telemetry,
         audit=make_auditor(settings, kept, now, worker.later if background else None),
         using=using,
+        quotas=Quotas(now, settings.quotas, settings.quotas.workspaces),
         now=now,
         background=background,
     )

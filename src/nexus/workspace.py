@@ -11,6 +11,7 @@ from .core.access import Grant, Viewer, administrator_grant
 from .core.canonical import clean_list
 from .core.errors import InvalidInput
 from .core.ids import AgentId, UserId, WorkspaceId
+from .core.quotas import QuotaUse
 from .core.records import LedgerReport, Receipt, Waiting
 from .core.scope import Scope
 from .learn.spending import Usage
@@ -172,6 +173,11 @@ class Workspace:
     def usage(self, *, since: datetime | None = None) -> Usage:
         """What language models cost from a day on, and what is left of today's budget."""
         return self._parts.spending.usage(self.id, since=since)
+
+    def quota(self) -> list[QuotaUse]:
+        """How much this workspace may keep and do, and how much of that is used."""
+        kept = self._parts.store.ledger.used(self.id, now=self._parts.now())
+        return self._parts.quotas.used(self.id, kept)
 
     def flush(self) -> int:
         """Index and learn everything; returns how much is still stuck."""

@@ -76,6 +76,7 @@ READS: dict[str, dict[str, Any]] = {
 }
 NOT_READS = {
     "ledger.append": "writes",
+    "ledger.used": "the administrator's: numbers",
     "ledger.verify": "the administrator's: tells numbers and no content",
     "queue.finish": "writes, for the worker",
     "queue.fail": "writes, for the worker",

@@ -18,15 +18,15 @@ from nexus.reviews import Reviews
 SNAPSHOT = """
     AgentId AsyncNexus AsyncPlace AsyncWorkspace Attachment ConfigError Conflict Context Corrupt
     EmbedderUnavailable EntityView Event Fact Forgotten Found Goal Grant Hit Interpretation
-    InvalidInput Memory MissingExtra Nexus NexusError NotFound Place Progress Receipt Review Scope
-    Stage StoreUnavailable Unavailable UserId Viewer Workspace WorkspaceId
+    InvalidInput Memory MissingExtra Nexus NexusError NotFound Place Progress QuotaExceeded
+    Receipt Review Scope Stage StoreUnavailable Unavailable UserId Viewer Workspace WorkspaceId
 """.split()
 
 METHODS = {
     Nexus: "close metrics open optimize progress prometheus reembed wait workspace workspaces",
     Workspace: (
         "administrator dm explain export flush forget import_ job_states jobs learn_episodes"
-        " learn_patterns place retry_jobs reviews room run_job session sessions_knowing stats"
+        " learn_patterns place quota retry_jobs reviews room run_job session sessions_knowing stats"
         " usage verify"
     ),
     Place: (

@@ -14,6 +14,7 @@ from nexus.testing.suites.labels import LabelSuite
 from nexus.testing.suites.ledger import LedgerSuite
 from nexus.testing.suites.memories import MemoriesSuite
 from nexus.testing.suites.queue import QueueSuite
+from nexus.testing.suites.quotas import QuotasSuite
 from nexus.testing.suites.shelves import ShelvesSuite
 from nexus.testing.suites.uses import UsesSuite
 from nexus.testing.suites.vectors import VectorsSuite
@@ -83,6 +84,11 @@ class TestUses(UsesSuite):
 
 @pytest.mark.requirement("C4", "E27")
 class TestAudit(AuditSuite):
+    pass
+
+
+@pytest.mark.requirement("C4", "D30")
+class TestQuotas(QuotasSuite):
     pass
 
 

@@ -54,6 +54,7 @@ COMMANDS = {
         "metrics",
         "How much there is, how long things take, what waits, what models cost.",
     ),
+    "quota": ("quota", "How much a workspace may keep and do, and how much is used."),
     "usage": ("usage", "What language models cost, and what is left of today's budget."),
     "entity": ("entities", "Who and what is known."),
     "review": ("reviewing", "Merges and contradictions for a person to decide."),

@@ -83,8 +83,9 @@ class LazyGroup(click.Group):
 
 
 def refusal(error: Exception) -> Refused:
-    from ..core.errors import Corrupt, Unavailable  # noqa: PLC0415
+    from ..core.errors import Corrupt, QuotaExceeded, Unavailable  # noqa: PLC0415
 
-    if isinstance(error, Unavailable):
+    passes = isinstance(error, QuotaExceeded) and error.frees_at is not None
+    if isinstance(error, Unavailable) or passes:
         return Unanswered(str(error))
     return ProblemFound(str(error)) if isinstance(error, Corrupt) else Refused(str(error))

@@ -8,6 +8,7 @@ NexusError
 ├── Conflict               a key was used before with other content
 ├── Forgotten              this was erased on request and is not taken in again
 ├── LeaseLost              somebody else does this work by now; nothing was written
+├── QuotaExceeded          a workspace has or does as much as it may; nothing was written
 ├── Corrupt                stored data does not match its own checksums
 ├── BadOutput              a model answered, but not with what was asked for
 └── Unavailable            a part did not answer
@@ -65,6 +66,23 @@ class Forgotten(NexusError):
 
 class LeaseLost(NexusError):
     """Somebody else does this work by now; nothing was written."""
+
+
+class QuotaExceeded(NexusError):
+    """This workspace has or does as much as it may; nothing was written."""
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        quota: str = "",
+        limit: int = 0,
+        frees_at: datetime | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.quota = quota  # its name in the settings
+        self.limit = limit
+        self.frees_at = frees_at  # None: when something is forgotten
 
 
 class Corrupt(NexusError):

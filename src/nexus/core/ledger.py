@@ -9,6 +9,7 @@ from typing import Protocol
 from .access import Grant
 from .filters import Filter
 from .ids import WorkspaceId
+from .quotas import Quota, Used
 from .records import Event, LedgerReport, NewEvent, Progress, Receipt
 
 
@@ -16,13 +17,19 @@ class Ledger(Protocol):
     """The events: appended, chained, never changed."""
 
     def append(
-        self, workspace: WorkspaceId, events: Sequence[NewEvent], *, recorded_at: datetime
+        self,
+        workspace: WorkspaceId,
+        events: Sequence[NewEvent],
+        *,
+        recorded_at: datetime,
+        quota: Quota | None = None,
     ) -> list[Receipt]:
         """Write these and the work they cause in one durable transaction, all or none.
 
         An event that is there already is a `repeated` receipt; the same key with other content
         is Conflict, and an erased one is Forgotten. An `Event` (imported history) keeps its own
-        time of recording.
+        time of recording. With a quota, what is new must find room in it, or nothing is
+        written: QuotaExceeded.
         Returns only when a power cut would lose nothing of it.
         """
         ...
@@ -49,6 +56,10 @@ class Ledger(Protocol):
 
     def progress(self, grant: Grant, ids: Sequence[str]) -> dict[str, Progress]:
         """How far each visible event has come."""
+        ...
+
+    def used(self, workspace: WorkspaceId, *, now: datetime) -> Used:
+        """How much a workspace keeps, and wrote on this day; erased events keep nothing."""
         ...
 
     def verify(self, workspace: WorkspaceId) -> LedgerReport:

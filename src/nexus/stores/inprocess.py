@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import astuple, dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -45,6 +45,7 @@ from ..core.links import shared_by
 from ..core.metrics import CacheUse
 from ..core.moving import Mover, check_administrator
 from ..core.protocols import Floats, Scored
+from ..core.quotas import Quota, Used, check_kept
 from ..core.records import (
     Draft,
     EmbeddingProfile,
@@ -127,6 +128,8 @@ class _Workspace:
     uses: dict[str, PlacesOfUse] = field(default_factory=dict)  # by memory id
     epochs: Counter[Label] = field(default_factory=Counter)  # writes into each label
     profile: EmbeddingProfile | None = None  # which vectors questions are asked with
+    day: date = date.min  # of the newest write
+    today: int = 0  # events that were written on it
 
     @property
     def head(self) -> bytes:
@@ -249,10 +252,23 @@ class _Part:
         self._state = state
 
 
+def _day(at: datetime) -> date:
+    return at.astimezone(UTC).date()
+
+
+def _bytes(event: Event) -> int:
+    return len(content_of(event).encode())
+
+
 class InProcessLedger(_Part):
     @_written
     def append(
-        self, workspace: WorkspaceId, events: Sequence[NewEvent], *, recorded_at: datetime
+        self,
+        workspace: WorkspaceId,
+        events: Sequence[NewEvent],
+        *,
+        recorded_at: datetime,
+        quota: Quota | None = None,
     ) -> list[Receipt]:
         home = self._state.of(workspace)
         fresh: dict[str, NewEvent] = {}
@@ -270,9 +286,30 @@ class InProcessLedger(_Part):
                     repeated=repeated,
                 )
             )
-        for event in fresh.values():
-            self._write(home, recorded(workspace, event, recorded_at), recorded_at)
+        new = [recorded(workspace, event, recorded_at) for event in fresh.values()]
+        if quota and new:
+            check_kept(quota, self._with(home, new, recorded_at), recorded_at)
+        for event in new:
+            self._write(home, event, recorded_at)
         return receipts
+
+    def _with(self, home: _Workspace, new: Sequence[Event], now: datetime) -> Used:
+        """What would be used with these."""
+        known = self.used(home.id, now=now)
+        return Used(
+            events_today=known.events_today + len(new),
+            memories=known.memories,
+            text_bytes=known.text_bytes + sum(map(_bytes, new)),
+        )
+
+    @_locked
+    def used(self, workspace: WorkspaceId, *, now: datetime) -> Used:
+        home = self._state.of(workspace)
+        return Used(
+            events_today=home.today if home.day >= _day(now) else 0,
+            memories=len(home.memories),
+            text_bytes=sum(map(_bytes, home.events())),
+        )
 
     def _repeated(self, home: _Workspace, fresh: Mapping[str, NewEvent], event: NewEvent) -> bool:
         entry = home.by_id.get(event.id)
@@ -291,6 +328,8 @@ class InProcessLedger(_Part):
         home.by_id[event.id] = entry
         home.epochs[frozenset({event.scope})] += 1
         home.work[event.id] = _Work(event.id, Stage.INDEXED, now)
+        home.today = home.today + 1 if home.day >= _day(now) else 1
+        home.day = max(home.day, _day(now))
 
     @_locked
     def get(self, grant: Grant, ids: Sequence[str]) -> list[Event]:

@@ -23,6 +23,7 @@ from .suites.labels import LabelSuite
 from .suites.ledger import LedgerSuite
 from .suites.memories import MemoriesSuite
 from .suites.queue import QueueSuite
+from .suites.quotas import QuotasSuite
 from .suites.shelves import ShelvesSuite
 from .suites.uses import UsesSuite
 from .suites.vectors import VectorsSuite
@@ -33,6 +34,7 @@ from .suites.window import WindowSuite
 class StoreSuite(
     LedgerSuite,
     QueueSuite,
+    QuotasSuite,
     MemoriesSuite,
     VectorsSuite,
     ShelvesSuite,

@@ -11,15 +11,18 @@ from typing import NamedTuple
 from ...core.canonical import time_text
 from ...core.chain import GENESIS
 from ...core.ids import WorkspaceId
+from ...core.quotas import Quota
 from ...core.records import NewEvent, Receipt
 from ..sql.accompanied import Accompanied
 from ..sql.ledger import (
+    DAY,
     FIRST_STEP,
     Entry,
     Labels,
     Place,
     SqlLedger,
     chained,
+    check_room,
     entry_of,
     label_of,
     receipt_of,
@@ -39,7 +42,8 @@ class _Call(NamedTuple):
 
     workspace: WorkspaceId
     entries: list[Entry]
-    now: str
+    now: datetime
+    quota: Quota | None
 
 
 class PostgresLedger(SqlLedger):
@@ -51,13 +55,18 @@ class PostgresLedger(SqlLedger):
         self._together = Together(self._append_all, most=MOST_TOGETHER)
 
     def append(
-        self, workspace: WorkspaceId, events: Sequence[NewEvent], *, recorded_at: datetime
+        self,
+        workspace: WorkspaceId,
+        events: Sequence[NewEvent],
+        *,
+        recorded_at: datetime,
+        quota: Quota | None = None,
     ) -> list[Receipt]:
         entries = [entry_of(event, recorded_at) for event in events]
         alone = self._along or self._connections.holding.leases
         if alone:  # what goes along with it, or what it depends on, is nobody else's
-            return self._append(workspace, entries, time_text(recorded_at))
-        return self._together(_Call(workspace, entries, time_text(recorded_at)))
+            return self._append(workspace, entries, recorded_at, quota)
+        return self._together(_Call(workspace, entries, recorded_at, quota))
 
     def _append_all(self, calls: Sequence[_Call]) -> list[list[Receipt]]:
         try:
@@ -88,12 +97,15 @@ def _append(
         new, head = chained(end, call.entries, places)
         ends[call.workspace.value] = (end[0], end[1] + len(new), head)
         rows += new
-        work += [(*row[:2], row[3], FIRST_STEP, call.now) for row in new]
+        work += [(*row[:2], row[3], FIRST_STEP, time_text(call.now)) for row in new]
     if not rows:
         return labels.maps[0]
     if session.run_many("add_event", rows) < len(rows):
         raise _Repeated
-    _come(session, ends, work)
+    _come(session, ends, rows, work)
+    for call in calls:
+        if call.quota and call.entries:
+            check_room(session, ends[call.workspace.value][0], call.quota, call.now)
     return labels.maps[0]
 
 
@@ -110,17 +122,25 @@ def _chain_ends(session: Session, names: Sequence[str]) -> dict[str, tuple[int, 
 
 
 def _come(
-    session: Session, ends: Mapping[str, tuple[int, int, bytes]], work: Sequence[Row]
+    session: Session,
+    ends: Mapping[str, tuple[int, int, bytes]],
+    rows: Sequence[Row],
+    work: Sequence[Row],
 ) -> None:
     """What follows from new events: work, longer chains, and news for whoever reads them."""
     news = defaultdict(set)
+    size: defaultdict[int, int] = defaultdict(int)
+    day = max(row[-1][:DAY] for row in work)
     for number, _, label, *_ in work:
         news[number].add(label)
+    for row in rows:
+        size[row[0]] += row[-1]
+    grown = [(number, n, head.hex(), size[number], day) for number, n, head in ends.values()]
     session.run(
         "events_follow",
         {
             "work": json.dumps(work),
-            "ends": json.dumps([(number, n, head.hex()) for number, n, head in ends.values()]),
+            "ends": json.dumps(grown),
             "news": json.dumps([(number, label) for number in news for label in news[number]]),
         },
     )

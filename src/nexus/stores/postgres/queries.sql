@@ -30,7 +30,28 @@ SELECT name FROM workspaces WHERE length > 0 ORDER BY name;
 SELECT workspace, name FROM workspaces ORDER BY workspace;
 
 -- advance_chain --
-UPDATE workspaces SET length = %(length)s, head = %(head)s WHERE workspace = %(workspace)s;
+-- With the first event of a day it is noted where the day began.
+UPDATE workspaces
+   SET day_began = CASE WHEN day < %(day)s THEN length ELSE day_began END,
+       day = greatest(day, %(day)s), text_bytes = text_bytes + %(bytes)s,
+       length = %(length)s, head = %(head)s
+ WHERE workspace = %(workspace)s;
+
+-- used --
+-- A day that some other clock has begun already is today.
+SELECT CASE WHEN day >= %(day)s THEN length - day_began ELSE 0 END, text_bytes
+  FROM workspaces WHERE workspace = %(workspace)s;
+
+-- memories_kept --
+SELECT coalesce(sum(documents), 0)::bigint FROM labels WHERE workspace = %(workspace)s;
+
+-- bytes_kept --
+SELECT coalesce(sum(bytes), 0)::bigint FROM events
+ WHERE workspace = %(workspace)s
+   AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)));
+
+-- text_shrank --
+UPDATE workspaces SET text_bytes = text_bytes - %(bytes)s WHERE workspace = %(workspace)s;
 
 -- take_numbers --
 UPDATE workspaces SET counter = counter + %(count)s WHERE workspace = %(workspace)s
@@ -73,10 +94,10 @@ DELETE FROM events WHERE workspace = %(workspace)s AND seq > %(length)s;
 
 -- add_event --
 -- Adds nothing if it is there already.
-INSERT INTO events (workspace, seq, id, label, key, at, content, salt, commitment, hash)
+INSERT INTO events (workspace, seq, id, label, key, at, content, salt, commitment, hash, bytes)
 SELECT (r ->> 0)::bigint, (r ->> 1)::bigint, r ->> 2, (r ->> 3)::integer, r ->> 4,
        (r ->> 5)::timestamptz, r ->> 6, decode(r ->> 7, 'hex'), decode(r ->> 8, 'hex'),
-       decode(r ->> 9, 'hex')
+       decode(r ->> 9, 'hex'), (r ->> 10)::bigint
   FROM jsonb_array_elements(%(rows)s::jsonb) AS r
     ON CONFLICT DO NOTHING;
 
@@ -93,9 +114,13 @@ WITH work AS (
            (r ->> 4)::timestamptz
       FROM jsonb_array_elements(%(work)s::jsonb) AS r
 ), chains AS (
-    UPDATE workspaces SET length = given.length, head = given.head
+    UPDATE workspaces
+       SET day_began = CASE WHEN workspaces.day < given.day THEN workspaces.length
+                            ELSE day_began END,
+           day = greatest(workspaces.day, given.day), text_bytes = text_bytes + given.bytes,
+           length = given.length, head = given.head
       FROM (SELECT (r ->> 0)::bigint AS workspace, (r ->> 1)::bigint AS length,
-                   decode(r ->> 2, 'hex') AS head
+                   decode(r ->> 2, 'hex') AS head, (r ->> 3)::bigint AS bytes, r ->> 4 AS day
               FROM jsonb_array_elements(%(ends)s::jsonb) AS r OFFSET 0) AS given
      WHERE workspaces.workspace = given.workspace
 )
@@ -812,7 +837,8 @@ SELECT content, tier, archived FROM memories JOIN reached ON memories.id = reach
  ORDER BY at DESC, memories.id;
 
 -- erase_event --
-UPDATE events SET label = NULL, key = NULL, at = NULL, content = NULL, salt = NULL
+UPDATE events
+   SET label = NULL, key = NULL, at = NULL, content = NULL, salt = NULL, bytes = 0
   FROM (SELECT (r ->> 0)::bigint AS workspace, r ->> 1 AS id
           FROM jsonb_array_elements(%(rows)s::jsonb) AS r OFFSET 0) AS given
  WHERE events.workspace = given.workspace AND events.id = given.id AND content IS NOT NULL;

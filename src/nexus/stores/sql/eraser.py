@@ -47,6 +47,9 @@ class SqlEraser:
             seen = erase_from_window(session, number, gone_ids)
             uses = erase_uses(session, number, gone_ids)
             rows = [(number, id) for id in told]
+            kept = {"workspace": number, "ids": json.dumps(list(dict.fromkeys(told)))}
+            (size,) = session.run("bytes_kept", kept).fetchone()
+            session.run("text_shrank", {"workspace": number, "bytes": size})
             queued = session.run_many("drop_any_work", rows)
             session.run("forget_job_errors", {"workspace": number})
             gone = session.run_many("erase_event", rows)

@@ -16,14 +16,16 @@ from ...core.codec import event_from_json
 from ...core.errors import Conflict, Forgotten
 from ...core.filters import Filter, matches
 from ...core.ids import WorkspaceId
+from ...core.quotas import Quota, Used, check_kept
 from ...core.records import Event, LedgerReport, NewEvent, Progress, Receipt, Stage
 from ...core.scope import Scope
 from .decoded import read_event
-from .labels import chain_end, label_number, newest_first, readable
+from .labels import chain_end, known_workspace, label_number, newest_first, readable
 from .outgoing import going_out
 from .session import Connections, Row, Session
 
 FIRST_STEP = Stage.INDEXED.value
+DAY = len("2026-01-31")
 FEW_LABELS = 16  # a viewer's places; an administrator's are many
 Place = tuple[int, Scope]  # a scope of a workspace
 Labels = ChainMap[Place, int]
@@ -35,15 +37,27 @@ class SqlLedger:
         self._labels: dict[Place, int] = {}  # committed ones: a label never changes its number
 
     def append(
-        self, workspace: WorkspaceId, events: Sequence[NewEvent], *, recorded_at: datetime
+        self,
+        workspace: WorkspaceId,
+        events: Sequence[NewEvent],
+        *,
+        recorded_at: datetime,
+        quota: Quota | None = None,
     ) -> list[Receipt]:
         entries = [entry_of(event, recorded_at) for event in events]
-        return self._append(workspace, entries, time_text(recorded_at))
+        return self._append(workspace, entries, recorded_at, quota)
 
-    def _append(self, workspace: WorkspaceId, entries: Sequence[Entry], now: str) -> list[Receipt]:
-        receipts, labels = self._connections.write(
-            lambda session: _append(session, workspace, entries, self._labels, now)
-        )
+    def _append(
+        self,
+        workspace: WorkspaceId,
+        entries: Sequence[Entry],
+        now: datetime,
+        quota: Quota | None,
+    ) -> list[Receipt]:
+        def append(session: Session) -> tuple[list[Receipt], Mapping[Place, int]]:
+            return _append(session, workspace, entries, self._labels, now=now, quota=quota)
+
+        receipts, labels = self._connections.write(append)
         self._labels.update(labels)
         return receipts
 
@@ -88,6 +102,10 @@ class SqlLedger:
             rows = session.run("event_progress", bound).fetchall()
         return {id: _progress(step, attempts, error) for id, step, attempts, error in rows}
 
+    def used(self, workspace: WorkspaceId, *, now: datetime) -> Used:
+        with self._connections.reading() as session:
+            return used(session, known_workspace(session, workspace), now)
+
     def verify(self, workspace: WorkspaceId) -> LedgerReport:
         with self._connections.reading() as session:
             row = session.run("workspace", {"name": workspace.value}).fetchone()
@@ -112,12 +130,14 @@ class Entry(NamedTuple):
     content: str
     salt: bytes
     commitment: bytes
+    bytes: int  # of the content
 
 
 def entry_of(event: NewEvent, recorded_at: datetime) -> Entry:
     salt, content = new_salt(), content_of(event, recorded_at)
     promise = commitment(salt, content)
-    return Entry(event, event.id, time_text(event.at), content, salt, promise)
+    size = len(content.encode())
+    return Entry(event, event.id, time_text(event.at), content, salt, promise, size)
 
 
 def _append(
@@ -125,7 +145,9 @@ def _append(
     workspace: WorkspaceId,
     entries: Sequence[Entry],
     known: dict[Place, int],
-    now: str,
+    *,
+    now: datetime,
+    quota: Quota | None,
 ) -> tuple[list[Receipt], Mapping[Place, int]]:
     """The receipts, and the labels that are new if this is committed."""
     end = chain_end(session, workspace)
@@ -140,7 +162,9 @@ def _append(
         rows, head = chained(end, [entries[p] for p in fresh], [places[p] for p in fresh])
         session.run_many("add_event", rows)
     if rows:
-        _come(session, rows, head, now)
+        _come(session, rows, head, time_text(now))
+        if quota:
+            check_room(session, end[0], quota, now)
     receipts = [
         receipt_of(workspace, entry, repeated=there.get(place, False))
         for place, entry in enumerate(entries)
@@ -156,7 +180,8 @@ def chained(
     rows: list[Row] = []
     for seq, (entry, label) in enumerate(zip(entries, labels, strict=True), start=length + 1):
         head = link(head, entry.commitment)
-        rows.append((number, seq, entry.id, label, entry.event.key, *entry[2:], head))
+        kept = (*entry[2:6], head, entry.bytes)
+        rows.append((number, seq, entry.id, label, entry.event.key, *kept))
     return rows, head
 
 
@@ -164,8 +189,25 @@ def _come(session: Session, rows: Sequence[Row], head: bytes, now: str) -> None:
     """What follows from new events: work, a longer chain, and news for whoever reads them."""
     number, length = rows[-1][:2]
     session.run_many("add_work", [(*row[:2], row[3], FIRST_STEP, now) for row in rows])
-    session.run("advance_chain", {"workspace": number, "length": length, "head": head})
+    grown = {"length": length, "head": head, "bytes": sum(row[-1] for row in rows)}
+    session.run("advance_chain", {"workspace": number, **grown, "day": now[:DAY]})
     session.run_many("events_came", [(number, label) for label in sorted({row[3] for row in rows})])
+
+
+def used(session: Session, number: int, now: datetime) -> Used:
+    bound = {"workspace": number, "day": time_text(now)[:DAY]}
+    row = session.run("used", bound).fetchone()
+    if row is None:
+        return Used()
+    events, size = row
+    (memories,) = session.run("memories_kept", {"workspace": number}).fetchone()
+    return Used(events_today=events, memories=memories, text_bytes=size)
+
+
+def check_room(session: Session, number: int, quota: Quota, now: datetime) -> None:
+    """Asked after writing and before it is committed: nobody else writes here meanwhile."""
+    after = used(session, number, now)
+    check_kept(quota, after, now)
 
 
 def receipt_of(workspace: WorkspaceId, entry: Entry, *, repeated: bool) -> Receipt:

@@ -186,8 +186,16 @@ def _keep_events(session: Session, workspace: WorkspaceId, lines: Sequence[str])
     if session.run_many("add_event", rows) < len(rows):
         raise Conflict("an event is there already, at another place")
     if new:
-        grown = {"workspace": number, "length": new[-1].number, "head": new[-1].hash}
-        session.run("advance_chain", grown)
+        session.run(
+            "advance_chain",
+            {
+                "workspace": number,
+                "length": new[-1].number,
+                "head": new[-1].hash,
+                "bytes": sum(row[-1] for row in rows),
+                "day": "",  # they were written on other days
+            },
+        )
         labels = sorted({row[3] for row in rows} - {None})
         session.run_many("events_came", [(number, label) for label in labels])
     return len(new)
@@ -215,7 +223,8 @@ def _event_rows(
             event = event_from_json(json.loads(entry.content), workspace)
             label = label_number(session, number, frozenset({event.scope}))
             key, at = event.key, time_text(event.at)
-        kept = (entry.content, entry.salt, entry.commitment, entry.hash)
+        size = len((entry.content or "").encode())
+        kept = (entry.content, entry.salt, entry.commitment, entry.hash, size)
         rows.append((number, entry.number, entry.id, label, key, at, *kept))
     return rows
 

@@ -18,7 +18,26 @@ SELECT name FROM workspaces WHERE length > 0 ORDER BY name;
 SELECT workspace, name FROM workspaces ORDER BY workspace;
 
 -- advance_chain --
-UPDATE workspaces SET length = :length, head = :head WHERE workspace = :workspace;
+-- With the first event of a day it is noted where the day began.
+UPDATE workspaces SET day_began = CASE WHEN day < :day THEN length ELSE day_began END,
+       day = max(day, :day), text_bytes = text_bytes + :bytes, length = :length, head = :head
+ WHERE workspace = :workspace;
+
+-- used --
+-- A day that some other clock has begun already is today.
+SELECT CASE WHEN day >= :day THEN length - day_began ELSE 0 END, text_bytes
+  FROM workspaces WHERE workspace = :workspace;
+
+-- memories_kept --
+SELECT coalesce(sum(documents), 0) FROM labels WHERE workspace = :workspace;
+
+-- bytes_kept --
+SELECT coalesce(sum(bytes), 0)
+  FROM json_each(:ids) AS gone
+  CROSS JOIN events ON events.workspace = :workspace AND events.id = gone.value;
+
+-- text_shrank --
+UPDATE workspaces SET text_bytes = text_bytes - :bytes WHERE workspace = :workspace;
 
 -- take_numbers --
 UPDATE workspaces SET counter = counter + :count WHERE workspace = :workspace
@@ -72,8 +91,9 @@ DELETE FROM events WHERE workspace = :workspace AND seq > :length;
 
 -- add_event --
 -- Adds nothing if it is there already.
-INSERT OR IGNORE INTO events (workspace, seq, id, label, key, at, content, salt, commitment, hash)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+INSERT OR IGNORE INTO events
+       (workspace, seq, id, label, key, at, content, salt, commitment, hash, bytes)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- add_work --
 INSERT INTO outbox (workspace, seq, label, step, due_at) VALUES (?, ?, ?, ?, ?);
@@ -649,7 +669,8 @@ SELECT content, tier, archived FROM memories JOIN reached ON memories.id = reach
  ORDER BY at DESC, memories.id;
 
 -- erase_event --
-UPDATE events SET label = NULL, key = NULL, at = NULL, content = NULL, salt = NULL
+UPDATE events
+   SET label = NULL, key = NULL, at = NULL, content = NULL, salt = NULL, bytes = 0
  WHERE workspace = ?1 AND id = ?2 AND content IS NOT NULL;
 
 -- drop_any_work --

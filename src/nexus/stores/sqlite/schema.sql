@@ -15,7 +15,10 @@ CREATE TABLE workspaces (
     counter   INTEGER NOT NULL DEFAULT 0,   -- last number given to a memory or a vector
     profile   INTEGER,                      -- which vectors questions are asked with
     audited   INTEGER NOT NULL DEFAULT 0,   -- entries in the trail of its audit
-    trail     BLOB                          -- hash of the newest one
+    trail     BLOB,                         -- hash of the newest one
+    day       TEXT    NOT NULL DEFAULT '',  -- of the newest write: 2026-01-31
+    day_began INTEGER NOT NULL DEFAULT 0,   -- events in the chain before that day
+    text_bytes INTEGER NOT NULL DEFAULT 0   -- of all events that are kept
 ) STRICT;
 
 -- A label is the set of scopes a record rests on; a grant that holds all of them may read it.
@@ -54,6 +57,7 @@ CREATE TABLE events (
     salt        BLOB,
     commitment  BLOB    NOT NULL,
     hash        BLOB    NOT NULL,
+    bytes       INTEGER NOT NULL,            -- of the content; 0 once erased
     PRIMARY KEY (workspace, seq),
     UNIQUE (workspace, id)
 ) STRICT, WITHOUT ROWID;

@@ -12,8 +12,8 @@ except ImportError as error:
     raise MissingExtra("nexus.testing.stores", "testing") from error
 
 _SUITES = (
-    "access accounts audit candidates eraser graph labels ledger memories names queue shelves uses"
-    " vectors whole window"
+    "access accounts audit candidates eraser graph labels ledger memories names queue quotas"
+    " shelves uses vectors whole window"
 )
 for _suite in _SUITES.split():
     pytest.register_assert_rewrite(f"{__name__}.{_suite}")

@@ -73,6 +73,8 @@ class MovingSuite:
         for shelf in Shelf:
             assert sorted(lines(store, shelf)) == sorted(lines(origin, shelf)), shelf
         assert lines(store, Shelf.EVENTS) == lines(origin, Shelf.EVENTS)
+        there, here = (each.ledger.used(ACME, now=NOON) for each in (origin, store))
+        assert replace(here, events_today=there.events_today) == there
 
     def test_what_was_kept_here_is_read_elsewhere(self, store: Store) -> None:
         fill(store)

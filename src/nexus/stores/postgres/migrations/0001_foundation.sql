@@ -19,7 +19,10 @@ CREATE TABLE workspaces (
     counter   bigint  NOT NULL DEFAULT 0,    -- last number given to a memory or a vector
     profile   integer,                       -- which vectors questions are asked with
     audited   bigint  NOT NULL DEFAULT 0,    -- entries in the trail of its audit
-    trail     bytea                          -- hash of the newest one
+    trail     bytea,                         -- hash of the newest one
+    day       text    COLLATE "C" NOT NULL DEFAULT '',  -- of the newest write: 2026-01-31
+    day_began bigint  NOT NULL DEFAULT 0,    -- events in the chain before that day
+    text_bytes bigint NOT NULL DEFAULT 0     -- of all events that are kept
 ) WITH (fillfactor = 50);                    -- every write changes its row: there is room beside it
 
 -- What was written lately, by the mark of its transaction: whoever loses the answer to a commit looks
@@ -69,6 +72,7 @@ CREATE TABLE events (
     salt        bytea,
     commitment  bytea   NOT NULL,
     hash        bytea   NOT NULL,
+    bytes       bigint  NOT NULL,            -- of the content; 0 once erased
     PRIMARY KEY (workspace, seq),
     UNIQUE (workspace, id)
 ) PARTITION BY HASH (workspace);
