@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from ..core.ids import WorkspaceId
 from ..core.jobs import Json, Priority, Recurring, Run, Step
 from ..core.protocols import Store
+from ..core.strength import Strengthening
 from .settings import Maintaining
 
 if TYPE_CHECKING:
@@ -50,7 +51,14 @@ def _planned(store: Store, settings: Maintaining, tools: Tools) -> Iterator[Plan
     yield from _every(every.patterns, "patterns", partial(_patterns, store))
     if tools.episodes:
         yield from _every(every.episodes, "episodes", partial(_episodes, tools.episodes))
-    yield from _every(every.cleanup, "cleanup", partial(_cleanup, store, tools.idle), on_news=False)
+    strength = settings.strength
+    yield from _every(every.session_end, "session_end", partial(_session_end, store, strength))
+    for minutes, name, run in (
+        (every.promote, "promote", partial(_promote, store, strength)),
+        (every.decay, "decay", partial(_decay, store, strength)),
+        (every.cleanup, "cleanup", partial(_cleanup, store, (tools.idle, strength.idle_days))),
+    ):
+        yield from _every(minutes, name, run, on_news=False)
 
 
 def _every(minutes: float, name: str, run: Run, *, on_news: bool = True) -> Iterator[Planned]:
@@ -78,9 +86,38 @@ def _episodes(
     return episodes().step(workspace, now, limit=EPISODES_AT_ONCE)
 
 
+def _session_end(
+    store: Store, settings: Strengthening, workspace: WorkspaceId, now: datetime, cursor: Json
+) -> Step:
+    from .promote import session_end  # noqa: PLC0415
+
+    return session_end(store, workspace, now=now, cursor=cursor, settings=settings)
+
+
+def _promote(
+    store: Store, settings: Strengthening, workspace: WorkspaceId, now: datetime, cursor: Json
+) -> Step:
+    from .promote import promote  # noqa: PLC0415
+
+    return promote(store, workspace, now=now, cursor=cursor, settings=settings)
+
+
+def _decay(
+    store: Store, settings: Strengthening, workspace: WorkspaceId, now: datetime, cursor: Json
+) -> Step:
+    from .decay import decay  # noqa: PLC0415
+
+    return decay(store, workspace, now=now, cursor=cursor, settings=settings)
+
+
 def _cleanup(
-    store: Store, idle: timedelta, workspace: WorkspaceId, now: datetime, cursor: Json
+    store: Store,
+    over_after: tuple[timedelta, int],
+    workspace: WorkspaceId,
+    now: datetime,
+    cursor: Json,
 ) -> Step:
     from .cleanup import cleanup  # noqa: PLC0415
 
-    return cleanup(store, workspace, now=now, cursor=cursor, idle=idle)
+    idle, days = over_after  # of windows, and of conversations
+    return cleanup(store, workspace, now=now, cursor=cursor, idle=idle, idle_days=days)

@@ -1219,6 +1219,13 @@ DELETE FROM uses
                                      SELECT md5('["' || value || '"]')
                                        FROM jsonb_array_elements_text(%(ids)s::jsonb) AS value)))));
 
+-- any_stray_uses --
+SELECT 1 FROM uses
+ WHERE workspace = %(workspace)s AND last_at < %(before)s::timestamptz
+   AND NOT EXISTS (SELECT 1 FROM memories WHERE memories.workspace = %(workspace)s
+                      AND memories.id = uses.id)
+ LIMIT 1;
+
 -- drop_stray_uses --
 -- Of memories that went otherwise than by forgetting, and did not come back.
 DELETE FROM uses

@@ -19,7 +19,7 @@ from ...core.uses import (
     conversation_digest,
     owner_digest,
 )
-from .labels import label_number, locked_workspace, readable, workspace_number
+from .labels import known_workspace, label_number, locked_workspace, readable, workspace_number
 from .session import Connections, Row, Session
 
 
@@ -44,6 +44,11 @@ class SqlUses:
             bound = {"workspace": number, "before": time_text(before)}
             return int(session.run("drop_stray_uses", bound).rowcount)
 
+        with self._connections.reading() as session:
+            number = known_workspace(session, workspace)
+            bound = {"workspace": number, "before": time_text(before)}
+            if not session.run("any_stray_uses", bound).fetchone():
+                return 0  # as nearly always: nobody waits for a writer
         return self._connections.write(tidy)
 
 

@@ -972,6 +972,13 @@ DELETE FROM uses
                       WHERE labels.workspace = :workspace
                         AND scopes IN (SELECT '["' || value || '"]' FROM json_each(:ids))));
 
+-- any_stray_uses --
+SELECT 1 FROM uses
+ WHERE workspace = :workspace AND last_at < :before
+   AND NOT EXISTS (SELECT 1 FROM memories WHERE memories.workspace = :workspace
+                      AND memories.id = uses.id)
+ LIMIT 1;
+
 -- drop_stray_uses --
 -- Of memories that went otherwise than by forgetting, and did not come back.
 DELETE FROM uses

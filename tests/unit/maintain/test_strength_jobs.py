@@ -1,0 +1,209 @@
+"""Decay, promotion and cleanup: what they change and what they leave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nexus.core.jobs import Step
+from nexus.core.protocols import Store
+from nexus.core.records import Memory, MemoryKind, Tier, Trust
+from nexus.core.scope import Scope
+from nexus.core.strength import Strengthening
+from nexus.core.uses import NewUse
+from nexus.maintain.cleanup import cleanup
+from nexus.maintain.decay import decay
+from nexus.maintain.promote import promote, session_end
+from nexus.stores.inprocess import InProcessStore
+from nexus.stores.sqlite.store import SqliteStore
+from nexus.testing.samples import (
+    ACME,
+    ADMIN,
+    ALICE_DM,
+    NOON,
+    PROJECT,
+    ROOM,
+    draft,
+    event,
+    keep,
+    tell,
+)
+
+DAY = timedelta(days=1)
+USUAL = Strengthening()
+FACT = {"subject": "tea", "predicate": "IS", "value": "hot"}
+
+
+@pytest.fixture(params=["inprocess", "sqlite"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    store = InProcessStore() if request.param == "inprocess" else SqliteStore(tmp_path / "m.db")
+    yield store
+    store.close()
+
+
+def use(store: Store, *ids: str, times: int = 1, days: int = 0, place: Scope = ROOM) -> None:
+    """So often, on one day after noon."""
+    at = NOON + days * DAY
+    shown = NewUse(place=place, conversation=str(days), ids=ids, at=at)
+    store.uses.add(ACME, [shown] * times)
+
+
+def state(store: Store, memory: Memory) -> tuple[Tier, bool]:
+    (now,) = store.memories.get(ADMIN, [memory.id])
+    return now.tier, now.archived
+
+
+def run(job: Any, store: Store, *, after: timedelta, **more: Any) -> dict[str, int]:
+    """To its end, in steps of two rows."""
+    told: dict[str, Any] = {"settings": USUAL, **more}
+    counts: dict[str, int] = {}
+    cursor, steps = None, 0
+    while steps == 0 or cursor is not None:
+        step: Step = job(store, ACME, now=NOON + after, cursor=cursor, batch=2, **told)
+        for name, count in step.counts.items():
+            counts[name] = counts.get(name, 0) + count
+        cursor, steps = step.cursor, steps + 1
+        assert steps < 50
+    return counts
+
+
+@pytest.mark.requirement("D8", "E26")
+def test_what_nobody_uses_is_archived_and_nothing_is_gone(store: Store) -> None:
+    said = keep(store, "1")
+    fact = keep(store, "2", kind=MemoryKind.FACT, body=FACT)
+    spared = [
+        keep(store, "3", kind=MemoryKind.LANDMARK),
+        keep(store, "4", kind=MemoryKind.FACT, body={**FACT, "exact": True}),
+        keep(store, "5", kind=MemoryKind.GOAL, body={}),
+        keep(store, "6", tier=Tier.LONG),
+    ]
+    kept = store.count(ADMIN)
+
+    early = run(decay, store, after=5 * DAY)
+    late = run(decay, store, after=20 * DAY)
+    again = run(decay, store, after=20 * DAY)
+    much_later = run(decay, store, after=200 * DAY)
+
+    assert [each["archived"] for each in (early, late, again, much_later)] == [0, 1, 0, 1]
+    assert state(store, said) == state(store, fact) == (Tier.SHORT, True)
+    assert not any(state(store, memory)[1] for memory in spared)
+    assert store.count(ADMIN) == kept
+    assert store.memories.matching(ADMIN, ["tea"], limit=9)
+
+
+@pytest.mark.requirement("D8", "E23")
+def test_what_is_used_again_comes_back(store: Store) -> None:
+    said, other = keep(store, "1"), keep(store, "2")
+    run(decay, store, after=20 * DAY)
+    use(store, said.id, days=21)
+
+    counts = run(decay, store, after=22 * DAY)
+
+    assert counts["revived"] == 1
+    assert (state(store, said)[1], state(store, other)[1]) == (False, True)
+    assert run(decay, store, after=80 * DAY)["archived"] == 1
+
+
+@pytest.mark.requirement("X2", "D8")
+def test_a_use_that_not_all_readers_may_know_of_changes_nothing_for_them(store: Store) -> None:
+    shared = keep(store, "1", scope=PROJECT)
+    for day in range(6):
+        use(store, shared.id, days=day, place=ALICE_DM)
+
+    assert run(promote, store, after=6 * DAY)["promoted"] == 0
+    assert run(decay, store, after=13 * DAY)["archived"] == 1
+    use(store, shared.id, days=14, place=ALICE_DM)
+    assert run(decay, store, after=14 * DAY).get("revived") == 0
+
+
+@pytest.mark.requirement("D9", "E3", "E25")
+def test_what_is_certain_and_used_often_in_several_conversations_is_kept_for_long(
+    store: Store,
+) -> None:
+    store.audit.configure(writes=True)
+    ripe, unsure, once, seldom = (
+        keep(store, str(number), confidence=sure)
+        for number, sure in enumerate((0.85, 0.8, 0.95, 0.95))
+    )
+    use(store, ripe.id, unsure.id, times=4)
+    use(store, ripe.id, unsure.id, seldom.id, days=1)
+    use(store, once.id, times=9)
+
+    counts = run(promote, store, after=29 * DAY)
+
+    assert counts["promoted"] == 1
+    assert state(store, ripe) == (Tier.LONG, False)
+    assert {state(store, memory)[0] for memory in (unsure, once, seldom)} == {Tier.SHORT}
+    assert run(promote, store, after=29 * DAY)["promoted"] == 0
+    (recorded,) = store.audit.find(ADMIN, action="promote", limit=9)
+    assert recorded.entry is not None
+    (grounds,) = recorded.entry.detail["promoted"]  # type: ignore[misc,union-attr]
+    assert grounds["memory"] == ripe.id  # type: ignore[index,call-overload]
+    assert (grounds["uses"], grounds["conversations"]) == (5, 2)  # type: ignore[index,call-overload]
+    thresholds = recorded.entry.detail["thresholds"]
+    assert thresholds["promote_confidence"] == 0.85  # type: ignore[index,call-overload]
+    assert thresholds["promote_uses"] == 5  # type: ignore[index,call-overload]
+
+
+@pytest.mark.requirement("E3", "X1")
+def test_what_nobody_vouches_for_is_never_promoted_and_readers_stay(store: Store) -> None:
+    (source,) = tell(store, event("1", trust=Trust.EXTERNAL))
+    (foreign,) = store.memories.put(ACME, [draft(source)])
+    ours = keep(store, "2")
+    for day in range(6):
+        use(store, foreign.id, ours.id, days=day)
+
+    run(promote, store, after=6 * DAY)
+    run(session_end, store, after=6 * DAY, settings=Strengthening(important_from=0.1))
+
+    assert state(store, foreign) == (Tier.SHORT, False)
+    assert state(store, ours) == (Tier.LONG, False)
+    assert store.memories.get(ADMIN, [ours.id])[0].label == ours.label
+    assert len(store.memories.find(ADMIN)) == 2
+
+
+@pytest.mark.requirement("D5")
+def test_an_hour_after_a_session_what_is_important_is_kept_for_long(store: Store) -> None:
+    matters = keep(store, "1", salience=0.7, thread="one")
+    chatter = keep(store, "2", salience=0.3, thread="one")
+    going_on = keep(store, "3", salience=0.7, thread="two", at=NOON + timedelta(minutes=30))
+
+    assert run(session_end, store, after=timedelta(minutes=59))["promoted"] == 0
+    assert run(session_end, store, after=timedelta(minutes=61))["promoted"] == 1
+
+    assert state(store, matters) == (Tier.LONG, False)
+    assert state(store, chatter) == state(store, going_on) == (Tier.SHORT, False)
+
+
+@pytest.mark.requirement("E26")
+def test_conversations_that_nobody_goes_on_with_are_archived(store: Store) -> None:
+    slow = Strengthening(archive_below=0.0)
+    old, used = (keep(store, str(n), thread="old") for n in (1, 2))
+    going_on = keep(store, "3", thread="new")
+    keep(store, "4", thread="new", at=NOON + 80 * DAY)
+    fact = keep(store, "5", kind=MemoryKind.FACT, body=FACT, thread="old")
+    note = keep(store, "6", tier=Tier.LONG, thread="old")
+    use(store, used.id, days=60)
+    over = {"idle": DAY, "idle_days": 90}
+
+    def tidy(days: int) -> dict[str, int]:
+        return run(
+            lambda *given, **told: cleanup(
+                *given, **{k: v for k, v in told.items() if k != "settings"}
+            ),
+            store,
+            after=days * DAY,
+            **over,
+        )
+
+    assert tidy(89)["archived"] == 0
+    assert tidy(91)["archived"] == 1
+    assert state(store, old) == (Tier.SHORT, True)
+    for spared in (used, going_on, fact, note):
+        assert state(store, spared)[1] is False
+    assert run(decay, store, after=91 * DAY, settings=slow).get("revived", 0) == 0
+    assert tidy(151)["archived"] == 1
