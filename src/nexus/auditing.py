@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from datetime import datetime
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from .config import AuditSettings, Settings, in_use
 from .core.access import Viewer, administrator_grant
@@ -30,9 +30,13 @@ MOST_WAITING = 500  # reads that are not written down yet; whoever makes one mor
 LONGEST_QUESTION = 4_000  # characters of it that are kept
 ID = re.compile(r"[0-9a-f]{32}")
 SETTINGS = "settings"
+TOLD = ("search", "learning", "indexing", "compose", "audit")  # sections that decide something
+SECRET = re.compile(r"(?:^|_)(?:key|url|command|password|token)(?:_|$)")
+PLACES = ("Place", "Contexts", "Desk", "Knowing")  # their methods are known by name alone
 
 P = ParamSpec("P")
 R = TypeVar("R")
+W = TypeVar("W", bound=Any)  # something people read from: a place, or a book in it
 
 log = logging.getLogger(__name__)
 
@@ -73,20 +77,19 @@ def in_force(settings: Settings) -> dict[str, Json]:
     """What decides how things are found, learned and kept: no address and no secret."""
     from .prompts import hashes  # noqa: PLC0415
 
-    told: dict[str, Any] = {
-        name: asdict(getattr(settings, name)) for name in ("search", "learning", "indexing")
-    }
-    told["compose"] = asdict(settings.compose)
+    told: dict[str, Any] = {name: _open(getattr(settings, name)) for name in TOLD}
     told["strength"] = asdict(settings.maintain.strength)
-    told["audit"] = {
-        "level": settings.audit.level,
-        "retention_days": settings.audit.retention_days,
-    }
     for name in ("embeddings", "llm"):
         section = getattr(settings, name)
         told[name] = {"provider": section.provider, "model": section.model}
     told["prompts"] = hashes() if settings.llm.provider != "none" else {}
     return json.loads(canonical_json(told))  # type: ignore[no-any-return]  # as it is read back
+
+
+def _open(section: Any) -> dict[str, Any]:
+    """What may be told of a section."""
+    kept = asdict(section).items()
+    return {name: value for name, value in kept if not SECRET.search(name)}
 
 
 class Auditor:
@@ -198,6 +201,8 @@ class Auditor:
         """Record a read, if the level says so; nobody waits for it."""
         if not self.reads:
             return
+        if isinstance(found, Context):
+            asked = found.receipt.question
         detail = {**_asked(viewer, asked, self.level), **_found(found, viewer)}
         detail |= {"ms": round(seconds * 1000, 3)} | ({"error": error} if error else {})
         owners = {scope_owner for scope_owner in _owners(found) if scope_owner}
@@ -266,19 +271,10 @@ class Auditor:
         return found
 
 
-class Watched(Protocol):
-    """Something people read from: a place, or a book in it."""
-
-    viewer: Viewer
-    _parts: Any
-
-
-W = TypeVar("W", bound=Watched)
-
-
 def audited(method: Callable[Concatenate[W, P], R]) -> Callable[Concatenate[W, P], R]:
     """Of a method that reads: at the levels that record reads, its calls are recorded."""
-    action = method.__name__
+    owner, _, name = method.__qualname__.rpartition(".")
+    action = name if owner in PLACES else f"{owner.lower()}_{name}"
 
     @wraps(method)
     def call(self: W, /, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -286,7 +282,8 @@ def audited(method: Callable[Concatenate[W, P], R]) -> Callable[Concatenate[W, P
         if not auditor.reads:
             return method(self, *args, **kwargs)
         asked = next((each for each in (*args, *kwargs.values()) if isinstance(each, str)), None)
-        return auditor.watch(self.viewer, action, asked, lambda: method(self, *args, **kwargs))
+        viewer: Viewer = self.viewer if owner in PLACES else self._viewer
+        return auditor.watch(viewer, action, asked, lambda: method(self, *args, **kwargs))
 
     return call
 

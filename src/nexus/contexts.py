@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from . import observe as tell
+from .auditing import audited
 from .compose.wish import Wish, checked
 from .core.access import Grant, Viewer
 from .core.canonical import clean_list
@@ -35,6 +36,7 @@ class Contexts:
         self.viewer = viewer
         self.grant = viewer.grant()
 
+    @audited
     def compose(
         self,
         question: str,
@@ -61,6 +63,7 @@ class Contexts:
         )
         return self._composed(wish)
 
+    @audited
     def before(
         self,
         messages: Chat,
@@ -182,6 +185,7 @@ class Contexts:
             raise ModelUnavailable(told.refused)
         return told.sentences
 
+    @audited
     def explain(self, id: str) -> Explained:
         """Why a context of this place was as it was: each item with its reasons, and what was cut.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from .auditing import audited
 from .core.access import Grant, Viewer
 from .core.errors import InvalidInput
 from .core.records import Json
@@ -42,6 +43,7 @@ class Desk:
             ttl=_stretch(ttl),
         )
 
+    @audited
     def notes(self) -> list[Note]:
         """The notes that lie here, newest first."""
         from .compose import window  # noqa: PLC0415
@@ -69,6 +71,7 @@ class Desk:
             by=self.viewer.agent.value,
         )
 
+    @audited
     def thoughts(self) -> list[Thought]:
         """What the agent thought here, oldest first."""
         from .compose import window  # noqa: PLC0415
@@ -99,6 +102,7 @@ class Desk:
             self._parts.store, self.grant, self.viewer.home, self._parts.now(), idle=self._idle
         )
 
+    @audited
     def window(self, limit: int = 50) -> WindowView:
         """What is on the table: the last messages, the summary, notes, thoughts and the goal.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from . import observe as tell
+from .auditing import audited
 from .core.access import Grant, Viewer
 from .core.derive import known_as
 from .core.errors import NotFound
@@ -31,6 +32,7 @@ class Dossiers:
         self._grant = grant
         self._narrate = narrate
 
+    @audited
     def get(self, name: str) -> Dossier:
         """The dossier of a name as it would be written now: made anew if stale or missing."""
         found = self._material(name)
@@ -57,10 +59,12 @@ class Dossiers:
         self._parts.learner.catch_up(self._grant.within([self._viewer.home]))
         return standing(self._parts.store, self._grant, self._viewer.home)
 
+    @audited
     def answers(self) -> Mapping[str, Dossier | None]:
         """The answer to each standing question as it is now."""
         return {question: self._answered(question) for question in self.questions()}
 
+    @audited
     def list(self) -> Listed:
         """Those that were made here, by name, each with whether it is stale."""
         store = self._parts.store

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from . import observe as tell
+from .auditing import audited
 from .core.access import Grant, Viewer
 from .core.canonical import clean_text, clean_time, time_text
 from .core.errors import Conflict, InvalidInput, NotFound
@@ -140,6 +141,7 @@ class Goals:
             raise Conflict(f"goal {id!r} is {goal.status.value}, not closed")
         return self._done(goal, Deed.REOPEN, {}, "reopened")
 
+    @audited
     def list(self, status: str | None = None, *, limit: int = 100) -> Listed:
         """Those of one status (None: those that are open), the most pressing first."""
         most = check_limit(limit, MOST_LISTED)
@@ -150,6 +152,7 @@ class Goals:
             if status == "any" or (goal.open if wanted is None else goal.status is wanted)
         ][:most]
 
+    @audited
     def get(self, id: str) -> Goal:
         """One goal by its id."""
         found = self._known().get(str_only(id, "an id"))
@@ -157,6 +160,7 @@ class Goals:
             raise NotFound(f"no goal {id!r} here")
         return found
 
+    @audited
     def tree(self, status: str | None = None) -> tuple[Branch, ...]:
         """Goals with their parts below them; a part whose parent is not listed stands alone."""
         listed = {goal.id: goal for goal in self.list(status, limit=MOST_LISTED)}

@@ -82,8 +82,10 @@ class Nexus:
 
         parts, silent = self._parts, report or (lambda _done, _all: None)
         made = reembed(parts.store, parts.changeover.embedder, silent, drop=drop_old)
+        profile = parts.changeover.embedder.profile
         for workspace in parts.store.workspaces():
             parts.changeover.look_again(workspace)
+            parts.audit.wrote(workspace, "reembed", profile=profile.name, counts=dict(made))
         return made
 
     def optimize(self) -> None:

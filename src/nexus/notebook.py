@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import observe as tell
+from .auditing import audited
 from .core.access import Grant, Viewer
 from .core.canonical import clean_text
 from .core.errors import Conflict, Forgotten, NotFound
@@ -54,6 +55,7 @@ class Notebook:
         self.read(path)
         return self._write(path, "", expected, deleted=True)
 
+    @audited
     def read(self, path: str, *, version: int | None = None) -> Document:
         """The newest version, or an earlier one by its number."""
         history = self.history(path)
@@ -66,10 +68,12 @@ class Notebook:
             raise NotFound(f"no document {which!r} here")
         return found[0]
 
+    @audited
     def history(self, path: str) -> Listed:
         """Every version, oldest first."""
         return versions_of(history_of(self._parts.store, self._grant, self.scope, check_path(path)))
 
+    @audited
     def list(self) -> Listed:
         """The newest version of every document that is there, by path."""
         return [each for each in self._newest().values() if not each.deleted]

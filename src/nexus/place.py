@@ -5,19 +5,19 @@ A place is bound to its viewer, so nobody can forget to say who asks.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from . import observe as tell
+from .auditing import audited
 from .books import Books
 from .contexts import Contexts
 from .core.access import Grant
 from .core.canonical import clean_list, clean_time
 from .core.errors import InvalidInput, NotFound
 from .core.filters import Condition, Every, Filter, Op, parse_filter
-from .core.ids import check_name, str_only
+from .core.ids import str_only
 from .core.records import (
     Attachment,
     Event,
@@ -32,23 +32,20 @@ from .core.records import (
 )
 from .core.scope import Scope
 from .desk import Desk
+from .knowing import Knowing
 from .observe import Told
-from .recall.interpret import Interpretation, about, interpret
 from .recall.query import check_limit, make_query
 from .sharing import Sharing
 
 if TYPE_CHECKING:
     from .core.strength import Strength
-    from .recall.entities import EntityView
-    from .recall.profile import Profile
-    from .recall.sessions import Session, SessionScore, Stale
 
 BATCH = 500  # messages in one commit
 MOST_LISTED = 100_000
 RAISE = object()
 
 
-class Place(Contexts, Desk, Books, Sharing):
+class Place(Contexts, Desk, Knowing, Books, Sharing):
     """What can be told, found and looked up from here."""
 
     # Telling
@@ -165,6 +162,7 @@ class Place(Contexts, Desk, Books, Sharing):
 
     # Finding
 
+    @audited
     def recall(
         self,
         question: str,
@@ -203,6 +201,7 @@ class Place(Contexts, Desk, Books, Sharing):
             self._parts.used(self.viewer, (hit.memory.id for hit in found), now)
         return found
 
+    @audited
     def recent(
         self,
         limit: int = 50,
@@ -221,6 +220,7 @@ class Place(Contexts, Desk, Books, Sharing):
             limit=check_limit(limit, MOST_LISTED),
         )
 
+    @audited
     def fact(self, scope: str, key: str, default: Any = RAISE) -> Any:
         """The newest exact value under this key, or NotFound if there is none and no default."""
         home = self.scope(scope)
@@ -231,6 +231,7 @@ class Place(Contexts, Desk, Books, Sharing):
             raise NotFound(f"no fact {key!r} in {home}")
         return default
 
+    @audited
     def facts(
         self,
         subject: str | None = None,
@@ -252,101 +253,7 @@ class Place(Contexts, Desk, Books, Sharing):
         found = self._parts.store.memories.find(grant, where=where)
         return [m for m in found if exact is None or m.fact.exact == exact][:most]
 
-    def interpret(
-        self, subject: str, predicate: str, *, as_of: datetime | None = None
-    ) -> Interpretation:
-        """What is true of somebody or something: now, before, and since when.
-
-        `interpret("Tyler", "WORKS_AT").now.fact.object`; with `as_of`, as it was known then.
-        """
-        from .recall.entities import names_of  # noqa: PLC0415
-
-        self._parts.learner.catch_up(self.grant)
-        at = self._parts.now() if as_of is None else clean_time(as_of, "as_of")
-        store = self._parts.store
-        with store.moment():
-            for name in self._meanings(subject):
-                names = sorted(names_of(store, self.grant, name))
-                named = store.memories.named(
-                    self.grant, names, limit=MOST_LISTED, kinds=[MemoryKind.FACT]
-                )
-                if facts := about(named, names, predicate):
-                    return interpret(facts, at, predicate)
-        return interpret([], at)
-
-    def _meanings(self, name: str) -> Iterator[str]:
-        """Whom a name may mean: "Mom" is the mother of the one person who is here."""
-        yield name
-        if len(self.viewer.people) == 1:
-            yield f"{self.viewer.people[0].value}'s {name}"
-
-    def entity(self, name: str) -> EntityView:
-        """Somebody or something by name, alias or address, with the facts about them."""
-        from .recall.entities import entity  # noqa: PLC0415  # importing nexus does not wait for it
-
-        check_name(name, "the name")
-        self._parts.learner.catch_up(self.grant)
-        found = entity(self._parts.store, self.grant, name)
-        if found is None:
-            raise NotFound(f"nobody and nothing called {name!r} here")
-        return found
-
-    def entities(self, type: str | None = None, *, limit: int = 100) -> list[EntityView]:
-        """Who and what is known here, by name; `type` is person, company, project, …"""
-        from .recall.entities import entities  # noqa: PLC0415
-
-        most = check_limit(limit, MOST_LISTED)
-        self._parts.learner.catch_up(self.grant)
-        return entities(self._parts.store, self.grant, type=type, limit=most)
-
-    def profile(self, person: str) -> Profile:
-        """Who somebody is, as far as one may know here: a view over facts, and nothing stored."""
-        from .recall.profile import profile  # noqa: PLC0415
-
-        check_name(person, "the person")
-        self._parts.learner.catch_up(self.grant)
-        return profile(self._parts.store, self.grant, person, now=self._parts.now())
-
-    def sessions_knowing(self, names: str | Iterable[str], *, limit: int = 5) -> list[SessionScore]:
-        """The sessions and threads that know somebody best: a question, or a list of names."""
-        from .recall.sessions import route  # noqa: PLC0415
-
-        asked = names if isinstance(names, str) else clean_list(names, "names")
-        check_limit(limit, MOST_LISTED)
-        self._parts.learner.catch_up(self.grant)
-        return route(self._parts.store, self.grant, asked, now=self._parts.now(), limit=limit)
-
-    def stale(self, session: Session | str | None = None, thread: str | None = None) -> list[Stale]:
-        """What a session or thread knew that is no longer so; this place, if none is named."""
-        from .recall.sessions import Session, stale  # noqa: PLC0415
-
-        if isinstance(session, Session):
-            where = replace(session, scope=self.scope(str(session.scope)))
-        else:
-            where = Session(scope=self.scope(session), thread=thread)
-        self._parts.learner.catch_up(self.grant)
-        return stale(self._parts.store, self.grant, where, now=self._parts.now())
-
-    def episodes(
-        self,
-        span: str | None = None,
-        *,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        limit: int = 100,
-    ) -> list[Memory]:
-        """What happened here in a few sentences, newest first: by thread, session, day or week."""
-        from .recall.episodes import listed  # noqa: PLC0415
-
-        return listed(
-            self._parts.store,
-            self.grant,
-            span=span,
-            since=None if since is None else clean_time(since, "since"),
-            until=None if until is None else clean_time(until, "until"),
-            limit=check_limit(limit, MOST_LISTED),
-        )
-
+    @audited
     def get(self, id: str) -> Memory:
         """One memory by its id."""
         wanted = str_only(id, "an id")
@@ -356,6 +263,7 @@ class Place(Contexts, Desk, Books, Sharing):
             raise NotFound(f"no memory {id!r} here")
         return found[0]
 
+    @audited
     def strength(self, id: str) -> Strength:
         """How strong a memory is now, and why: its importance, its age and its uses seen here."""
         from .maintain.strengths import strength_of  # noqa: PLC0415
@@ -365,6 +273,7 @@ class Place(Contexts, Desk, Books, Sharing):
         curve = parts.settings.maintain.strength.curve
         return strength_of(parts.store, self.grant, memory, now=parts.now(), curve=curve)
 
+    @audited
     def sources(self, id: str) -> list[Event]:
         """The events a memory rests on: how we know."""
         return self._parts.store.ledger.get(self.grant, self.get(id).sources)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Unpack
 
 from . import observe as tell
+from .auditing import audited
 from .core.access import Grant, Viewer
 from .core.canonical import clean_list
 from .core.filters import Condition, Op
@@ -75,6 +76,7 @@ class Procedures:
         text = f"{task}: {'done' if success else 'not done'}"
         return self._write(EventKind.OUTCOME, OUTCOME, outcome, text, told)
 
+    @audited
     def statistics(
         self, task_type: str | None = None, *, by_type: bool = False
     ) -> list[ToolStatistics]:
@@ -83,6 +85,7 @@ class Procedures:
         events = self._parts.store.ledger.find(self._grant, where=kind, limit=MOST_USES)
         return statistics_of(events, by_type=by_type or task_type is not None, task_type=task_type)
 
+    @audited
     def find(
         self, task: str | None = None, *, task_type: str | None = None, limit: int = 10
     ) -> list[Strategy]:

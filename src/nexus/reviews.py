@@ -7,6 +7,7 @@ known who decided and when; taking it back is one, too.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -129,11 +130,27 @@ class Reviews:
         while True:
             event = self._event(review, decision, by, (now, number))
             try:
-                self._parts.store.ledger.append(self._grant.workspace, [event], recorded_at=now)
+                with self._recorded(review, decision, event.speaker):
+                    self._parts.store.ledger.append(self._grant.workspace, [event], recorded_at=now)
             except Forgotten:  # a decision of somebody who was: its number is not used again
                 number += 1
             else:
                 return
+
+    def _recorded(
+        self, review: Review, decision: Decision, by: str
+    ) -> AbstractContextManager[None]:
+        """In the transaction of the decision, with how likely the proposal was."""
+        return self._parts.audit.writing(
+            self._grant.workspace,
+            "review",
+            by=by,
+            people=[by],
+            decision=decision.value,
+            review=review.id,
+            what=review.what,
+            confidence=review.confidence,
+        )
 
     def _event(
         self, review: Review, decision: Decision, by: str | None, made: tuple[datetime, int]

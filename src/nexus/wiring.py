@@ -263,7 +263,11 @@ def make_schedule(
 ) -> dict[str, Planned]:
     """The jobs of every workspace."""
     told = make_learning(settings).episodes != "off"
-    tools = Tools(episodes=episodes if told else None, idle=settings.compose.idle)
+    tools = Tools(
+        episodes=episodes if told else None,
+        idle=settings.compose.idle,
+        retention_days=settings.audit.retention_days,
+    )
     return schedule(store, settings.maintain, tools)
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from .core.access import Grant, Viewer, administrator_grant
-from .core.canonical import clean_list
+from .core.audit import ADMINISTRATOR, Recorded, TrailReport
+from .core.canonical import clean_list, clean_time
 from .core.errors import InvalidInput
-from .core.ids import AgentId, UserId, WorkspaceId
+from .core.ids import AgentId, UserId, WorkspaceId, str_only
 from .core.quotas import QuotaUse
 from .core.records import LedgerReport, Receipt, Waiting
 from .core.scope import Scope
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
     from .transfer.archive import Exported, Imported
 
 AGENT = "assistant"
-ADMINISTRATOR = "administrator"
 Report = Callable[[int, int], None]
 
 
@@ -96,6 +97,7 @@ class Workspace:
             "memory": memory,
         }
         store = self._parts.store
+        self._parts.audit.flush()  # what was asked a moment ago is looked at, too
         with self._parts.telemetry.doing("forget", workspace=self.id) as deed:
             target = choose_target(store, self.id, wanted)
             report = forget(store, self.id, target, now=self._parts.now())
@@ -149,6 +151,53 @@ class Workspace:
         """Walk the hash chain of the ledger."""
         return self._parts.store.ledger.verify(self.id)
 
+    def audit(
+        self,
+        *,
+        action: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        events: bool = False,
+        limit: int = 100,
+    ) -> list[Recorded]:
+        """What was done here, newest first; with `events`, what was told stands between it.
+
+        `memory.audit.level` says what is recorded, and `memory.audit.retention_days` how long it
+        is kept.
+        """
+        from .maintain.trail import happened  # noqa: PLC0415
+
+        self._parts.audit.flush()
+        asked: dict[str, Any] = {
+            "action": None if action is None else str_only(action, "an action"),
+            "since": None if since is None else clean_time(since, "since"),
+            "until": None if until is None else clean_time(until, "until"),
+            "limit": check_limit(limit, MOST_LISTED),
+        }
+        store = self._parts.store
+        if events:
+            return happened(store, self.administrator, **asked)
+        return store.audit.find(self.administrator, **asked)
+
+    def verify_audit(self, *, anchor: str | None = None) -> TrailReport:
+        """Walk the hash chain of the audit.
+
+        Keep the `head` of the report elsewhere: given as `anchor` later, it shows whether
+        anything before it was changed since, whoever did it.
+        """
+        self._parts.audit.flush()
+        return self._parts.store.audit.verify(self.id, anchor=anchor)
+
+    def export_audit(self, to: Path | str) -> int:
+        """Write the whole trail as lines of JSON, oldest first; returns how many."""
+        from .maintain.trail import lines  # noqa: PLC0415
+
+        self._parts.audit.wrote(self.id, "export", what="audit")
+        self._parts.audit.flush()
+        with Path(to).open("w", encoding="utf-8") as file:
+            trail = lines(self._parts.store, self.administrator)
+            return sum(file.write(line + "\n") > 0 for line in trail)
+
     def stats(self, *, grant: Grant | None = None) -> dict[str, int]:
         """How much a grant (the administrator's, if not said otherwise) may see."""
         return self._parts.store.count(grant or self.administrator)
@@ -160,7 +209,9 @@ class Workspace:
 
     def retry_jobs(self, events: Sequence[str] | None = None) -> int:
         """Make what failed due now, of these events or of all; returns how much that was."""
-        return self._parts.store.queue.retry(self.id, events, now=self._parts.now())
+        ids = [] if events is None else list(events)
+        with self._parts.audit.writing(self.id, "retry", events=list(ids)):
+            return self._parts.store.queue.retry(self.id, events, now=self._parts.now())
 
     def run_job(self, name: str) -> dict[str, int]:
         """Do one of the jobs of this workspace now, to its end; what it did."""
@@ -193,7 +244,11 @@ class Workspace:
         self.flush()
         from .transfer.archive import export_archive  # noqa: PLC0415
 
-        return export_archive(self._parts.store, grant or self.administrator, to, vectors=vectors)
+        chosen = grant or self.administrator
+        exported = export_archive(self._parts.store, chosen, to, vectors=vectors)
+        counts = asdict(exported)
+        self._parts.audit.wrote(self.id, "export", everything=chosen.everything, **counts)
+        return exported
 
     def import_(
         self,
@@ -215,5 +270,6 @@ class Workspace:
             profile=lambda: self._parts.embedder.profile,
             report=report,
         )
+        self._parts.audit.wrote(self.id, "import", **asdict(imported))
         self.flush()
         return imported

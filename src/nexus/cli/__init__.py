@@ -61,6 +61,10 @@ COMMANDS = {
     "share": ("sharing", "Let more people read a memory, in your name."),
     "forget": ("forgetting", "Erase, with everything derived from it, and prove it."),
     "verify": ("checks", "Walk the hash chain of the ledger."),
+    "audit": (
+        "auditing",
+        "What was done here, by whom and from where; and whether it still is so.",
+    ),
     "doctor": (
         "doctor",
         "Look for what could go wrong on this machine and with every configured product.",

@@ -109,6 +109,8 @@ ABOUT = {
     "memory.maintain.intervals.promote": "What was used often is kept for long.",
     "memory.maintain.intervals.decay": "What has become weak is archived, what is used comes back.",
     "memory.maintain.intervals.cleanup": "Idle conversations are archived, windows emptied.",
+    "memory.maintain.intervals.audit_partitions": "Days of the audit that are over are dropped, and"
+    " those to come get room.",
     "memory.compose": "What is put before a model, and how much room each section has (tokens).",
     "memory.compose.budget": "For a whole context.",
     "memory.compose.window": "How many of the last messages are looked at.",

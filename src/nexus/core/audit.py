@@ -62,8 +62,8 @@ class Recorded:
     number: int
     at: datetime
     action: str
-    hash: str
     entry: Entry | None
+    proof: Mapping[str, str | None] = field(default_factory=dict)  # salt, commitment, hash, seal
 
     @property
     def erased(self) -> bool:
@@ -83,7 +83,7 @@ class TrailReport:
     problems: tuple[str, ...] = ()
 
     @property
-    def ok(self) -> bool:
+    def sound(self) -> bool:
         return not self.problems
 
 

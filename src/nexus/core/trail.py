@@ -68,8 +68,8 @@ class Link:
             number=self.number,
             at=text_time(self.at),
             action=self.action,
-            hash=self.hash.hex(),
             entry=None if self.content is None else entry_of(self.content),
+            proof={name: value.hex() if (value := getattr(self, name)) else None for name in BYTES},
         )
 
     @property

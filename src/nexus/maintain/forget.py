@@ -7,6 +7,7 @@ searches the files for what should no longer be there.
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,6 +15,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from ..core.access import administrator_grant
+from ..core.audit import ADMINISTRATOR, Entry
 from ..core.canonical import canonical_json
 from ..core.derive import tells_of_time
 from ..core.errors import InvalidInput, NotFound
@@ -54,6 +56,7 @@ class Target:
     events: tuple[Event, ...] = ()
     memories: tuple[Memory, ...] = ()
     stones: tuple[tuple[str, str], ...] = ()
+    names: tuple[str, ...] = ()  # what goes out of the audit, too
 
 
 def user_target(store: Store, workspace: WorkspaceId, user: str) -> Target:
@@ -61,13 +64,15 @@ def user_target(store: Store, workspace: WorkspaceId, user: str) -> Target:
     check_name(user, "the user")
     everything = store.ledger.find(administrator_grant(workspace))
     theirs = tuple(e for e in everything if user in (e.speaker, e.scope.owner))
-    return Target(f"user {user}", theirs, stones=(("user", digest("user", user)),))
+    stone = ("user", digest("user", user))
+    return Target(f"user {user}", theirs, stones=(stone,), names=(user,))
 
 
 def scope_target(store: Store, workspace: WorkspaceId, scope: Scope) -> Target:
     grant = administrator_grant(workspace).within([scope])
     stone = ("scope", digest("scope", str(scope)))
-    return Target(str(scope), tuple(store.ledger.find(grant)), stones=(stone,))
+    events = tuple(store.ledger.find(grant))
+    return Target(str(scope), events, stones=(stone,), names=(str(scope),))
 
 
 def event_target(store: Store, workspace: WorkspaceId, id: str) -> Target:
@@ -109,9 +114,13 @@ def forget(store: Store, workspace: WorkspaceId, target: Target, *, now: datetim
     ties = [*event_ids, *doomed, *(stone.digest for stone in stones)]
     pieces = list(_pieces(store, workspace, events.values(), doomed.values()))
     pieces += _pieces_of_windows(store.window.tied_to(workspace, ties))
-    erased = store.eraser.erase(
-        workspace, events=event_ids, memories=list(doomed), tombstones=stones
-    )
+    recorded = store.audit.naming(workspace, target.names) if target.names else {}
+    pieces += _pieces_of_audit(recorded.values())
+    store.audit.blank(workspace, list(recorded))
+    with store.recording(workspace, _entry(target, now, len(doomed), len(recorded))):
+        erased = store.eraser.erase(
+            workspace, events=event_ids, memories=list(doomed), tombstones=stones
+        )
     others = _other_sources(store, workspace, doomed, {*event_ids, *named})
     again = store.queue.requeue(workspace, others, now=now)
     _stand_in_again(store, workspace, doomed.values())
@@ -191,6 +200,28 @@ def _pieces_of_windows(items: Iterable[WindowItem]) -> list[bytes]:
     texts = sorted({text for item in items for text in _texts_in([item.key, item.value])})
     samples = [piece for text in texts for piece in _cut(text)]
     return samples[:: len(samples) // MOST_PIECES + 1]
+
+
+def _pieces_of_audit(contents: Iterable[str]) -> list[bytes]:
+    """Samples of questions and names in entries that are to go."""
+    told = [json.loads(content) for content in contents]
+    texts = {name for each in told for name in each["people"]}
+    texts |= {each["detail"].get("question", "") for each in told}
+    samples = [piece for text in sorted(texts) for piece in _cut(text)]
+    return samples[:: len(samples) // MOST_PIECES + 1]
+
+
+def _entry(target: Target, now: datetime, memories: int, recorded: int) -> Entry:
+    """What is recorded of it: no name and no word, but for the digests that tombstones have."""
+    ids = [what for _, what in target.stones] or [event.id for event in target.events]
+    detail: dict[str, Json] = {
+        "what": target.what.partition(" ")[0].partition(":")[0],
+        "ids": list(ids),
+        "events": len(target.events),
+        "memories": memories,
+        "audit": recorded,
+    }
+    return Entry(at=now, action="forget", actor=ADMINISTRATOR, detail=detail)
 
 
 def _texts_in(value: Json) -> Iterator[str]:

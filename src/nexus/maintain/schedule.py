@@ -39,6 +39,7 @@ class Tools:
 
     episodes: Callable[[], Episodes] | None  # None: they are told only when somebody asks
     idle: timedelta  # until a place's window is empty
+    retention_days: int  # of the audit; 0: for ever
 
 
 def schedule(store: Store, settings: Maintaining, tools: Tools) -> dict[str, Planned]:
@@ -57,6 +58,11 @@ def _planned(store: Store, settings: Maintaining, tools: Tools) -> Iterator[Plan
         (every.promote, "promote", partial(_promote, store, strength)),
         (every.decay, "decay", partial(_decay, store, strength)),
         (every.cleanup, "cleanup", partial(_cleanup, store, (tools.idle, strength.idle_days))),
+        (
+            every.audit_partitions,
+            "audit_partitions",
+            partial(_audit_partitions, store, tools.retention_days),
+        ),
     ):
         yield from _every(minutes, name, run, on_news=False)
 
@@ -121,3 +127,11 @@ def _cleanup(
 
     idle, days = over_after  # of windows, and of conversations
     return cleanup(store, workspace, now=now, cursor=cursor, idle=idle, idle_days=days)
+
+
+def _audit_partitions(
+    store: Store, retention_days: int, workspace: WorkspaceId, now: datetime, cursor: Json
+) -> Step:
+    from .trail import keep_days  # noqa: PLC0415
+
+    return keep_days(store, workspace, now=now, cursor=cursor, retention_days=retention_days)

@@ -19,6 +19,7 @@ class Intervals:
     promote: float = 60.0  # seed 004, as the next two
     decay: float = 24 * 60.0
     cleanup: float = 24 * 60.0
+    audit_partitions: float = 24 * 60.0  # seed 004
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,23 +12,13 @@ R = TypeVar("R")
 
 
 class Along(threading.local, Generic[S]):
-    """Checks before each writing of this thread, and notes that its next one takes along."""
+    """Notes that the next writing of this thread takes along."""
 
     def __init__(self) -> None:
-        self.checks: list[Callable[[S], None]] = []
         self.notes: list[Callable[[S], None]] = []
 
     def __bool__(self) -> bool:
-        return bool(self.checks or self.notes)
-
-    @contextmanager
-    def checking(self, check: Callable[[S], None]) -> Iterator[None]:
-        """Every writing inside does this first; if it raises, nothing is written."""
-        self.checks.append(check)
-        try:
-            yield
-        finally:
-            self.checks.remove(check)
+        return bool(self.notes)
 
     @contextmanager
     def noting(self, note: Callable[[S], None]) -> Iterator[None]:
@@ -42,11 +32,9 @@ class Along(threading.local, Generic[S]):
 
     def around(self, work: Callable[[S], R]) -> Callable[[S], R]:
         """The work with all of this; call `taken` once it is committed."""
-        checks, notes = tuple(self.checks), tuple(self.notes)
+        notes = tuple(self.notes)
 
         def together(session: S) -> R:
-            for check in checks:
-                check(session)
             value = work(session)
             for note in notes:
                 note(session)

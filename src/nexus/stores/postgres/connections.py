@@ -143,6 +143,10 @@ class Connections:
             self._commit(session)
         except AGAIN as error:
             raise Again from error
+        except errors.CheckViolation as error:
+            if error.diag.constraint_name is not None:
+                raise
+            raise Again from error  # a partition was made for this row while it was on its way
         except psycopg.OperationalError as error:
             if connection.closed:
                 raise Again from error

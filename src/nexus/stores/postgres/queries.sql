@@ -1292,6 +1292,9 @@ UPDATE audit SET content = NULL, salt = NULL
  WHERE audit.workspace = given.workspace AND audit.number = given.number
    AND content IS NOT NULL;
 
+-- oldest_audit --
+SELECT day::text FROM audit WHERE workspace = %(workspace)s ORDER BY number LIMIT 1;
+
 -- old_audit --
 -- Those before the first of a day that is kept.
 SELECT number, day::text, hash FROM audit

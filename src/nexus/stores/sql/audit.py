@@ -106,7 +106,14 @@ class SqlAudit:
             session.run("drop_audit", {"workspace": number, "through": anchors[-1].last})
             return len(old)
 
-        return self._connections.write(retain)
+        return self._connections.write(retain) if self._is_older(workspace, before) else 0
+
+    def _is_older(self, workspace: WorkspaceId, before: date) -> bool:
+        """Whether there is anything to drop: asked daily of every workspace, and seldom so."""
+        with self._connections.reading() as session:
+            bound = {"workspace": known_workspace(session, workspace)}
+            row = session.run("oldest_audit", bound).fetchone()
+        return row is not None and row[0] < before.isoformat()
 
     def prepare(self, *, today: date, ahead: int, before: date | None = None) -> dict[str, int]:
         del today, ahead, before  # one table holds every day

@@ -1032,6 +1032,9 @@ SELECT number, content FROM audit WHERE workspace = :workspace AND content IS NO
 UPDATE audit SET content = NULL, salt = NULL
  WHERE workspace = ? AND number = ? AND content IS NOT NULL;
 
+-- oldest_audit --
+SELECT day FROM audit WHERE workspace = :workspace ORDER BY number LIMIT 1;
+
 -- old_audit --
 -- Those before the first of a day that is kept.
 SELECT number, day, hash FROM audit

@@ -507,9 +507,12 @@ BEGIN
     FOR part IN
         SELECT c.relname FROM pg_inherits AS i JOIN pg_class AS c ON c.oid = i.inhrelid
          WHERE i.inhparent = 'nexus.audit'::regclass AND c.relname ~ '^audit_\d{8}$'
-           AND to_date(substr(c.relname, 7), 'YYYYMMDD') < least(before, today - 1)
+           AND to_date(substr(c.relname, 7), 'YYYYMMDD') < before
     LOOP
         EXECUTE format('SELECT NOT EXISTS (SELECT 1 FROM %I)', part) INTO is_empty;
+        CONTINUE WHEN NOT is_empty;
+        LOCK TABLE ONLY audit IN ACCESS EXCLUSIVE MODE;  -- whoever is just writing comes first,
+        EXECUTE format('SELECT NOT EXISTS (SELECT 1 FROM %I)', part) INTO is_empty;  -- and counts
         IF is_empty THEN
             EXECUTE format('DROP TABLE %I', part);
             dropped := dropped + 1;

@@ -1,0 +1,232 @@
+"""Somebody changes the audit behind our back, and `verify` notices.
+
+Who can write the database can also write a whole trail anew, hashes and all. That is noticed by
+a key the writer does not have, or by a head that was kept elsewhere, and by nothing else.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from nexus.core.chain import GENESIS
+from nexus.core.trail import Link, entry_of, linked
+from nexus.stores.sqlite.store import SqliteStore
+from nexus.testing.samples import ACME, NOON, OTHER
+from nexus.testing.suites.audit import DAY, KEY, done
+
+Tamper = Callable[[sqlite3.Connection], None]
+COLUMNS = "number, at, action, content, salt, commitment, hash, seal"
+LAST = 8
+
+
+def sql(*statements: str) -> Tamper:
+    def tamper(file: sqlite3.Connection) -> None:
+        for statement in statements:
+            assert file.execute(statement).rowcount > 0, statement
+
+    return tamper
+
+
+def links(file: sqlite3.Connection) -> list[Link]:
+    rows = file.execute(f"SELECT {COLUMNS} FROM audit WHERE workspace = 1 ORDER BY number")
+    return [Link(**dict(zip(COLUMNS.split(", "), row, strict=True))) for row in rows]
+
+
+def rewrite(file: sqlite3.Connection, kept: Sequence[Link], *, end: bool = True) -> None:
+    """Put this trail in the place of the one that is there, and its end with it."""
+    file.execute("DELETE FROM audit WHERE workspace = 1")
+    for each in kept:
+        values = (1, each.day, *(getattr(each, name) for name in COLUMNS.split(", ")))
+        marks = ", ".join("?" * len(values))
+        file.execute(f"INSERT INTO audit (workspace, day, {COLUMNS}) VALUES ({marks})", values)
+    if end:
+        last = kept[-1]
+        sets = "UPDATE workspaces SET audited = ?, trail = ? WHERE workspace = 1"
+        file.execute(sets, (last.number, last.hash))
+
+
+def forge_an_edit(file: sqlite3.Connection) -> None:
+    """A careful forger also renews the commitment, but not every hash after it."""
+    there = links(file)
+    (forged,) = linked(4, there[3].hash, [done("share", 2, actor="somebody")], None)
+    rewrite(file, [*there[:4], replace(forged, hash=there[4].hash), *there[5:]])
+
+
+def insert(file: sqlite3.Connection) -> None:
+    """One more entry, properly linked; only the workspace's own end does not know of it."""
+    there = links(file)
+    rewrite(file, [*there, *linked(LAST, there[-1].hash, [done("share", 4)], None)], end=False)
+
+
+def insert_in_the_middle(file: sqlite3.Connection) -> None:
+    there = links(file)
+    extra = linked(4, there[3].hash, [done("share", 2)], None)
+    moved = [replace(each, number=each.number + 1) for each in there[4:]]
+    rewrite(file, [*there[:4], *extra, *moved])
+
+
+def reorder(file: sqlite3.Connection) -> None:
+    there = links(file)
+    third, fourth = replace(there[3], number=3), replace(there[2], number=4)
+    rewrite(file, [*there[:2], third, fourth, *there[4:]])
+
+
+def fork(file: sqlite3.Connection) -> None:
+    """Another end from the fifth entry on; the workspace knows the first one."""
+    there = links(file)
+    branch = linked(5, there[4].hash, [done("share", 3)] * 3, None)
+    rewrite(file, [*there[:5], *branch], end=False)
+
+
+def drop(days: str) -> Tamper:
+    return sql(f"DELETE FROM audit WHERE workspace = 1 AND day {days}")
+
+
+# Anybody notices these.
+MUTATIONS: dict[str, Tamper] = {
+    "edit: a word": sql(
+        "UPDATE audit SET content = replace(content, 'scribe', 'nobody')"
+        " WHERE workspace = 1 AND number = 5"
+    ),
+    "edit: with its commitment": forge_an_edit,
+    "edit: the action": sql("UPDATE audit SET action = 'x' WHERE workspace = 1 AND number = 5"),
+    "edit: the time": sql(
+        "UPDATE audit SET at = replace(at, 'T12', 'T13') WHERE workspace = 1 AND number = 5"
+    ),
+    "edit: of an erased one, too": sql(
+        "UPDATE audit SET at = replace(at, 'T12', 'T13') WHERE workspace = 1 AND number = 2"
+    ),
+    "delete": sql("DELETE FROM audit WHERE workspace = 1 AND number = 5"),
+    "delete: an erased one": sql("DELETE FROM audit WHERE workspace = 1 AND number = 2"),
+    "insert: at the end": insert,
+    "insert: in the middle": insert_in_the_middle,
+    "reorder": reorder,
+    "tail cut": sql("DELETE FROM audit WHERE workspace = 1 AND number > 6"),
+    "tail cut: and the length": sql(
+        "DELETE FROM audit WHERE workspace = 1 AND number > 6",
+        "UPDATE workspaces SET audited = 6 WHERE workspace = 1",
+    ),
+    "segment drop: the oldest days": drop("< '2026-01-03'"),
+    "segment drop: a day in the middle": drop("= '2026-01-02'"),
+    "segment drop: all days": drop("> ''"),
+    "fork": fork,
+    "re-genesis: an end that nothing leads to": sql(
+        "UPDATE workspaces SET trail = zeroblob(32) WHERE workspace = 1"
+    ),
+    "from another workspace": sql(
+        "DELETE FROM audit WHERE workspace = 1 AND number = 1",
+        "UPDATE audit SET workspace = 1 WHERE workspace = 2",
+    ),
+}
+
+
+def cut_with_its_end(file: sqlite3.Connection) -> None:
+    rewrite(file, links(file)[:6])
+
+
+def fork_with_its_end(file: sqlite3.Connection) -> None:
+    there = links(file)
+    rewrite(file, [*there[:5], *linked(5, there[4].hash, [done("share", 3)] * 3, None)])
+
+
+def begin_anew(file: sqlite3.Connection) -> None:
+    """The whole trail once more, without one of its entries."""
+    entries = [entry_of(each.content) for each in links(file) if each.content]
+    rewrite(file, linked(0, GENESIS, entries[:-1], None))
+
+
+def pretend_retention(file: sqlite3.Connection) -> None:
+    """Drop days and record it, as we would."""
+    there = links(file)
+    last = {"day": there[3].day, "first": 1, "last": 4, "hash": there[3].hash.hex()}
+    detail = {"before": "2026-01-03", "through": 4, "days": [last]}
+    told = done("retention", 4, actor="worker", detail=detail)
+    rewrite(file, [*there[4:], *linked(LAST, there[-1].hash, [told], None)])
+
+
+# Only these notice what was done with care.
+CAREFUL: dict[str, tuple[Tamper, set[str]]] = {
+    "tail cut": (cut_with_its_end, {"anchor"}),
+    "fork": (fork_with_its_end, {"anchor", "key"}),
+    "re-genesis": (begin_anew, {"anchor", "key"}),
+    "segment drop": (pretend_retention, {"key"}),
+}
+
+
+def filled(path: Path, key: bytes | None = None) -> str:
+    """Two entries on each of four days, one of them erased; the head of the trail."""
+    with closing(SqliteStore(path)) as store:
+        store.audit.configure(writes=True, key=key)
+        for day in range(4):
+            store.audit.append(ACME, [done("share", day), done("recall", day, people=("bob",))])
+        store.audit.append(OTHER, [done()])
+        store.audit.blank(ACME, [2])
+        report = store.audit.verify(ACME)
+        assert report.sound
+        return report.head
+
+
+def problems(path: Path, key: bytes | None = None, anchor: str | None = None) -> tuple[str, ...]:
+    with closing(SqliteStore(path)) as store:
+        store.audit.configure(writes=True, key=key)
+        return store.audit.verify(ACME, anchor=anchor).problems
+
+
+@pytest.mark.requirement("E27")
+@pytest.mark.parametrize("mutation", MUTATIONS)
+def test_a_change_behind_our_back_is_noticed(mutation: str, tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    filled(path)
+
+    with closing(sqlite3.connect(path)) as file, file:
+        MUTATIONS[mutation](file)
+
+    assert problems(path)
+
+
+@pytest.mark.requirement("E27")
+@pytest.mark.parametrize("mutation", CAREFUL)
+def test_what_is_done_with_care_needs_a_key_or_a_head_kept_elsewhere(
+    mutation: str, tmp_path: Path
+) -> None:
+    """The documentation says which: it must not promise more, or less."""
+    tamper, noticed_by = CAREFUL[mutation]
+    found = {}
+    for name, key in (("nothing", None), ("key", KEY), ("anchor", None)):
+        path = tmp_path / f"{name}.db"
+        head = filled(path, key)
+        with closing(sqlite3.connect(path)) as file, file:
+            tamper(file)
+        found[name] = problems(path, key, head if name == "anchor" else None)
+
+    assert {name for name, noticed in found.items() if noticed} == noticed_by
+
+
+@pytest.mark.requirement("E28")
+def test_retention_and_erasure_are_no_tampering(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    head = filled(path, KEY)
+    with closing(SqliteStore(path)) as store:
+        store.audit.configure(writes=True, key=KEY)
+        now = NOON + timedelta(days=4)
+        store.audit.retain(ACME, before=(NOON + 2 * DAY).date(), now=now)
+        store.audit.blank(ACME, [5, 6])
+
+    assert problems(path, KEY) == ()
+    assert problems(path, KEY, head) == ()
+
+
+def test_tampering_names_the_place(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    filled(path)
+    with closing(sqlite3.connect(path)) as file, file:
+        MUTATIONS["edit: a word"](file)
+
+    assert problems(path) == ("entry 5 was changed",)

@@ -1,0 +1,244 @@
+"""The trail of a team: who did and asked what, from where; and what is left when one goes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conftest import Clock, Open
+from tests.stories.conftest import Team, make_team
+
+from nexus import Nexus, Workspace
+from nexus.auditing import MOST_WAITING
+from nexus.config import AuditSettings, Settings
+from nexus.core.audit import Entry
+from nexus.recall.query import Search
+from nexus.stores.sqlite.store import SqliteStore
+
+Opened = Callable[..., Team]
+QUESTION = "Which database did we choose for the ledger?"
+
+
+@pytest.fixture
+def opened(open_nexus: Open, clock: Clock) -> Opened:
+    """A team at a level of the audit."""
+
+    def opened(level: str, store: object = ":memory:", **more: Any) -> Team:
+        audit = AuditSettings(level=level, **more.pop("audit", {}))
+        return make_team(open_nexus(store, settings=Settings(audit=audit, **more)), clock)
+
+    return opened
+
+
+def entries(workspace: Workspace, action: str) -> list[Entry]:
+    return [each.entry for each in workspace.audit(action=action) if each.entry]
+
+
+def told(workspace: Workspace) -> list[str]:
+    """What was done, without what is recorded about settings."""
+    return [each.action for each in workspace.audit() if each.action != "settings"]
+
+
+@pytest.mark.requirement("E27")
+@pytest.mark.parametrize(
+    ("level", "recorded"),
+    [
+        ("off", []),
+        ("writes", ["forget"]),
+        ("reads", ["forget", "get", "recall"]),
+        ("verbose", ["forget", "get", "recall"]),
+    ],
+)
+def test_a_level_says_what_is_recorded(opened: Opened, level: str, recorded: list[str]) -> None:
+    team = opened(level)
+    receipts = team.tell_the_week()
+
+    found = team.room.recall(QUESTION)
+    team.room.get(found[0].memory.id)
+    team.workspace.forget(event=receipts["retro"])
+
+    assert told(team.workspace) == recorded
+    assert team.workspace.verify_audit().sound
+
+
+@pytest.mark.requirement("E27", "E2")
+def test_a_read_says_who_asked_from_where_and_how_much_came_from_elsewhere(opened: Opened) -> None:
+    team = opened("reads")
+    team.tell_the_week()
+    team.alices.set_fact("user", "tea", "green, no sugar")
+
+    team.alices.recall("Which tea, and what do I ask for on Friday?")
+
+    (entry,) = entries(team.workspace, "recall")
+    assert (entry.actor, entry.place) == ("scribe", str(team.alices.scope(None)))
+    assert entry.people == ("alice",)
+    counted = dict(entry.detail["scopes"])  # type: ignore[arg-type]
+    assert counted.keys() == {"user:alice", str(team.alices.scope(None))}
+    assert entry.detail["elsewhere"] == counted["user:alice"] > 0
+    assert entry.detail["results"] == sum(counted.values())
+    assert entry.detail["ms"] > 0  # type: ignore[operator]
+    assert "question" not in entry.detail
+    assert len(str(entry.detail["question_digest"])) == 32
+
+
+@pytest.mark.requirement("E27")
+def test_questions_are_kept_in_their_words_only_where_all_is_told_and_never_with_secrets(
+    opened: Opened,
+) -> None:
+    team = opened("verbose")
+    team.tell_the_week()
+
+    team.room.recall("Is AKIAIOSFODNN7EXAMPLE the key of the ledger?")
+    team.room.compose(QUESTION)
+
+    (asked,) = entries(team.workspace, "recall")
+    assert asked.detail["question"] == "Is [redacted: api key] the key of the ledger?"
+    (composed,) = entries(team.workspace, "compose")
+    assert composed.detail["question"] == QUESTION
+    assert composed.detail["results"] > 0  # type: ignore[operator]
+
+
+@pytest.mark.requirement("E27")
+def test_what_is_not_found_is_recorded_too_and_a_call_inside_a_call_is_not(opened: Opened) -> None:
+    team = opened("reads")
+    team.tell_the_week()
+
+    with pytest.raises(LookupError):
+        team.room.fact("workspace", "colour")
+
+    (missed,) = entries(team.workspace, "fact")
+    assert missed.detail["error"] == "NotFound"
+    assert told(team.workspace) == ["fact"]  # it asks for facts itself
+
+
+@pytest.mark.requirement("E28")
+def test_the_settings_in_force_are_recorded_once_and_without_secrets(
+    opened: Opened, tmp_path: Path
+) -> None:
+    secret = "sk-not-for-anybodys-eyes"
+    search = Search(default_threshold=0.25, reranker_api_key=secret, reranker_url="http://there")
+    for threshold in (0.25, 0.25, 0.5):
+        team = opened(
+            "writes", tmp_path / "m.db", search=replace(search, default_threshold=threshold)
+        )
+        team.workspace.export(StringIO())
+        team.workspace.export(StringIO())
+
+    snapshots = entries(team.workspace, "settings")
+    thresholds = [each.detail["search"]["default_threshold"] for each in snapshots]  # type: ignore[index,call-overload]
+    named = [each.detail["settings"] for each in entries(team.workspace, "export")]
+    assert thresholds == [0.5, 0.25]
+    assert named == [named[0]] * 2 + [named[-1]] * 4
+    assert named[0] != named[-1]
+    assert secret not in json.dumps([dict(each.detail) for each in snapshots])
+
+
+@pytest.mark.requirement("E27")
+def test_what_an_administrator_does_is_recorded_with_counts(opened: Opened) -> None:
+    team = opened("writes")
+    team.tell_the_week()
+    archive = StringIO()
+
+    team.workspace.export(archive)
+    archive.seek(0)
+    team.workspace.import_(archive)
+    team.workspace.retry_jobs()
+    team.workspace.forget(user="bob")
+
+    assert told(team.workspace) == ["forget", "retry", "import", "export"]
+    (came,) = entries(team.workspace, "import")
+    assert (came.actor, came.detail["events"], came.detail["repeated"]) == ("administrator", 0, 6)
+    (gone,) = entries(team.workspace, "forget")
+    assert (gone.detail["what"], gone.detail["events"]) == ("user", 3)
+
+
+@pytest.mark.requirement("E27", "X6")
+def test_who_is_forgotten_leaves_the_audit_and_its_chain_holds(
+    opened: Opened, tmp_path: Path
+) -> None:
+    """Their questions and their names go; that something was asked, and when, stays."""
+    team = opened("verbose", tmp_path / "memory.db", audit={"key": "0123456789abcdef"})
+    team.tell_the_week()
+    team.alices.recall("When shall I ask Bartholomew for a raise of wages?")
+    team.bobs.recall("Does Alice know about my operation in the hospital?")
+    team.bobs.recall("Is the malice of the ledger known to anybody here?")
+    before = team.workspace.verify_audit()
+
+    report = team.workspace.forget(user="alice")
+
+    after = team.workspace.verify_audit(anchor=before.head)
+    assert (report.residue, after.problems) == (0, ())
+    assert (after.entries, after.erased) == (before.entries + 1, 2)
+    assert after.sealed == after.entries
+    assert [each.detail["question"] for each in entries(team.workspace, "recall")] == [
+        "Is the malice of the ledger known to anybody here?"
+    ]
+    files = b"".join(file.read_bytes() for file in tmp_path.glob("memory.db*")).lower()
+    assert b"bartholomew" not in files
+    assert b"hospital" not in files
+    assert b"malice of the ledger" in files
+
+
+@pytest.mark.requirement("E27")
+def test_reads_are_written_together_and_never_too_many_wait(opened: Opened, tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    team = opened("reads", path)
+    team.tell_the_week()
+    team.room.recent()
+    with closing(SqliteStore(path)) as beside:
+        administrator = team.workspace.administrator
+        assert beside.audit.find(administrator, limit=1) == []  # nobody waits for it
+
+        for _ in range(MOST_WAITING):
+            team.room.recent()
+        kept = beside.audit.find(administrator, action="recent", limit=10_000)
+        assert len(kept) == MOST_WAITING
+
+        assert len(team.workspace.audit(action="recent", limit=10_000)) == MOST_WAITING + 1
+
+
+@pytest.mark.requirement("E27")
+def test_reads_wait_while_the_store_is_away(opened: Opened, tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "m.db")
+    team = opened("reads", store)
+    team.tell_the_week()
+    team.room.recent()
+    auditor = team.room._parts.audit
+    store.close()
+
+    auditor.flush()
+
+    assert len(auditor._waiting) == 1
+
+
+@pytest.mark.requirement("E27")
+def test_what_was_told_stands_between_what_was_done(opened: Opened, clock: Clock) -> None:
+    team = opened("writes")
+    first = team.room.observe("alice", "Tea is at four.")
+    clock.advance(minutes=1)
+    team.workspace.export(StringIO())
+    clock.advance(minutes=1)
+    team.room.observe("bob", "Fine.")
+
+    found = team.workspace.audit(events=True)
+
+    assert [each.action for each in found] == ["message", "export", "settings", "message"]
+    assert found[-1].entry is not None
+    assert found[-1].entry.detail == {"event": first.event_id}  # and no words
+
+
+@pytest.mark.requirement("E27")
+def test_nobody_sees_the_audit_of_another_workspace(opened: Opened) -> None:
+    team = opened("verbose")
+    team.tell_the_week()
+    team.alices.recall(QUESTION)
+    nexus = Nexus(team.room._parts)
+
+    assert nexus.workspace("globex").audit(events=True) == []
+    assert nexus.workspace("globex").verify_audit().entries == 0
