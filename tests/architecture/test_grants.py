@@ -78,6 +78,7 @@ NOT_READS = {
     "ledger.append": "writes",
     "ledger.used": "the administrator's: numbers",
     "ledger.verify": "the administrator's: tells numbers and no content",
+    "queue.renew": "writes, for the worker",
     "queue.finish": "writes, for the worker",
     "queue.fail": "writes, for the worker",
     "queue.requeue": "writes, for the worker",

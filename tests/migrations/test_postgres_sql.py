@@ -144,7 +144,7 @@ def test_a_query_about_records_is_bound_to_a_workspace(name: str) -> None:
         r"|tombstones|spending|window_items|outbox)\b",
         sql,
     )
-    bound = ("%(workspace)s", "(r ->> 0)::bigint", "chosen.workspace")
+    bound = ("%(workspace)s", "(r ->> 0)::bigint", "chosen.workspace", "wanted.home")
 
     assert not reads or name in session.EVERYBODYS or any(each in sql for each in bound)
 

@@ -17,10 +17,9 @@ from typing import Any, Protocol
 
 from .access import Grant
 from .ids import WorkspaceId
+from .leases import LEASE, Lease
 
 Json = Any  # what JSON can hold
-LOST = "whoever did it ended without a word"  # the error of work that nobody ended
-LEASE = timedelta(seconds=30)  # for how long work belongs to whoever took it; it is renewed
 
 
 class Priority(IntEnum):
@@ -29,20 +28,6 @@ class Priority(IntEnum):
     SOON = 0
     USUAL = 1
     LATER = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Lease:
-    """That a piece of work is ours for a while.
-
-    `fence` grows each time somebody takes the work. A store compares it in the transaction of a
-    write: whoever was away longer than the lease, and comes back, writes nothing any more.
-    """
-
-    workspace: WorkspaceId
-    kind: str  # "event" | "job"
-    of: tuple[int | str, ...]  # which one; only its store reads this
-    fence: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

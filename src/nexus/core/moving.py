@@ -35,6 +35,7 @@ class Shelf(StrEnum):
     SPENDING = "spending"
     WINDOW = "window"
     WORK = "work"
+    JOBS = "jobs"
     AUDIT = "audit"
 
 
@@ -126,6 +127,7 @@ class Work:
     due_at: str
     attempts: int
     error: str | None
+    priority: int = 0
 
     @property
     def line(self) -> str:
@@ -133,6 +135,33 @@ class Work:
 
     @classmethod
     def of(cls, line: str) -> Work:
+        return cls(**json.loads(line))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MovedJob:
+    """A job of the workspace as it stands, but for who does it right now."""
+
+    name: str
+    key: str
+    every_seconds: float | None
+    on_news: bool
+    priority: int
+    due_at: str | None
+    attempts: int
+    error: str | None
+    dead: bool
+    cursor: str | None
+    last_run_at: str | None
+    seconds: float
+    counts: str
+
+    @property
+    def line(self) -> str:
+        return canonical_json(asdict(self))
+
+    @classmethod
+    def of(cls, line: str) -> MovedJob:
         return cls(**json.loads(line))
 
 

@@ -21,7 +21,8 @@ from .candidate import Candidate
 from .erasing import Eraser
 from .filters import Filter
 from .ids import WorkspaceId
-from .jobs import Jobs, Lease
+from .jobs import Jobs
+from .leases import Lease
 from .ledger import Ledger
 from .metrics import CacheUse
 from .queue import Queue

@@ -28,19 +28,34 @@ class Queue(Protocol):
         failed: bool = False,
         step: Stage | None = None,
     ) -> list[Task]:
-        """Lease the oldest due work; of this grant, or (the worker's own call) of everything.
+        """Lease the oldest due work; of this grant, or (the worker's own call) of everybody.
 
-        Of any step, or of one. Somebody who waits also takes what another one has `leased`, or
-        what `failed` and is backing off. Doing work twice is harmless; a lease saves effort.
+        Of any step, or of one. Of everybody, some is taken of each workspace in turn, so that none
+        waits for another. What is said now comes before history that was brought along, and each
+        in the order it was written; of a place and step, one worker at a time has anything. Work
+        that somebody took and did not end in time is due again, with an attempt more.
+
+        Somebody who waits also takes what another one has `leased`, or what `failed` and is
+        backing off, and no lease. What was given up is taken by nobody before `retry`.
         """
         ...
 
-    def finish(self, tasks: Sequence[Task], *, reached: Stage, now: datetime) -> None:
-        """These events have come this far: on to the next step, or out of the queue."""
+    def renew(self, tasks: Sequence[Task], *, now: datetime) -> list[Task]:
+        """Hold these for longer; those that are still ours."""
         ...
 
-    def fail(self, tasks: Sequence[Task], *, error: str, retry_at: datetime) -> None:
-        """This step did not work; keep why, and when to try again."""
+    def finish(self, tasks: Sequence[Task], *, reached: Stage, now: datetime) -> None:
+        """These events have come this far: on to the next step, or out of the queue.
+
+        What was leased must still be ours; the rest is left alone.
+        """
+        ...
+
+    def fail(self, tasks: Sequence[Task], *, error: str, retry_at: datetime | None) -> None:
+        """This step did not work; keep why, and when to try again.
+
+        None: it is a dead letter. It stays to be seen, and waits for `retry`.
+        """
         ...
 
     def requeue(self, workspace: WorkspaceId, event_ids: Sequence[str], *, now: datetime) -> int:

@@ -10,9 +10,11 @@ from functools import lru_cache
 from typing import Any, overload
 
 from .access import Label
+from .canonical import LATEST
 from .errors import InvalidInput
 from .highlight import highlights
 from .ids import WorkspaceId, digest
+from .leases import Lease
 from .scope import Scope
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
@@ -322,6 +324,8 @@ class Task:
     event: Event
     step: Stage  # the stage this work reaches
     attempts: int
+    error: str | None = None  # of the last attempt
+    lease: Lease | None = None  # None: somebody waits for it, and takes it from nobody
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -373,6 +377,11 @@ class Waiting:
     attempts: int
     error: str | None  # of the last attempt
     due_at: datetime
+
+    @property
+    def dead(self) -> bool:
+        """It failed too often, and is not tried before somebody says so."""
+        return self.due_at >= LATEST
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,16 +6,19 @@ what was said is already found by its words, and its vectors follow.
 
 from __future__ import annotations
 
+import logging
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from ..core.access import Grant
 from ..core.derive import embedded_text
-from ..core.errors import NexusError, Unavailable
+from ..core.errors import LeaseLost, NexusError, Unavailable
+from ..core.heartbeat import HEARTBEAT
 from ..core.ids import WorkspaceId
+from ..core.leases import LOST
 from ..core.protocols import Embedder, Floats, Store
 from ..core.records import Draft, Memory, Stage, Task
 from ..core.telemetry import Telemetry
@@ -29,8 +32,12 @@ if TYPE_CHECKING:
 
 FIRST_RETRY = timedelta(seconds=1)
 LAST_RETRY = timedelta(minutes=5)
+SUSPECT = 2  # attempts; what failed so often is done alone, so that it takes nothing along
+MOST_ATTEMPTS = 8  # of what cannot be read; then somebody has to look at it
 SMALL_BATCH = 64  # for somebody who waits
 CATCH_UP_LIMIT = 512  # events a question waits for; what is beyond follows in the background
+
+log = logging.getLogger(__name__)
 
 
 class Learner:
@@ -62,8 +69,9 @@ class Learner:
         limit = self._indexing.batch_size
         step = None if self._every_turn else Stage.INDEXED
         tasks = self._store.queue.claim(None, now=self._clock(), limit=limit, step=step)
-        self._learn(tasks)
-        self._summarize(tasks)
+        usual = [task for task in tasks if task.attempts < SUSPECT]
+        for some in (usual, *([task] for task in tasks if task.attempts >= SUSPECT)):
+            self._do(some)
         return len(tasks)
 
     def catch_up(self, grant: Grant) -> int:
@@ -95,9 +103,40 @@ class Learner:
             failed = step is Stage.INDEXED
             while tasks := self._fresh(grant, tried, failed=failed, step=step):
                 tried.update(task.event.id for task in tasks)
-                self._learn(tasks)
-                self._summarize(tasks)
+                self._do(tasks)
         return self._store.queue.pending(grant)
+
+    def _do(self, tasks: Sequence[Task]) -> None:
+        """All of this that is still ours; what fails is put off, and holds nothing else up."""
+        queue, left = self._store.queue, list(tasks)
+        while left:
+            leases = [task.lease for task in left if task.lease]
+            try:
+                with self._store.holding(leases), HEARTBEAT.during(partial(self._renew, left)):
+                    self._learn(left)
+                    self._summarize(left)
+            except LeaseLost:  # somebody else did some of it meanwhile
+                left = queue.renew(left, now=self._clock())
+            except Unavailable:  # nothing can be done, and it is nobody's fault
+                raise
+            except Exception as error:
+                log.exception("could not be learned")
+                self._do_apart(left, error)
+                return
+            else:
+                return
+
+    def _do_apart(self, tasks: Sequence[Task], error: Exception) -> None:
+        """One of these cannot be learned; which one shows when each is tried alone."""
+        if len(tasks) == 1:
+            self._put_off(tasks, f"cannot be learned: {error!r}", most=MOST_ATTEMPTS)
+        for task in tasks if len(tasks) > 1 else ():
+            self._do([task])
+
+    def _renew(self, tasks: Sequence[Task]) -> None:
+        leased = [task for task in tasks if task.lease]
+        if leased:
+            self._store.queue.renew(leased, now=self._clock())
 
     def _summarize(self, tasks: Sequence[Task]) -> None:
         """Keep the summaries of places up to date; for a question that waits, composing does."""
@@ -125,6 +164,10 @@ class Learner:
 
     def _index(self, tasks: Sequence[Task]) -> None:
         """Passages, what the rules know, and vectors."""
+        lost = [task for task in tasks if task.error == LOST and task.attempts >= MOST_ATTEMPTS]
+        if lost:
+            self._fail(lost, LOST, None)
+            tasks = [task for task in tasks if task not in lost]
         healthy, memories = self._derive(tasks)
         reached = Stage.INDEXED if self._make_one_pass else Stage.DERIVED
         try:
@@ -176,7 +219,7 @@ class Learner:
         for event, drafts in self._drafter.read([task.event for task in tasks]):
             task = by_event[event.workspace, event.id]
             if isinstance(drafts, Exception):
-                self._put_off([task], f"cannot be read: {drafts!r}")
+                self._put_off([task], f"cannot be read: {drafts!r}", most=MOST_ATTEMPTS)
             else:
                 by_workspace[event.workspace] += drafts
                 healthy.append(task)
@@ -211,14 +254,16 @@ class Learner:
         for workspace, vectors in by_workspace.items():
             self._store.vectors.put(workspace, self._embedder.profile, vectors)
 
-    def _put_off(self, tasks: Sequence[Task], error: str) -> None:
+    def _put_off(self, tasks: Sequence[Task], error: str, *, most: int | None = None) -> None:
+        """Try again later; but after so `most` attempts only when somebody says so."""
         if not tasks:
             return
         longest = max(task.attempts for task in tasks)
         wait = min(FIRST_RETRY * 2 ** min(longest, 20), LAST_RETRY)
-        self._fail(tasks, error, self._clock() + wait)
+        dead = most is not None and longest + 1 >= most
+        self._fail(tasks, error, None if dead else self._clock() + wait)
 
-    def _fail(self, tasks: Sequence[Task], error: str, again: datetime) -> None:
+    def _fail(self, tasks: Sequence[Task], error: str, again: datetime | None) -> None:
         """Errors quote: what somebody said, or the key a provider refuses."""
         from ..core.secrets import redacted  # noqa: PLC0415  # its patterns load with the first
 

@@ -6,10 +6,13 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 
 from ..core.errors import InvalidInput, LeaseLost, Unavailable
+from ..core.heartbeat import HEARTBEAT
 from ..core.ids import WorkspaceId
-from ..core.jobs import LOST, Done, Job, NewJob
+from ..core.jobs import Done, Job, NewJob
+from ..core.leases import LOST
 from ..core.protocols import Store
 from .schedule import Planned
 
@@ -99,7 +102,8 @@ class Runner:
 
     def _timed(self, job: Job) -> Done:
         began = time.monotonic()
-        with self._store.holding([job.lease]):
+        keep = partial(self._keep, job)
+        with self._store.holding([job.lease]), HEARTBEAT.during(keep):
             step = self._planned[job.name].run(job.workspace, self._clock(), job.cursor)
         return Done(job=job, step=step, seconds=time.monotonic() - began)
 
@@ -107,6 +111,9 @@ class Runner:
         """When to try again; None: somebody has to look at it."""
         wait = min(FIRST_RETRY * 2 ** min(job.attempts, most), LAST_RETRY)
         return None if job.attempts + 1 >= most else self._clock() + wait
+
+    def _keep(self, job: Job) -> None:
+        self._store.jobs.keep([job], now=self._clock())
 
     def _fail(self, job: Job, error: str, retry_at: datetime | None) -> None:
         from ..core.secrets import redacted  # noqa: PLC0415  # its patterns load with the first

@@ -18,7 +18,7 @@ from ..core.audit import Entry
 from ..core.erasing import Eraser
 from ..core.graph import Graph
 from ..core.ids import WorkspaceId
-from ..core.jobs import Lease
+from ..core.leases import Lease
 from ..core.metrics import CacheUse
 from ..core.protocols import Store, Vectors
 from ..core.records import Erased, Memory, Tombstone

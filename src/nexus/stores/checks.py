@@ -59,3 +59,9 @@ def entered(spent: Spent) -> Spent:
     if min(spent.calls, spent.input_tokens, spent.output_tokens, spent.cost) < 0:
         raise InvalidInput(f"nothing costs less than nothing: {spent}")
     return replace(spent, at=day_of(spent.at))
+
+
+def shares(limit: int, many: int) -> list[int]:
+    """So much, divided among so many as evenly as can be; nobody has nothing."""
+    some = min(limit, many)
+    return [limit // some + (place < limit % some) for place in range(some)]

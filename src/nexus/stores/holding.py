@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from ..core.jobs import Lease
+from ..core.leases import Lease
 
 
 class Holding:

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import astuple, dataclass, field, replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -22,6 +22,7 @@ from ..core.access import Grant, Label, check_grant
 from ..core.audit import Entry
 from ..core.bm25 import K1, B, best_possible, inverse_frequency
 from ..core.candidate import Candidate
+from ..core.canonical import LATEST
 from ..core.chain import GENESIS, commitment, content_of, link, new_salt, same_content
 from ..core.codec import content_json
 from ..core.derive import (
@@ -40,7 +41,7 @@ from ..core.errors import Conflict, Forgotten, LeaseLost
 from ..core.filters import Filter, matches
 from ..core.graph import RecordsGraph
 from ..core.ids import WorkspaceId
-from ..core.jobs import Lease
+from ..core.leases import LEASE, LOST, Lease
 from ..core.links import shared_by
 from ..core.metrics import CacheUse
 from ..core.moving import Mover, check_administrator
@@ -69,7 +70,7 @@ from ..core.states import State, in_state, pinned, state_of
 from ..core.text import terms
 from ..core.uses import NewUse, Use, place_digest
 from .along import Along
-from .checks import DIGITS, check_vector, day_of, entered, ranked, recorded
+from .checks import DIGITS, check_vector, day_of, entered, ranked, recorded, shares
 from .holding import Holding
 from .inprocess_audit import InProcessAudit
 from .inprocess_jobs import InProcessJobs, JobRow
@@ -83,8 +84,6 @@ from .inprocess_uses import (
     used,
 )
 from .inprocess_window import InProcessWindow, erase_from_window
-
-LEASE = timedelta(seconds=30)
 
 
 @dataclass(slots=True)
@@ -109,6 +108,10 @@ class _Work:
     leased_until: datetime | None = None
     error: str | None = None
     fence: int = 0  # grows whenever somebody takes it
+    priority: int = 0  # 1: history that was brought along
+
+    def free(self, now: datetime) -> bool:
+        return self.leased_until is None or self.leased_until <= now
 
 
 @dataclass(slots=True)
@@ -291,6 +294,7 @@ class InProcessLedger(_Part):
             check_kept(quota, self._with(home, new, recorded_at), recorded_at)
         for event in new:
             self._write(home, event, recorded_at)
+            home.work[event.id].priority = int(isinstance(events[0], Event))
         return receipts
 
     def _with(self, home: _Workspace, new: Sequence[Event], now: datetime) -> Used:
@@ -399,6 +403,10 @@ def newest_first(records: Iterable[T]) -> list[T]:
 
 
 class InProcessQueue(_Part):
+    def __init__(self, state: _State) -> None:
+        super().__init__(state)
+        self._served = 0  # workspaces, since the first was served last
+
     @_locked
     def pending(self, grant: Grant) -> int:
         work = self._state.granted(grant).work
@@ -415,56 +423,88 @@ class InProcessQueue(_Part):
         failed: bool = False,
         step: Stage | None = None,
     ) -> list[Task]:
+        if grant is None:
+            return self._claim_of_each(now, limit, step)
+        home = self._state.granted(grant)
         due = [
             (event, work)
-            for home, event in self._candidates(grant)
-            if (work := home.work.get(event.id))
-            and (failed or work.due_at <= now or (grant is not None and not work.attempts))
-            and (leased or _is_free(work, now))
+            for event, work in _in_order(home, self._state.visible_events(grant))
+            if (failed or work.due_at <= now or not work.attempts)
+            and work.due_at < LATEST
             and step in (None, work.step)
         ]
-        if grant is None:
-            due.sort(key=lambda each: each[1].due_at)
-        for _, work in due[:limit] if not leased else ():
-            work.leased_until = now + LEASE
-        return [Task(event=e, step=work.step, attempts=work.attempts) for e, work in due[:limit]]
+        if leased:
+            return [_task(event, work) for event, work in due[:limit]]
+        return _leased(home, _free(home, due, now)[:limit], now)
 
-    def _candidates(self, grant: Grant | None) -> Iterator[tuple[_Workspace, Event]]:
-        if grant is not None:
-            home = self._state.granted(grant)
-            return ((home, event) for event in self._state.visible_events(grant))
-        return (
-            (home, event) for home in self._state.workspaces.values() for event in home.events()
-        )
+    def _claim_of_each(self, now: datetime, limit: int, step: Stage | None) -> list[Task]:
+        """Some of each workspace in which anything is due, beginning after the last one served."""
+        homes = list(self._state.workspaces.values())
+        due = []
+        for home in homes[self._served :] + homes[: self._served]:
+            ready = [
+                (event, work)
+                for event, work in _in_order(home, home.events())
+                if work.due_at <= now and step in (None, work.step)
+            ]
+            due += [(home, free)] if (free := _free(home, ready, now)) else []
+        if not due:
+            return []
+        turn = list(zip(due, shares(limit, len(due)), strict=False))
+        self._served = homes.index(turn[-1][0][0]) + 1
+        return [task for (home, free), n in turn for task in _leased(home, free[:n], now)]
+
+    @_locked
+    def renew(self, tasks: Sequence[Task], *, now: datetime) -> list[Task]:
+        held = []
+        for task in tasks:
+            work = self._work_of(task)
+            if task.lease and work and work.leased_until is not None:
+                work.leased_until = now + LEASE
+                held.append(task)
+        return held
+
+    def _work_of(self, task: Task) -> _Work | None:
+        """The work of a task, if it is where it was and nobody has taken it since."""
+        work = self._state.of(task.event.workspace).work.get(task.event.id)
+        if work is None or work.step is not task.step:
+            return None
+        return work if not task.lease or work.fence == task.lease.fence else None
 
     @_written
     def finish(self, tasks: Sequence[Task], *, reached: Stage, now: datetime) -> None:
         for task in tasks:
-            work = self._state.of(task.event.workspace).work
-            current = work.get(task.event.id)
-            if not current or current.step is not task.step:
+            work = self._work_of(task)
+            if not work:
                 continue
+            left = self._state.of(task.event.workspace).work
             if reached is Stage.INDEXED:
-                work[task.event.id] = _Work(task.event.id, Stage.DERIVED, now)
+                left[task.event.id] = replace(
+                    work, step=Stage.DERIVED, due_at=now, attempts=0, leased_until=None, error=None
+                )
             else:
-                del work[task.event.id]
+                del left[task.event.id]
         for workspace in {task.event.workspace for task in tasks}:
             for job in self._state.of(workspace).jobs.values():
                 job.wake(now)
+        self._state.holding.let_go(task.lease for task in tasks if task.lease)
 
     @_written
-    def fail(self, tasks: Sequence[Task], *, error: str, retry_at: datetime) -> None:
+    def fail(self, tasks: Sequence[Task], *, error: str, retry_at: datetime | None) -> None:
         for task in tasks:
-            work = self._state.of(task.event.workspace).work.get(task.event.id)
-            if work and work.step is task.step:
+            if work := self._work_of(task):
                 work.attempts += 1
-                work.error, work.due_at, work.leased_until = error, retry_at, None
+                work.error, work.due_at, work.leased_until = error, retry_at or LATEST, None
+        self._state.holding.let_go(task.lease for task in tasks if task.lease)
 
     @_written
     def requeue(self, workspace: WorkspaceId, event_ids: Sequence[str], *, now: datetime) -> int:
         home = self._state.of(workspace)
         kept = [id for id in event_ids if id in home.by_id and home.by_id[id].event]
-        home.work.update({id: _Work(id, Stage.INDEXED, now) for id in kept})
+        for id in kept:
+            before = home.work.get(id)
+            fence, priority = (before.fence + 1, before.priority) if before else (0, 0)
+            home.work[id] = _Work(id, Stage.INDEXED, now, fence=fence, priority=priority)
         return len(kept)
 
     @_locked
@@ -484,6 +524,7 @@ class InProcessQueue(_Part):
         wanted = left.keys() if event_ids is None else set(event_ids)
         failed = [work for id, work in left.items() if id in wanted and work.error is not None]
         for work in failed:
+            work.attempts = 0 if work.due_at >= LATEST else work.attempts
             work.due_at, work.leased_until = now, None
         return len(failed)
 
@@ -499,8 +540,38 @@ def _waiting(event: Event, work: _Work) -> Waiting:
     )
 
 
-def _is_free(work: _Work, now: datetime) -> bool:
-    return work.leased_until is None or work.leased_until <= now
+def _in_order(home: _Workspace, events: Iterable[Event]) -> list[tuple[Event, _Work]]:
+    """Events that need work: what is said now before history, and each as it was written."""
+    left = [(event, home.work[event.id]) for event in events if event.id in home.work]
+    return sorted(left, key=lambda each: each[1].priority)
+
+
+def _free(
+    home: _Workspace, due: Sequence[tuple[Event, _Work]], now: datetime
+) -> list[tuple[Event, _Work]]:
+    """But nothing of a place in which somebody else is at the same step."""
+    held = {
+        (event.scope, work.step)
+        for event, work in _in_order(home, home.events())
+        if not work.free(now)
+    }
+    return [(e, work) for e, work in due if work.free(now) and (e.scope, work.step) not in held]
+
+
+def _leased(home: _Workspace, taken: Sequence[tuple[Event, _Work]], now: datetime) -> list[Task]:
+    for _, work in taken:
+        if work.leased_until is not None:  # somebody took it and never ended
+            work.attempts, work.error = work.attempts + 1, LOST
+        work.leased_until = now + LEASE
+        work.fence = max(work.fence + 1, int(now.timestamp() * 1_000_000))
+    return [
+        replace(_task(event, work), lease=Lease(home.id, "event", (event.id,), work.fence))
+        for event, work in taken
+    ]
+
+
+def _task(event: Event, work: _Work) -> Task:
+    return Task(event=event, step=work.step, attempts=work.attempts, error=work.error)
 
 
 class InProcessMemories(_Part):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -9,9 +10,11 @@ from threading import RLock
 from typing import Protocol
 
 from ..core.access import Grant
+from ..core.canonical import canonical_json, text_time, time_text
 from ..core.ids import WorkspaceId
-from ..core.jobs import LEASE, LOST, Done, Job, JobState, Json, NewJob, Priority, Recurring
-from ..core.moving import check_administrator
+from ..core.jobs import Done, Job, JobState, Json, NewJob, Priority, Recurring
+from ..core.leases import LEASE, LOST
+from ..core.moving import MovedJob, check_administrator
 from .holding import Holding
 
 Known = tuple[str, str]  # a name and a key
@@ -229,3 +232,41 @@ class InProcessJobs:
 
 def _place(job: Job) -> tuple[WorkspaceId, str, str]:
     return job.workspace, job.name, job.key
+
+
+def moved_line(row: JobRow) -> str:
+    """The job as it is moved into another store."""
+    return MovedJob(
+        name=row.name,
+        key=row.key,
+        every_seconds=None if row.every is None else row.every.total_seconds(),
+        on_news=row.on_news,
+        priority=row.priority.value,
+        due_at=None if row.due_at is None else time_text(row.due_at),
+        attempts=row.attempts,
+        error=row.error,
+        dead=row.dead,
+        cursor=None if row.cursor is None else canonical_json(row.cursor),
+        last_run_at=None if row.last_run_at is None else time_text(row.last_run_at),
+        seconds=float(row.seconds),
+        counts=canonical_json(dict(row.counts)),
+    ).line
+
+
+def row_of(line: str) -> JobRow:
+    moved = MovedJob.of(line)
+    return JobRow(
+        moved.name,
+        moved.key,
+        None if moved.due_at is None else text_time(moved.due_at),
+        every=None if moved.every_seconds is None else timedelta(seconds=moved.every_seconds),
+        on_news=moved.on_news,
+        priority=Priority(moved.priority),
+        attempts=moved.attempts,
+        error=moved.error,
+        dead=moved.dead,
+        cursor=None if moved.cursor is None else json.loads(moved.cursor),
+        last_run_at=None if moved.last_run_at is None else text_time(moved.last_run_at),
+        seconds=moved.seconds,
+        counts=json.loads(moved.counts),
+    )

@@ -33,6 +33,7 @@ from ..core.trail import Link
 from ..core.trail import continues as continues_trail
 from ..core.window import item_from_json, item_to_json
 from .inprocess import InProcessVectors, _Entry, _State, _Work, _Workspace
+from .inprocess_jobs import moved_line, row_of
 from .inprocess_uses import keep_use, use_lines
 
 
@@ -73,6 +74,7 @@ class InProcessMover:
             Shelf.SPENDING: map(bill_line, home.bills.values()),
             Shelf.WINDOW: (canonical_json(item_to_json(i)) for at, i in items if at[0] == home.id),
             Shelf.WORK: map(_work_line, home.work.values()),
+            Shelf.JOBS: map(moved_line, home.jobs.values()),
             Shelf.AUDIT: (link.line for link in self._state.audit.trails[workspace].links),
         }
         return every[shelf]
@@ -125,6 +127,7 @@ NAMES = {
     Shelf.SPENDING: ("at", "purpose", "model"),
     Shelf.WINDOW: ("scope", "beside", "slot", "key"),
     Shelf.WORK: ("event",),
+    Shelf.JOBS: ("name", "key"),
 }
 
 
@@ -153,6 +156,7 @@ def _work_line(work: _Work) -> str:
         due_at=time_text(work.due_at),
         attempts=work.attempts,
         error=work.error,
+        priority=work.priority,
     ).line
 
 
@@ -182,6 +186,9 @@ def _keep(home: _Workspace, shelf: Shelf, line: str) -> None:
         home.tombstones.append(stone_of(line))
     elif shelf is Shelf.USES:
         keep_use(home.uses, line)
+    elif shelf is Shelf.JOBS:
+        job = row_of(line)
+        home.jobs[job.name, job.key] = job
     elif shelf is Shelf.SPENDING:
         bill = bill_of(line)
         home.bills[bill.at, bill.purpose, bill.model] = bill
@@ -189,5 +196,10 @@ def _keep(home: _Workspace, shelf: Shelf, line: str) -> None:
         work = Work.of(line)
         due_at = text_time(work.due_at)
         home.work[work.event] = _Work(
-            work.event, Stage(work.step), due_at, attempts=work.attempts, error=work.error
+            work.event,
+            Stage(work.step),
+            due_at,
+            attempts=work.attempts,
+            error=work.error,
+            priority=work.priority,
         )

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from ...core.canonical import LATEST
 from ...core.errors import BadOutput, BudgetSpent, NexusError
 from ...core.models import LanguageModel
 from ...core.records import Draft, Event
@@ -129,7 +128,7 @@ class OnePass:
         return Reading(tuple(drafts), items.extracted, dict(items.dropped))
 
 
-def next_try(error: NexusError, attempts: int, now: datetime) -> datetime:
+def next_try(error: NexusError, attempts: int, now: datetime) -> datetime | None:
     """When to ask again after a failure; bad output is not paid for again and again.
 
     After three times it waits for somebody (`nexus jobs retry`). Whoever waits for something else
@@ -140,4 +139,4 @@ def next_try(error: NexusError, attempts: int, now: datetime) -> datetime:
     waits = WRONG if isinstance(error, BadOutput) else AWAY
     if attempts < len(waits):
         return now + waits[attempts]
-    return LATEST if isinstance(error, BadOutput) else now + waits[-1]
+    return None if isinstance(error, BadOutput) else now + waits[-1]

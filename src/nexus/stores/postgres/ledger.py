@@ -16,7 +16,6 @@ from ...core.records import NewEvent, Receipt
 from ..sql.accompanied import Accompanied
 from ..sql.ledger import (
     DAY,
-    FIRST_STEP,
     Entry,
     Labels,
     Place,
@@ -26,6 +25,7 @@ from ..sql.ledger import (
     entry_of,
     label_of,
     receipt_of,
+    work_of,
 )
 from ..sql.session import Row, Session
 from ..sql.together import Together
@@ -97,7 +97,7 @@ def _append(
         new, head = chained(end, call.entries, places)
         ends[call.workspace.value] = (end[0], end[1] + len(new), head)
         rows += new
-        work += [(*row[:2], row[3], FIRST_STEP, time_text(call.now)) for row in new]
+        work += work_of(new, call.entries, time_text(call.now)) if new else []
     if not rows:
         return labels.maps[0]
     if session.run_many("add_event", rows) < len(rows):

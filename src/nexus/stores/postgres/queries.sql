@@ -102,16 +102,17 @@ SELECT (r ->> 0)::bigint, (r ->> 1)::bigint, r ->> 2, (r ->> 3)::integer, r ->> 
     ON CONFLICT DO NOTHING;
 
 -- add_work --
-INSERT INTO outbox (workspace, seq, label, step, due_at)
-SELECT (r ->> 0)::bigint, (r ->> 1)::bigint, (r ->> 2)::integer, r ->> 3, (r ->> 4)::timestamptz
+INSERT INTO outbox (workspace, seq, label, step, due_at, priority)
+SELECT (r ->> 0)::bigint, (r ->> 1)::bigint, (r ->> 2)::integer, r ->> 3, (r ->> 4)::timestamptz,
+       (r ->> 5)::integer
   FROM jsonb_array_elements(%(rows)s::jsonb) AS r;
 
 -- events_follow --
 -- What new events bring about in several workspaces: work, longer chains, new epochs.
 WITH work AS (
-    INSERT INTO outbox (workspace, seq, label, step, due_at)
+    INSERT INTO outbox (workspace, seq, label, step, due_at, priority)
     SELECT (r ->> 0)::bigint, (r ->> 1)::bigint, (r ->> 2)::integer, r ->> 3,
-           (r ->> 4)::timestamptz
+           (r ->> 4)::timestamptz, (r ->> 5)::integer
       FROM jsonb_array_elements(%(work)s::jsonb) AS r
 ), chains AS (
     UPDATE workspaces
@@ -152,7 +153,8 @@ SELECT content FROM events
 
 -- event_progress --
 SELECT id, step, attempts, error
-  FROM events LEFT JOIN outbox ON outbox.workspace = %(workspace)s AND outbox.seq = events.seq
+  FROM events LEFT JOIN outbox ON outbox.workspace = %(workspace)s AND outbox.priority IN (0, 1)
+                              AND outbox.seq = events.seq
  WHERE events.workspace = %(workspace)s
    AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)))
    AND events.label = ANY (translate(%(labels)s, '[]', '{}')::integer[]) AND content IS NOT NULL;
@@ -165,56 +167,120 @@ SELECT seq, content, salt, commitment, hash FROM events
 SELECT count(*) FROM outbox
  WHERE workspace = %(workspace)s AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[]);
 
--- due_work --
--- The oldest are chosen before anything is joined to them.
-SELECT name, chosen.workspace, seq, step, attempts, due_at
-  FROM (SELECT * FROM outbox
-         WHERE (due_at <= %(now)s::timestamptz OR %(failed)s)
-           AND (%(step)s::text IS NULL OR step = %(step)s::text)
-           AND (leased_until IS NULL OR leased_until <= %(now)s::timestamptz OR %(leased)s)
-         ORDER BY due_at, workspace, seq LIMIT %(limit)s) AS chosen
-  JOIN workspaces ON workspaces.workspace = chosen.workspace
- ORDER BY due_at, chosen.workspace, seq;
+-- homes_with_work --
+-- The next workspaces in which anything waits, without reading all that waits in them.
+WITH RECURSIVE homes (workspace) AS (
+    (SELECT workspace FROM outbox WHERE workspace > %(after)s ORDER BY workspace LIMIT 1)
+     UNION ALL
+    SELECT next.workspace FROM homes CROSS JOIN LATERAL
+           (SELECT workspace FROM outbox WHERE outbox.workspace > homes.workspace
+             ORDER BY workspace LIMIT 1) AS next)
+SELECT workspace FROM homes LIMIT %(limit)s;
+
+-- any_due_in --
+SELECT given.place, 1
+  FROM (SELECT place, (r ->> 0)::bigint AS workspace, (r ->> 1)::timestamptz AS present,
+               r ->> 2 AS step
+          FROM jsonb_array_elements(%(rows)s::jsonb) WITH ORDINALITY AS rows (r, place)
+        OFFSET 0) AS given
+ CROSS JOIN LATERAL
+       (SELECT 1 FROM outbox AS o
+         WHERE o.workspace = given.workspace AND o.due_at <= given.present
+           AND (given.step IS NULL OR o.step = given.step)
+           AND (o.leased_until IS NULL OR o.leased_until <= given.present)
+           AND NOT EXISTS (SELECT 1 FROM outbox AS other
+                            WHERE other.workspace = o.workspace AND other.label = o.label
+                              AND other.step = o.step AND other.leased_until > given.present)
+         LIMIT 1) AS one;
+
+-- lock_homes --
+-- Two who look at one workspace at once would each find its places free.
+SELECT home.value FROM (SELECT value::bigint AS value
+                          FROM jsonb_array_elements_text(%(homes)s::jsonb) OFFSET 0) AS home
+ WHERE pg_try_advisory_xact_lock(hashtextextended('nexus.outbox', home.value));
+
+-- lease_in --
+-- The oldest of a workspace, but nothing of a place in which somebody else is at work.
+WITH given AS MATERIALIZED (
+    SELECT place, (r ->> 0)::bigint AS workspace, (r ->> 1)::timestamptz AS present,
+           r ->> 2 AS step, (r ->> 3)::bigint AS share, (r ->> 4)::timestamptz AS until,
+           (r ->> 5)::bigint AS fence, r ->> 6 AS lost
+      FROM jsonb_array_elements(%(rows)s::jsonb) WITH ORDINALITY AS rows (r, place)
+), chosen AS (
+    SELECT given.*, due.priority, due.seq
+      FROM given CROSS JOIN LATERAL
+       (SELECT o.priority, o.seq FROM outbox AS o
+         WHERE o.workspace = given.workspace AND o.due_at <= given.present
+           AND (given.step IS NULL OR o.step = given.step)
+           AND (o.leased_until IS NULL OR o.leased_until <= given.present)
+           AND NOT EXISTS (SELECT 1 FROM outbox AS other
+                            WHERE other.workspace = o.workspace AND other.label = o.label
+                              AND other.step = o.step AND other.leased_until > given.present)
+         ORDER BY o.priority, o.seq LIMIT given.share FOR UPDATE SKIP LOCKED) AS due
+)
+UPDATE outbox SET attempts = attempts + (leased_until IS NOT NULL)::integer,
+                  error = CASE WHEN leased_until IS NULL THEN error ELSE chosen.lost END,
+                  leased_until = chosen.until, fence = greatest(outbox.fence + 1, chosen.fence)
+  FROM chosen JOIN workspaces ON workspaces.workspace = chosen.workspace
+ WHERE outbox.workspace = chosen.workspace AND outbox.priority = chosen.priority
+   AND outbox.seq = chosen.seq
+RETURNING chosen.place, name, outbox.workspace, outbox.seq, outbox.step, attempts,
+          outbox.priority, outbox.fence, error;
 
 -- due_work_of --
 -- What has not failed is due at once, whatever the clock of whoever wrote it said.
-SELECT name, outbox.workspace, seq, step, attempts, due_at
+SELECT name, outbox.workspace, seq, step, attempts, priority, 0, error
   FROM outbox JOIN workspaces ON workspaces.workspace = outbox.workspace
  WHERE outbox.workspace = %(workspace)s
    AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[])
    AND (attempts = 0 OR due_at <= %(now)s::timestamptz OR %(failed)s)
+   AND due_at < %(never)s::timestamptz
    AND (%(step)s::text IS NULL OR step = %(step)s::text)
    AND (leased_until IS NULL OR leased_until <= %(now)s::timestamptz OR %(leased)s)
- ORDER BY seq LIMIT %(limit)s;
-
--- lease_work --
--- What another worker is just taking is left to it.
-WITH chosen AS (
-    SELECT workspace, seq FROM outbox
-     WHERE (due_at <= %(now)s::timestamptz OR %(failed)s)
-       AND (%(step)s::text IS NULL OR step = %(step)s::text)
-       AND (leased_until IS NULL OR leased_until <= %(now)s::timestamptz OR %(leased)s)
-     ORDER BY due_at, workspace, seq LIMIT %(limit)s FOR UPDATE SKIP LOCKED
-)
-UPDATE outbox SET leased_until = %(until)s::timestamptz
-  FROM chosen JOIN workspaces ON workspaces.workspace = chosen.workspace
- WHERE outbox.workspace = chosen.workspace AND outbox.seq = chosen.seq
-RETURNING name, outbox.workspace, outbox.seq, step, attempts, due_at;
+ ORDER BY priority, seq LIMIT %(limit)s;
 
 -- lease_work_of --
 WITH chosen AS (
-    SELECT workspace, seq FROM outbox
+    SELECT workspace, priority, seq FROM outbox AS o
      WHERE workspace = %(workspace)s
        AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[])
        AND (attempts = 0 OR due_at <= %(now)s::timestamptz OR %(failed)s)
+       AND due_at < %(never)s::timestamptz
        AND (%(step)s::text IS NULL OR step = %(step)s::text)
-       AND (leased_until IS NULL OR leased_until <= %(now)s::timestamptz OR %(leased)s)
-     ORDER BY seq LIMIT %(limit)s FOR UPDATE SKIP LOCKED
+       AND (o.leased_until IS NULL OR o.leased_until <= %(now)s::timestamptz)
+       AND NOT EXISTS (SELECT 1 FROM outbox AS other
+                        WHERE other.workspace = o.workspace AND other.label = o.label
+                          AND other.step = o.step AND other.leased_until > %(now)s::timestamptz)
+     ORDER BY priority, seq LIMIT %(limit)s FOR UPDATE SKIP LOCKED
 )
-UPDATE outbox SET leased_until = %(until)s::timestamptz
+UPDATE outbox SET leased_until = %(until)s::timestamptz, fence = greatest(fence + 1, %(fence)s)
   FROM chosen JOIN workspaces ON workspaces.workspace = chosen.workspace
- WHERE outbox.workspace = %(workspace)s AND outbox.seq = chosen.seq
-RETURNING name, outbox.workspace, outbox.seq, step, attempts, due_at;
+ WHERE outbox.workspace = %(workspace)s AND outbox.priority = chosen.priority
+   AND outbox.seq = chosen.seq
+RETURNING name, outbox.workspace, outbox.seq, step, attempts, outbox.priority, fence, error;
+
+-- held_work --
+-- Nobody takes it before this transaction ends.
+SELECT count(*) FROM (
+    SELECT 1
+      FROM (SELECT r ->> 0 AS home, (r ->> 1)::integer AS priority, (r ->> 2)::bigint AS seq,
+                   (r ->> 3)::bigint AS fence
+              FROM jsonb_array_elements(%(held)s::jsonb) AS r OFFSET 0) AS wanted
+      JOIN workspaces ON workspaces.name = wanted.home
+      JOIN outbox ON outbox.workspace = workspaces.workspace AND outbox.priority = wanted.priority
+                 AND outbox.seq = wanted.seq AND outbox.fence = wanted.fence
+     WHERE leased_until IS NOT NULL
+       FOR SHARE OF outbox) AS ours;
+
+-- renew_work --
+UPDATE outbox SET leased_until = %(until)s::timestamptz
+  FROM (SELECT r ->> 0 AS home, (r ->> 1)::integer AS priority, (r ->> 2)::bigint AS seq,
+               (r ->> 3)::bigint AS fence
+          FROM jsonb_array_elements(%(held)s::jsonb) AS r OFFSET 0) AS wanted
+  JOIN workspaces ON workspaces.name = wanted.home
+ WHERE outbox.workspace = workspaces.workspace AND outbox.priority = wanted.priority
+   AND outbox.seq = wanted.seq AND outbox.fence = wanted.fence AND leased_until IS NOT NULL
+RETURNING name, outbox.priority, outbox.seq, outbox.fence;
 
 -- contents_at --
 SELECT seq, content FROM events
@@ -230,7 +296,9 @@ SELECT events.id, content::json ->> 'scope', step, attempts, error, spelt(due_at
  ORDER BY error IS NULL, due_at DESC, events.id LIMIT %(limit)s;
 
 -- retry --
-UPDATE outbox SET due_at = %(now)s::timestamptz, leased_until = NULL
+-- Whoever is at it loses it.
+UPDATE outbox SET attempts = CASE WHEN due_at >= %(never)s::timestamptz THEN 0 ELSE attempts END,
+                  due_at = %(now)s::timestamptz, leased_until = NULL
  WHERE workspace = %(workspace)s AND error IS NOT NULL
    AND (%(ids)s::text IS NULL
         OR seq IN (SELECT seq FROM events WHERE events.workspace = %(workspace)s
@@ -239,42 +307,51 @@ UPDATE outbox SET due_at = %(now)s::timestamptz, leased_until = NULL
 -- next_step --
 UPDATE outbox SET step = given.next, attempts = 0, error = NULL, leased_until = NULL,
                   due_at = given.due_at
-  FROM (SELECT (r ->> 0)::bigint AS workspace, r ->> 1 AS id, r ->> 2 AS step, r ->> 3 AS next,
-               (r ->> 4)::timestamptz AS due_at
+  FROM (SELECT (r ->> 0)::bigint AS workspace, r ->> 1 AS id, r ->> 2 AS step, (r ->> 3)::bigint AS fence,
+               r ->> 4 AS next, (r ->> 5)::timestamptz AS due_at
           FROM jsonb_array_elements(%(rows)s::jsonb) AS r OFFSET 0) AS given
   JOIN events ON events.workspace = given.workspace AND events.id = given.id
              AND content IS NOT NULL
- WHERE outbox.workspace = given.workspace AND outbox.seq = events.seq AND outbox.step = given.step;
+ WHERE outbox.workspace = given.workspace AND outbox.priority IN (0, 1)
+   AND outbox.seq = events.seq AND outbox.step = given.step
+   AND (given.fence IS NULL OR outbox.fence = given.fence);
 
 -- drop_work --
 DELETE FROM outbox
- USING (SELECT (r ->> 0)::bigint AS workspace, r ->> 1 AS id, r ->> 2 AS step
+ USING (SELECT (r ->> 0)::bigint AS workspace, r ->> 1 AS id, r ->> 2 AS step, (r ->> 3)::bigint AS fence
           FROM jsonb_array_elements(%(rows)s::jsonb) AS r OFFSET 0) AS given
   JOIN events ON events.workspace = given.workspace AND events.id = given.id
              AND content IS NOT NULL
- WHERE outbox.workspace = given.workspace AND outbox.seq = events.seq AND outbox.step = given.step;
+ WHERE outbox.workspace = given.workspace AND outbox.priority IN (0, 1)
+   AND outbox.seq = events.seq AND outbox.step = given.step
+   AND (given.fence IS NULL OR outbox.fence = given.fence);
 
 -- fail_work --
 UPDATE outbox SET attempts = attempts + 1, error = given.error, due_at = given.due_at,
                   leased_until = NULL
-  FROM (SELECT (r ->> 0)::bigint AS workspace, r ->> 1 AS id, r ->> 2 AS step, r ->> 3 AS error,
-               (r ->> 4)::timestamptz AS due_at
+  FROM (SELECT (r ->> 0)::bigint AS workspace, r ->> 1 AS id, r ->> 2 AS step, (r ->> 3)::bigint AS fence,
+               r ->> 4 AS error, (r ->> 5)::timestamptz AS due_at
           FROM jsonb_array_elements(%(rows)s::jsonb) AS r OFFSET 0) AS given
   JOIN events ON events.workspace = given.workspace AND events.id = given.id
              AND content IS NOT NULL
- WHERE outbox.workspace = given.workspace AND outbox.seq = events.seq AND outbox.step = given.step;
+ WHERE outbox.workspace = given.workspace AND outbox.priority IN (0, 1)
+   AND outbox.seq = events.seq AND outbox.step = given.step
+   AND (given.fence IS NULL OR outbox.fence = given.fence);
 
 -- requeue --
-INSERT INTO outbox (workspace, seq, label, step, due_at)
-SELECT events.workspace, seq, label, given.step, given.due_at
+-- Whoever is at it loses it.
+INSERT INTO outbox (workspace, seq, label, step, due_at, priority)
+SELECT events.workspace, events.seq, events.label, given.step, given.due_at, coalesce(
+           (SELECT o.priority FROM outbox AS o
+             WHERE o.workspace = events.workspace AND o.priority IN (0, 1) AND o.seq = events.seq), 0)
   FROM (SELECT (r ->> 0)::bigint AS workspace, r ->> 1 AS id, r ->> 2 AS step,
                (r ->> 3)::timestamptz AS due_at
           FROM jsonb_array_elements(%(rows)s::jsonb) AS r OFFSET 0) AS given
   JOIN events ON events.workspace = given.workspace AND events.id = given.id
              AND content IS NOT NULL
-    ON CONFLICT (workspace, seq) DO UPDATE
+    ON CONFLICT (workspace, priority, seq) DO UPDATE
    SET label = excluded.label, step = excluded.step, due_at = excluded.due_at,
-       leased_until = NULL, attempts = 0, error = NULL;
+       fence = outbox.fence + 1, leased_until = NULL, attempts = 0, error = NULL;
 
 -- plant_jobs --
 -- Every workspace has these; for some workspaces at a time.
@@ -848,7 +925,8 @@ DELETE FROM outbox
  USING (SELECT (r ->> 0)::bigint AS workspace, r ->> 1 AS id
           FROM jsonb_array_elements(%(rows)s::jsonb) AS r OFFSET 0) AS given
   JOIN events ON events.workspace = given.workspace AND events.id = given.id
- WHERE outbox.workspace = given.workspace AND outbox.seq = events.seq;
+ WHERE outbox.workspace = given.workspace AND outbox.priority IN (0, 1)
+   AND outbox.seq = events.seq;
 
 -- add_tombstone --
 INSERT INTO tombstones (workspace, kind, digest, at)
@@ -1021,6 +1099,7 @@ SELECT (SELECT count(*) FROM events WHERE workspace = %(workspace)s),
        (SELECT count(*) FROM spending WHERE workspace = %(workspace)s),
        (SELECT count(*) FROM window_items WHERE workspace = %(workspace)s),
        (SELECT count(*) FROM outbox WHERE workspace = %(workspace)s),
+       (SELECT count(*) FROM jobs WHERE workspace = %(workspace)s),
        (SELECT count(*) FROM audit WHERE workspace = %(workspace)s);
 
 -- standing_events --
@@ -1057,10 +1136,25 @@ SELECT label, slot, key, content FROM window_items
  ORDER BY label, slot, key LIMIT %(limit)s;
 
 -- standing_work --
-SELECT outbox.seq, events.id, step, spelt(due_at), attempts, error
+SELECT priority, outbox.seq, events.id, step, spelt(due_at), attempts, error
   FROM outbox JOIN events ON events.workspace = outbox.workspace AND events.seq = outbox.seq
- WHERE outbox.workspace = %(workspace)s AND outbox.seq > %(first)s
- ORDER BY outbox.seq LIMIT %(limit)s;
+ WHERE outbox.workspace = %(workspace)s AND (priority, outbox.seq) > (%(first)s, %(second)s)
+ ORDER BY priority, outbox.seq LIMIT %(limit)s;
+
+-- standing_jobs --
+SELECT name, key, every_seconds, on_news, priority, spelt(due_at), attempts, error, dead, cursor,
+       spelt(last_run_at), seconds, counts
+  FROM jobs WHERE workspace = %(workspace)s AND (name, key) > (%(first)s::text, %(second)s::text)
+ ORDER BY name, key LIMIT %(limit)s;
+
+-- move_jobs --
+INSERT INTO jobs (workspace, name, key, every_seconds, on_news, priority, due_at, attempts, error,
+                  dead, cursor, last_run_at, seconds, counts)
+SELECT (r ->> 0)::bigint, r ->> 1, r ->> 2, (r ->> 3)::double precision, (r ->> 4)::boolean,
+       (r ->> 5)::integer, (r ->> 6)::timestamptz, (r ->> 7)::integer, r ->> 8, (r ->> 9)::boolean,
+       r ->> 10, (r ->> 11)::timestamptz, (r ->> 12)::double precision, r ->> 13
+  FROM jsonb_array_elements(%(rows)s::jsonb) AS r
+    ON CONFLICT DO NOTHING;
 
 -- known_memories --
 SELECT id, content, tier, archived FROM memories
@@ -1093,9 +1187,9 @@ VALUES (%(workspace)s, %(label)s, %(slot)s, %(key)s, %(at)s::timestamptz,
     ON CONFLICT DO NOTHING;
 
 -- move_work --
-INSERT INTO outbox (workspace, seq, label, step, due_at, attempts, error)
+INSERT INTO outbox (workspace, seq, label, step, due_at, attempts, error, priority)
 SELECT (r ->> 0)::bigint, (r ->> 1)::bigint, (r ->> 2)::integer, r ->> 3,
-       (r ->> 4)::timestamptz, (r ->> 5)::integer, r ->> 6
+       (r ->> 4)::timestamptz, (r ->> 5)::integer, r ->> 6, (r ->> 7)::integer
   FROM jsonb_array_elements(%(rows)s::jsonb) AS r
     ON CONFLICT DO NOTHING;
 

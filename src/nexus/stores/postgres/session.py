@@ -18,7 +18,7 @@ from psycopg import Connection
 from psycopg.adapt import Buffer, Loader
 from psycopg.pq import Format
 
-from ...core.jobs import Lease
+from ...core.leases import Lease
 from ...core.protocols import Floats
 from ..queries import load_queries
 from ..sql.held import check_held
@@ -30,9 +30,9 @@ SQL = {name: text.encode() for name, text in load_queries(__package__).items()}
 # What the worker and the operator ask of all workspaces at once. Whoever adds one here must
 # have read the policies: this way shows names of workspaces and the work that waits.
 EVERYBODYS = frozenset(
-    "workspaces numbered_workspaces named_workspaces workspace_counters due_work lease_work"
-    " last_workspace plant_jobs any_due_job claim_jobs keep_jobs finish_jobs drop_jobs"
-    " fail_jobs".split()
+    "workspaces numbered_workspaces named_workspaces workspace_counters homes_with_work"
+    " any_due_in lock_homes lease_in renew_work last_workspace plant_jobs any_due_job claim_jobs"
+    " keep_jobs finish_jobs drop_jobs fail_jobs".split()
 )
 BINDING = frozenset(
     "workspace lock_workspace lock_workspaces readable_labels all_labels prune_window".split()
@@ -118,6 +118,8 @@ class Session:
 
     def read_each(self, name: str, rows: Sequence[Row], /) -> list[list[Any]]:
         found: list[list[Any]] = [[] for _ in rows]
+        if name in EVERYBODYS:
+            self._serve_everybody()
         if rows:
             for place, *row in self._execute(name, {"rows": json.dumps(rows, ensure_ascii=False)}):
                 found[place - 1].append(row)

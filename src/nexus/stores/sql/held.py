@@ -6,10 +6,10 @@ import json
 from collections.abc import Sequence
 
 from ...core.errors import LeaseLost
-from ...core.jobs import Lease
+from ...core.leases import Lease
 from .session import Session
 
-QUERIES = {"job": "held_jobs"}
+QUERIES = {"event": "held_work", "job": "held_jobs"}
 
 
 def check_held(session: Session, leases: Sequence[Lease]) -> None:

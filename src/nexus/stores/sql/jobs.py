@@ -9,7 +9,8 @@ from datetime import datetime, timedelta
 from ...core.access import Grant
 from ...core.canonical import canonical_json, text_time, time_text
 from ...core.ids import WorkspaceId
-from ...core.jobs import LEASE, LOST, Done, Job, JobState, NewJob, Priority, Recurring
+from ...core.jobs import Done, Job, JobState, NewJob, Priority, Recurring
+from ...core.leases import LEASE, LOST
 from ...core.moving import check_administrator
 from .labels import known_workspace, locked_workspace, workspace_number
 from .session import Connections, Row, Session

@@ -162,7 +162,8 @@ def _append(
         rows, head = chained(end, [entries[p] for p in fresh], [places[p] for p in fresh])
         session.run_many("add_event", rows)
     if rows:
-        _come(session, rows, head, time_text(now))
+        work = work_of(rows, entries, time_text(now))
+        _come(session, rows, head, work, time_text(now))
         if quota:
             check_room(session, end[0], quota, now)
     receipts = [
@@ -185,10 +186,18 @@ def chained(
     return rows, head
 
 
-def _come(session: Session, rows: Sequence[Row], head: bytes, now: str) -> None:
+def work_of(rows: Sequence[Row], entries: Sequence[Entry], now: str) -> list[Row]:
+    """What events cause. History that is brought along waits until what is said now is learned."""
+    priority = int(isinstance(entries[0].event, Event))
+    return [(*row[:2], row[3], FIRST_STEP, now, priority) for row in rows]
+
+
+def _come(
+    session: Session, rows: Sequence[Row], head: bytes, work: Sequence[Row], now: str
+) -> None:
     """What follows from new events: work, a longer chain, and news for whoever reads them."""
     number, length = rows[-1][:2]
-    session.run_many("add_work", [(*row[:2], row[3], FIRST_STEP, now) for row in rows])
+    session.run_many("add_work", work)
     grown = {"length": length, "head": head, "bytes": sum(row[-1] for row in rows)}
     session.run("advance_chain", {"workspace": number, **grown, "day": now[:DAY]})
     session.run_many("events_came", [(number, label) for label in sorted({row[3] for row in rows})])

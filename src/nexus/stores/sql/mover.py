@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import astuple, fields
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from ...core.errors import Conflict
 from ...core.ids import WorkspaceId
 from ...core.moving import (
     Entry,
+    MovedJob,
     Position,
     Shelf,
     Standing,
@@ -48,7 +50,8 @@ START: Mapping[Shelf, Place] = {
     Shelf.TOMBSTONES: ["", ""],
     Shelf.SPENDING: ["", "", ""],
     Shelf.WINDOW: [0, "", ""],
-    Shelf.WORK: [0],
+    Shelf.WORK: [-1, 0],
+    Shelf.JOBS: ["", ""],
     Shelf.AUDIT: [0],
 }
 QUERIES = {
@@ -60,8 +63,12 @@ QUERIES = {
     Shelf.SPENDING: "standing_spending",
     Shelf.WINDOW: "standing_window",
     Shelf.WORK: "standing_work",
+    Shelf.JOBS: "standing_jobs",
     Shelf.AUDIT: "standing_audit",
 }
+
+
+MOVED = tuple(field.name for field in fields(MovedJob))  # the columns of a job, in order
 
 
 class SqlMover:
@@ -159,8 +166,17 @@ def _bill_line(row: Row) -> str:
 
 
 def _work_line(row: Row) -> str:
-    _, id, step, due_at, attempts, error = row
-    return Work(event=id, step=step, due_at=due_at, attempts=attempts, error=error).line
+    priority, _, id, step, due_at, attempts, error = row
+    return Work(
+        event=id, step=step, due_at=due_at, attempts=attempts, error=error, priority=priority
+    ).line
+
+
+def _job_line(row: Row) -> str:
+    """Numbers as every store has them: a file knows no true and false."""
+    told = dict(zip(MOVED, row, strict=True))
+    told |= {name: bool(told[name]) for name in ("on_news", "dead")}
+    return MovedJob(**told).line
 
 
 LINES: Mapping[Shelf, Callable[[Row], str]] = {
@@ -172,6 +188,7 @@ LINES: Mapping[Shelf, Callable[[Row], str]] = {
     Shelf.SPENDING: _bill_line,
     Shelf.WINDOW: lambda row: row[-1],
     Shelf.WORK: _work_line,
+    Shelf.JOBS: _job_line,
     Shelf.AUDIT: lambda row: link_of(row).line,
 }
 
@@ -314,11 +331,24 @@ def _keep_work(session: Session, workspace: WorkspaceId, lines: Sequence[str]) -
     bound = {"workspace": number, "ids": json.dumps([work.event for work in works])}
     places = {id: (seq, label) for id, seq, label in session.run("places_of_events", bound)}
     rows = [
-        (number, *places[each.event], each.step, each.due_at, each.attempts, each.error)
+        (
+            number,
+            *places[each.event],
+            each.step,
+            each.due_at,
+            each.attempts,
+            each.error,
+            each.priority,
+        )
         for each in works
         if each.event in places
     ]
     return session.run_many("move_work", rows)
+
+
+def _keep_jobs(session: Session, workspace: WorkspaceId, lines: Sequence[str]) -> int:
+    number = workspace_number(session, workspace)
+    return session.run_many("move_jobs", [(number, *astuple(MovedJob.of(line))) for line in lines])
 
 
 def _keep_audit(session: Session, workspace: WorkspaceId, lines: Sequence[str]) -> int:
@@ -346,5 +376,6 @@ KEEPERS: Mapping[Shelf, Callable[[Session, WorkspaceId, Sequence[str]], int]] = 
     Shelf.SPENDING: _keep_bills,
     Shelf.WINDOW: _keep_items,
     Shelf.WORK: _keep_work,
+    Shelf.JOBS: _keep_jobs,
     Shelf.AUDIT: _keep_audit,
 }

@@ -4,25 +4,49 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+from typing import NamedTuple
 
 from ...core.access import Grant
-from ...core.canonical import text_time, time_text
+from ...core.canonical import LATEST, text_time, time_text
 from ...core.codec import event_from_json
 from ...core.ids import WorkspaceId
+from ...core.leases import LEASE, LOST, Lease
 from ...core.records import Stage, Task, Waiting
 from ...core.scope import parse_scope
-from .jobs import wake_jobs
+from ..checks import shares
+from .jobs import fence_at, wake_jobs
 from .labels import known_workspace, locked_workspace, readable
 from .session import Connections, Row, Session
 
-LEASE = timedelta(seconds=30)
+HOMES_AT_ONCE = 200  # workspaces that are looked into together
+LAST = 2**62  # no workspace has such a number
+NEVER = time_text(LATEST)  # of a dead letter
+
+
+class _Due(NamedTuple):
+    """Work as a query finds it."""
+
+    name: str  # of the workspace
+    workspace: int
+    seq: int
+    step: str
+    attempts: int
+    priority: int
+    fence: int  # 0: it was not leased
+    error: str | None
+
+    @property
+    def lease(self) -> Lease | None:
+        place = (self.priority, self.seq)
+        return Lease(WorkspaceId(self.name), "event", place, self.fence) if self.fence else None
 
 
 class SqlQueue:
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
+        self._served = 0  # the workspace whose turn was last
 
     def pending(self, grant: Grant) -> int:
         with self._connections.reading() as session:
@@ -40,22 +64,58 @@ class SqlQueue:
         failed: bool = False,
         step: Stage | None = None,
     ) -> list[Task]:
-        until = time_text(now + LEASE)
+        wanted = None if step is None else step.value
+        if grant is None:
+            return self._claim_of_each(now, limit, wanted)
         due: dict[str, object] = {
             "now": time_text(now),
             "limit": limit,
             "leased": leased,
             "failed": failed,
-            "step": None if step is None else step.value,
+            "never": NEVER,
+            "step": wanted,
         }
         with self._connections.reading() as session:
-            found = _due(session, grant, due)
+            bound = {**due, **readable(session, grant).parameters}
+            found = [_Due(*row) for row in session.run("due_work_of", bound)]
             if leased or not found:
                 return _tasks(session, found)
+        lease = {"until": time_text(now + LEASE), "fence": fence_at(now)}
         # Looked up again where it is leased: each goes to one worker.
-        taken = self._connections.write(lambda writer: _leased(writer, grant, due, until))
+        return self._leased(lambda session: _lease_of(session, grant, {**due, **lease}))
+
+    def _claim_of_each(self, now: datetime, limit: int, step: str | None) -> list[Task]:
+        """Some of each workspace in which anything is due, beginning after the last one served."""
+        look = (time_text(now), step)
+        with self._connections.reading() as session:
+            homes = _due_homes(session, self._served, look, limit)
+        if not homes:
+            return []
+        self._served = homes[-1]
+        share = dict(zip(homes, shares(limit, len(homes)), strict=True))
+        lease = (time_text(now + LEASE), fence_at(now), LOST)
+
+        def claim(session: Session) -> list[_Due]:
+            ours = {home for (home,) in session.run("lock_homes", {"homes": json.dumps(homes)})}
+            rows = [(home, *look, share[home], *lease) for home in homes if home in ours]
+            found = session.read_each("lease_in", rows)
+            return [_Due(*row) for some in found for row in sorted(some, key=_in_order)]
+
+        return self._leased(claim)
+
+    def _leased(self, claim: Callable[[Session], list[_Due]]) -> list[Task]:
+        taken = self._connections.write(claim)
         with self._connections.reading() as session:
             return _tasks(session, taken)
+
+    def renew(self, tasks: Sequence[Task], *, now: datetime) -> list[Task]:
+        leases = [task.lease for task in tasks if task.lease]
+        held = [(each.workspace.value, *each.of, each.fence) for each in leases]
+        bound = {"held": json.dumps(held, ensure_ascii=False), "until": time_text(now + LEASE)}
+        rows = self._connections.write(lambda s: s.run("renew_work", bound).fetchall())
+        ours = {(name, *row) for name, *row in rows}
+        still = {lease for lease, told in zip(leases, held, strict=True) if told in ours}
+        return [task for task in tasks if task.lease in still]
 
     def finish(self, tasks: Sequence[Task], *, reached: Stage, now: datetime) -> None:
         def finish(session: Session) -> None:
@@ -69,15 +129,20 @@ class SqlQueue:
 
         if tasks:
             self._connections.write(finish)
+            self._let_go(tasks)
 
-    def fail(self, tasks: Sequence[Task], *, error: str, retry_at: datetime) -> None:
+    def fail(self, tasks: Sequence[Task], *, error: str, retry_at: datetime | None) -> None:
         def fail(session: Session) -> None:
-            why = (error, time_text(retry_at))
+            why = (error, NEVER if retry_at is None else time_text(retry_at))
             for some in _by_workspace(session, tasks):
                 session.run_many("fail_work", [(*row, *why) for row in some])
 
         if tasks:
             self._connections.write(fail)
+            self._let_go(tasks)
+
+    def _let_go(self, tasks: Sequence[Task]) -> None:
+        self._connections.holding.let_go(task.lease for task in tasks if task.lease)
 
     def requeue(self, workspace: WorkspaceId, event_ids: Sequence[str], *, now: datetime) -> int:
         first = (Stage.INDEXED.value, time_text(now))
@@ -102,48 +167,57 @@ class SqlQueue:
 
         def retry(session: Session) -> int:
             bound = {"workspace": locked_workspace(session, workspace)}
-            wanted = {**bound, "ids": ids, "now": time_text(now)}
+            wanted = {**bound, "ids": ids, "now": time_text(now), "never": NEVER}
             return session.run("retry", wanted).rowcount
 
         return self._connections.write(retry)
 
 
-Due = tuple[str, int, int, str, int, str]  # workspace's name and number, seq, step, attempts, due
+def _due_homes(session: Session, served: int, look: Row, most: int) -> list[int]:
+    """Workspaces in which something is due and free, each once around."""
+    found: list[int] = []
+    for start, last in ((served, LAST), (0, served)):
+        after = start
+        while len(found) < most:
+            bound = {"after": after, "limit": HOMES_AT_ONCE}
+            homes = [home for (home,) in session.run("homes_with_work", bound) if home <= last]
+            if not homes:
+                break
+            due = session.read_each("any_due_in", [(home, *look) for home in homes])
+            found += [home for home, any_due in zip(homes, due, strict=True) if any_due]
+            after = homes[-1]
+    return found[:most]
 
 
-def _due(session: Session, grant: Grant | None, due: dict[str, object]) -> list[Due]:
-    if grant is None:
-        return session.run("due_work", due).fetchall()
+def _in_order(row: Row) -> Row:
+    return row[5], row[2]  # by priority, as it was written
+
+
+def _lease_of(session: Session, grant: Grant, due: dict[str, object]) -> list[_Due]:
     bound = {**due, **readable(session, grant).parameters}
-    return session.run("due_work_of", bound).fetchall()
+    del bound["leased"]
+    return [_Due(*row) for row in sorted(session.run("lease_work_of", bound), key=_in_order)]
 
 
-def _leased(session: Session, grant: Grant | None, due: dict[str, object], until: str) -> list[Due]:
-    if grant is None:
-        taken = session.run("lease_work", {**due, "until": until}).fetchall()
-        return sorted(taken, key=lambda row: (row[5], row[1], row[2]))
-    bound = {**due, **readable(session, grant).parameters, "until": until}
-    taken = session.run("lease_work_of", bound).fetchall()
-    return sorted(taken, key=lambda row: row[2])
-
-
-def _tasks(session: Session, rows: Sequence[Due]) -> list[Task]:
+def _tasks(session: Session, rows: Sequence[_Due]) -> list[Task]:
     """Each with its event, which is read behind the wall of its workspace."""
     contents: dict[tuple[int, int], str] = {}
     for name, number in dict.fromkeys(row[:2] for row in rows):
         known_workspace(session, WorkspaceId(name))
-        seqs = json.dumps([row[2] for row in rows if row[1] == number])
+        seqs = json.dumps([row.seq for row in rows if row.workspace == number])
         bound = {"workspace": number, "seqs": seqs}
         for seq, content in session.run("contents_at", bound):
             contents[number, seq] = content
     return [
         Task(
-            event=event_from_json(json.loads(contents[number, seq]), WorkspaceId(name)),
-            step=Stage(step),
-            attempts=attempts,
+            event=event_from_json(json.loads(content), WorkspaceId(row.name)),
+            step=Stage(row.step),
+            attempts=row.attempts,
+            error=row.error,
+            lease=row.lease,
         )
-        for name, number, seq, step, attempts, _ in rows
-        if (number, seq) in contents
+        for row in rows
+        if (content := contents.get((row.workspace, row.seq)))
     ]
 
 
@@ -154,7 +228,10 @@ def _by_workspace(session: Session, tasks: Sequence[Task]) -> Iterator[list[Row]
         spaces[task.event.workspace].append(task)
     for workspace in sorted(spaces, key=lambda workspace: workspace.value):
         number = locked_workspace(session, workspace)
-        yield [(number, task.event.id, task.step.value) for task in spaces[workspace]]
+        yield [
+            (number, task.event.id, task.step.value, task.lease.fence if task.lease else None)
+            for task in spaces[workspace]
+        ]
 
 
 def _waiting(row: tuple[str, str, str, int, str | None, str]) -> Waiting:

@@ -10,7 +10,7 @@ from ...core.audit import Entry
 from ...core.erasing import Eraser
 from ...core.graph import Graph, RecordsGraph
 from ...core.ids import WorkspaceId
-from ...core.jobs import Lease
+from ...core.leases import Lease
 from ...core.metrics import CacheUse
 from ...core.moving import Mover
 from ...core.protocols import Vectors

@@ -96,7 +96,7 @@ INSERT OR IGNORE INTO events
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- add_work --
-INSERT INTO outbox (workspace, seq, label, step, due_at) VALUES (?, ?, ?, ?, ?);
+INSERT INTO outbox (workspace, seq, label, step, due_at, priority) VALUES (?, ?, ?, ?, ?, ?);
 
 -- events_by_id --
 SELECT events.id, content
@@ -122,7 +122,8 @@ SELECT content FROM events
 SELECT events.id, outbox.step, outbox.attempts, outbox.error
   FROM json_each(:ids) AS wanted
   CROSS JOIN events ON events.workspace = :workspace AND events.id = wanted.value
-  LEFT JOIN outbox ON outbox.workspace = :workspace AND outbox.seq = events.seq
+  LEFT JOIN outbox ON outbox.workspace = :workspace AND outbox.priority IN (0, 1)
+                  AND outbox.seq = events.seq
  WHERE +events.label IN (SELECT value FROM json_each(:labels)) AND content IS NOT NULL;
 
 -- chain --
@@ -133,48 +134,88 @@ SELECT seq, content, salt, commitment, hash FROM events
 SELECT count(*) FROM outbox
  WHERE workspace = :workspace AND label IN (SELECT value FROM json_each(:labels));
 
--- due_work --
--- The oldest are chosen before anything is joined to them.
-SELECT name, chosen.workspace, seq, step, attempts, due_at
-  FROM (SELECT * FROM outbox
-         WHERE (due_at <= :now OR :failed) AND (:step IS NULL OR step = :step)
-           AND (leased_until IS NULL OR leased_until <= :now OR :leased)
-         ORDER BY due_at, workspace, seq LIMIT :limit) AS chosen
-  JOIN workspaces ON workspaces.workspace = chosen.workspace
- ORDER BY due_at, chosen.workspace, seq;
+-- homes_with_work --
+-- The next workspaces in which anything waits, without reading all that waits in them.
+WITH RECURSIVE homes (workspace) AS (
+    SELECT (SELECT min(workspace) FROM outbox WHERE workspace > :after)
+     UNION ALL
+    SELECT (SELECT min(workspace) FROM outbox WHERE outbox.workspace > homes.workspace)
+      FROM homes WHERE homes.workspace IS NOT NULL
+     LIMIT :limit)
+SELECT workspace FROM homes WHERE workspace IS NOT NULL;
+
+-- any_due_in --
+SELECT 1 FROM outbox
+         WHERE workspace = ?1 AND due_at <= ?2 AND (?3 IS NULL OR step = ?3)
+           AND (leased_until IS NULL OR leased_until <= ?2)
+           AND NOT EXISTS (SELECT 1 FROM outbox AS other
+                            WHERE other.workspace = outbox.workspace AND other.label = outbox.label
+                              AND other.step = outbox.step AND other.leased_until > ?2)
+ LIMIT 1;
+
+-- lock_homes --
+-- A file has one writer at a time anyhow.
+SELECT value FROM json_each(:homes);
+
+-- lease_in --
+-- The oldest of a workspace, but nothing of a place in which somebody else is at work.
+UPDATE outbox SET attempts = attempts + (leased_until IS NOT NULL),
+                  error = CASE WHEN leased_until IS NULL THEN error ELSE ?7 END,
+                  leased_until = ?5, fence = max(fence + 1, ?6)
+ WHERE workspace = ?1 AND (priority, seq) IN
+       (SELECT priority, seq FROM outbox
+         WHERE workspace = ?1 AND due_at <= ?2 AND (?3 IS NULL OR step = ?3)
+           AND (leased_until IS NULL OR leased_until <= ?2)
+           AND NOT EXISTS (SELECT 1 FROM outbox AS other
+                            WHERE other.workspace = outbox.workspace AND other.label = outbox.label
+                              AND other.step = outbox.step AND other.leased_until > ?2)
+         ORDER BY priority, seq LIMIT ?4)
+RETURNING (SELECT name FROM workspaces WHERE workspaces.workspace = outbox.workspace), workspace,
+          seq, step, attempts, priority, fence, error;
 
 -- due_work_of --
 -- What has not failed is due at once, whatever the clock of whoever wrote it said.
-SELECT name, outbox.workspace, seq, step, attempts, due_at
+SELECT name, outbox.workspace, seq, step, attempts, priority, 0, error
   FROM outbox JOIN workspaces ON workspaces.workspace = outbox.workspace
  WHERE outbox.workspace = :workspace
    AND outbox.label IN (SELECT value FROM json_each(:labels))
-   AND (attempts = 0 OR due_at <= :now OR :failed) AND (:step IS NULL OR step = :step)
+   AND (attempts = 0 OR due_at <= :now OR :failed) AND due_at < :never
+   AND (:step IS NULL OR step = :step)
    AND (leased_until IS NULL OR leased_until <= :now OR :leased)
- ORDER BY seq LIMIT :limit;
-
--- lease_work --
-UPDATE outbox SET leased_until = :until
- WHERE (workspace, seq) IN
-       (SELECT workspace, seq FROM outbox
-         WHERE (due_at <= :now OR :failed) AND (:step IS NULL OR step = :step)
-           AND (leased_until IS NULL OR leased_until <= :now OR :leased)
-         ORDER BY due_at, workspace, seq LIMIT :limit)
-RETURNING (SELECT name FROM workspaces WHERE workspaces.workspace = outbox.workspace),
-          workspace, seq, step, attempts, due_at;
+ ORDER BY priority, seq LIMIT :limit;
 
 -- lease_work_of --
-UPDATE outbox SET leased_until = :until
+UPDATE outbox SET leased_until = :until, fence = max(fence + 1, :fence)
  WHERE workspace = :workspace
-   AND seq IN (SELECT seq FROM outbox
-                WHERE workspace = :workspace
-                  AND label IN (SELECT value FROM json_each(:labels))
-                  AND (attempts = 0 OR due_at <= :now OR :failed)
-                  AND (:step IS NULL OR step = :step)
-                  AND (leased_until IS NULL OR leased_until <= :now OR :leased)
-                ORDER BY seq LIMIT :limit)
+   AND (priority, seq) IN
+       (SELECT priority, seq FROM outbox
+         WHERE workspace = :workspace
+           AND label IN (SELECT value FROM json_each(:labels))
+           AND (attempts = 0 OR due_at <= :now OR :failed) AND due_at < :never
+           AND (:step IS NULL OR step = :step)
+           AND (leased_until IS NULL OR leased_until <= :now)
+           AND NOT EXISTS (SELECT 1 FROM outbox AS other
+                            WHERE other.workspace = outbox.workspace AND other.label = outbox.label
+                              AND other.step = outbox.step AND other.leased_until > :now)
+         ORDER BY priority, seq LIMIT :limit)
+RETURNING (SELECT name FROM workspaces WHERE workspaces.workspace = outbox.workspace), workspace,
+          seq, step, attempts, priority, fence, error;
+
+-- held_work --
+SELECT count(*)
+  FROM json_each(:held) AS wanted
+  CROSS JOIN workspaces ON workspaces.name = wanted.value ->> 0
+  CROSS JOIN outbox ON outbox.workspace = workspaces.workspace
+                   AND outbox.priority = wanted.value ->> 1 AND outbox.seq = wanted.value ->> 2
+ WHERE fence = wanted.value ->> 3 AND leased_until IS NOT NULL;
+
+-- renew_work --
+UPDATE outbox SET leased_until = :until
+ WHERE leased_until IS NOT NULL AND (workspace, priority, seq, fence) IN
+       (SELECT workspaces.workspace, wanted.value ->> 1, wanted.value ->> 2, wanted.value ->> 3
+          FROM json_each(:held) AS wanted JOIN workspaces ON workspaces.name = wanted.value ->> 0)
 RETURNING (SELECT name FROM workspaces WHERE workspaces.workspace = outbox.workspace),
-          workspace, seq, step, attempts, due_at;
+          priority, seq, fence;
 
 -- contents_at --
 SELECT seq, content
@@ -191,30 +232,38 @@ SELECT events.id, content ->> 'scope', step, attempts, error, due_at
  ORDER BY error IS NULL, due_at DESC, events.id LIMIT :limit;
 
 -- retry --
-UPDATE outbox SET due_at = :now, leased_until = NULL
+-- Whoever is at it loses it.
+UPDATE outbox SET attempts = CASE WHEN due_at >= :never THEN 0 ELSE attempts END, due_at = :now,
+                  leased_until = NULL
  WHERE workspace = :workspace AND error IS NOT NULL
    AND (:ids IS NULL OR seq IN (SELECT seq FROM events WHERE events.workspace = :workspace
                                    AND id IN (SELECT value FROM json_each(:ids))));
 
 -- next_step --
-UPDATE outbox SET step = ?4, attempts = 0, error = NULL, leased_until = NULL, due_at = ?5
- WHERE workspace = ?1 AND step = ?3
+UPDATE outbox SET step = ?5, attempts = 0, error = NULL, leased_until = NULL, due_at = ?6
+ WHERE workspace = ?1 AND priority IN (0, 1) AND step = ?3 AND (?4 IS NULL OR fence = ?4)
    AND seq = (SELECT seq FROM events WHERE workspace = ?1 AND id = ?2 AND content IS NOT NULL);
 
 -- drop_work --
 DELETE FROM outbox
- WHERE workspace = ?1 AND step = ?3
+ WHERE workspace = ?1 AND priority IN (0, 1) AND step = ?3 AND (?4 IS NULL OR fence = ?4)
    AND seq = (SELECT seq FROM events WHERE workspace = ?1 AND id = ?2 AND content IS NOT NULL);
 
 -- fail_work --
-UPDATE outbox SET attempts = attempts + 1, error = ?4, due_at = ?5, leased_until = NULL
- WHERE workspace = ?1 AND step = ?3
+UPDATE outbox SET attempts = attempts + 1, error = ?5, due_at = ?6, leased_until = NULL
+ WHERE workspace = ?1 AND priority IN (0, 1) AND step = ?3 AND (?4 IS NULL OR fence = ?4)
    AND seq = (SELECT seq FROM events WHERE workspace = ?1 AND id = ?2 AND content IS NOT NULL);
 
 -- requeue --
-INSERT OR REPLACE INTO outbox (workspace, seq, label, step, due_at)
-SELECT workspace, seq, label, ?3, ?4 FROM events
- WHERE workspace = ?1 AND id = ?2 AND content IS NOT NULL;
+-- Whoever is at it loses it.
+INSERT INTO outbox (workspace, seq, label, step, due_at, priority)
+SELECT workspace, seq, label, ?3, ?4, coalesce(
+           (SELECT priority FROM outbox WHERE outbox.workspace = ?1 AND outbox.priority IN (0, 1)
+               AND outbox.seq = events.seq), 0)
+  FROM events WHERE workspace = ?1 AND id = ?2 AND content IS NOT NULL
+    ON CONFLICT (workspace, priority, seq) DO UPDATE
+   SET step = excluded.step, due_at = excluded.due_at, fence = fence + 1, leased_until = NULL,
+       attempts = 0, error = NULL;
 
 -- plant_jobs --
 -- Every workspace has these; for some workspaces at a time.
@@ -674,7 +723,7 @@ UPDATE events
  WHERE workspace = ?1 AND id = ?2 AND content IS NOT NULL;
 
 -- drop_any_work --
-DELETE FROM outbox WHERE workspace = ?1
+DELETE FROM outbox WHERE workspace = ?1 AND priority IN (0, 1)
    AND seq = (SELECT seq FROM events WHERE workspace = ?1 AND id = ?2);
 
 -- add_tombstone --
@@ -829,6 +878,7 @@ SELECT (SELECT count(*) FROM events WHERE workspace = :workspace),
        (SELECT count(*) FROM spending WHERE workspace = :workspace),
        (SELECT count(*) FROM window_items WHERE workspace = :workspace),
        (SELECT count(*) FROM outbox WHERE workspace = :workspace),
+       (SELECT count(*) FROM jobs WHERE workspace = :workspace),
        (SELECT count(*) FROM audit WHERE workspace = :workspace);
 
 -- standing_events --
@@ -864,10 +914,21 @@ SELECT label, slot, key, content FROM window_items
  ORDER BY label, slot, key LIMIT :limit;
 
 -- standing_work --
-SELECT outbox.seq, events.id, step, due_at, attempts, error
+SELECT priority, outbox.seq, events.id, step, due_at, attempts, error
   FROM outbox JOIN events ON events.workspace = outbox.workspace AND events.seq = outbox.seq
- WHERE outbox.workspace = :workspace AND outbox.seq > :first
- ORDER BY outbox.seq LIMIT :limit;
+ WHERE outbox.workspace = :workspace AND (priority, outbox.seq) > (:first, :second)
+ ORDER BY priority, outbox.seq LIMIT :limit;
+
+-- standing_jobs --
+SELECT name, key, every_seconds, on_news, priority, due_at, attempts, error, dead, cursor,
+       last_run_at, seconds, counts
+  FROM jobs WHERE workspace = :workspace AND (name, key) > (:first, :second)
+ ORDER BY name, key LIMIT :limit;
+
+-- move_jobs --
+INSERT OR IGNORE INTO jobs (workspace, name, key, every_seconds, on_news, priority, due_at,
+                            attempts, error, dead, cursor, last_run_at, seconds, counts)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- known_memories --
 SELECT memories.id, content, tier, archived
@@ -897,8 +958,8 @@ INSERT OR IGNORE INTO window_items
 VALUES (:workspace, :label, :slot, :key, :at, :expires_at, :tied_to, :content);
 
 -- move_work --
-INSERT OR IGNORE INTO outbox (workspace, seq, label, step, due_at, attempts, error)
-VALUES (?, ?, ?, ?, ?, ?, ?);
+INSERT OR IGNORE INTO outbox (workspace, seq, label, step, due_at, attempts, error, priority)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?);
 
 -- fading --
 -- The conditions are those of the index, which holds all that is asked for.

@@ -11,7 +11,8 @@ import pytest
 from ...core.access import administrator_grant
 from ...core.errors import InvalidInput
 from ...core.ids import WorkspaceId
-from ...core.jobs import LEASE, Done, Job, JobState, NewJob, Priority, Recurring, Step
+from ...core.jobs import Done, Job, JobState, NewJob, Priority, Recurring, Step
+from ...core.leases import LEASE
 from ...core.protocols import Store
 from ...core.records import Stage
 from ..samples import ACME, ADMIN, ALICE, LATER, NOON, OTHER, event, tell

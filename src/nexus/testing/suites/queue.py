@@ -7,16 +7,40 @@ from datetime import timedelta
 from threading import Barrier
 from typing import Any
 
+import pytest
+
+from ...core.access import administrator_grant
+from ...core.errors import LeaseLost
+from ...core.leases import LEASE, LOST, Lease
 from ...core.protocols import Store
-from ...core.records import Stage, Task, Waiting
+from ...core.records import Spent, Stage, Task, Waiting
 from ...core.scope import Scope
-from ..samples import ACME, ADMIN, ALICE, ALICE_DM, LATER, NOON, OTHER, ROOM, event, tell
+from ..samples import (
+    ACME,
+    ADMIN,
+    ALICE,
+    ALICE_DM,
+    LATER,
+    NOON,
+    OTHER,
+    ROOM,
+    draft,
+    event,
+    tell,
+)
 
 SECOND = timedelta(seconds=1)
+SPENT = Spent(
+    at=NOON, purpose="learn", model="m", calls=1, input_tokens=1, output_tokens=1, cost=1.0
+)
 
 
 def keys(tasks: list[Task]) -> list[str]:
     return [task.event.key for task in tasks]
+
+
+def leases(tasks: list[Task]) -> list[Lease]:
+    return [task.lease for task in tasks if task.lease]
 
 
 def waiting(event_id: str, scope: Scope = ROOM, **more: Any) -> Waiting:
@@ -38,7 +62,7 @@ class QueueSuite:
         assert tasks[0].event == store.ledger.get(ADMIN, [tasks[0].event.id])[0]
 
     def test_what_is_leased_is_left_alone_for_a_while(self, store: Store) -> None:
-        tell(store, event("1"), event("2"))
+        tell(store, event("1"), event("2", scope=ALICE_DM))
 
         assert keys(store.queue.claim(None, now=NOON, limit=1)) == ["1"]
         assert keys(store.queue.claim(None, now=NOON, limit=9)) == ["2"]
@@ -47,7 +71,8 @@ class QueueSuite:
 
     def test_work_goes_to_one_of_those_who_ask_at_once(self, store: Store) -> None:
         workers = 4
-        tell(store, *(event(str(number)) for number in range(10 * workers)))
+        places = [Scope.room(str(number)) for number in range(10 * workers)]
+        tell(store, *(event(str(place), scope=place) for place in places))
         together = Barrier(workers)
 
         def claimed(_worker: int) -> list[str]:
@@ -56,6 +81,7 @@ class QueueSuite:
 
         with ThreadPoolExecutor(workers) as pool:
             found = [key for theirs in pool.map(claimed, range(workers)) for key in theirs]
+        found += keys(store.queue.claim(None, now=NOON, limit=99))
 
         assert len(found) == len(set(found)) == 10 * workers
 
@@ -71,17 +97,114 @@ class QueueSuite:
 
         assert keys(store.queue.claim(None, now=NOON, limit=9)) == ["1"]
 
-    def test_the_oldest_work_of_all_workspaces_comes_first(self, store: Store) -> None:
-        for place, workspace in enumerate([ACME, OTHER, ACME]):
-            due = NOON - place * SECOND
-            store.ledger.append(workspace, [event(str(place))], recorded_at=due)
+    def test_each_workspace_has_its_turn(self, store: Store) -> None:
+        tell(store, *(event(str(n), scope=Scope.room(f"room {n}")) for n in range(9)))
+        tell(store, event("a"), workspace=OTHER)
 
-        tasks = store.queue.claim(None, now=NOON, limit=2)
+        first = store.queue.claim(None, now=NOON, limit=4)
+        tell(store, event("b", scope=ALICE_DM), workspace=OTHER)
+        second = store.queue.claim(None, now=NOON, limit=1)
 
-        assert [(task.event.workspace, task.event.key) for task in tasks] == [
-            (ACME, "2"),
-            (OTHER, "1"),
-        ]
+        assert keys(first) == ["0", "1", "a"]
+        assert keys(second) == ["2"]
+        assert keys(store.queue.claim(None, now=NOON, limit=1)) == ["b"]
+
+    def test_a_place_is_learned_in_order_by_one_at_a_time(self, store: Store) -> None:
+        tell(store, event("1"), event("2"), event("dm", scope=ALICE_DM))
+
+        first = store.queue.claim(None, now=NOON, limit=1)
+
+        assert keys(first) == ["1"]
+        assert keys(store.queue.claim(None, now=NOON, limit=9)) == ["dm"]
+        assert keys(store.queue.claim(ADMIN, now=NOON, limit=9)) == []
+        store.queue.finish(first, reached=Stage.INDEXED, now=NOON)
+        second = store.queue.claim(None, now=NOON, limit=9, step=Stage.INDEXED)
+        assert keys(second) == ["2"]
+        onward = store.queue.claim(None, now=NOON, limit=9)
+        assert keys(onward) == ["1"], "another step of the place is another work"
+
+    def test_what_failed_holds_nobody_up(self, store: Store) -> None:
+        tell(store, event("1"), event("2"))
+        first = store.queue.claim(None, now=NOON, limit=1)
+        store.queue.fail(first, error="poison", retry_at=LATER)
+
+        assert keys(store.queue.claim(None, now=NOON, limit=9)) == ["2"]
+
+    def test_history_that_is_brought_along_waits_for_what_is_said_now(self, store: Store) -> None:
+        tell(store, event("old"), workspace=OTHER)
+        (old,) = store.ledger.find(administrator_grant(OTHER))
+        store.ledger.append(ACME, [old], recorded_at=NOON)
+        tell(store, event("new", scope=ALICE_DM))
+
+        assert keys(store.queue.claim(ADMIN, now=NOON, limit=9, leased=True)) == ["new", "old"]
+
+    def test_a_dead_letter_is_seen_and_waits_for_somebody(self, store: Store) -> None:
+        tell(store, event("1"))
+        tasks = store.queue.claim(None, now=NOON, limit=9)
+        store.queue.fail(tasks, error="poison", retry_at=None)
+
+        (seen,) = store.queue.waiting(ADMIN, limit=9)
+        assert (seen.dead, seen.error, seen.attempts) == (True, "poison", 1)
+        assert store.queue.claim(None, now=LATER, limit=9) == []
+        waits: dict[str, Any] = {"leased": True, "failed": True}
+        assert store.queue.claim(ADMIN, now=LATER, limit=9, **waits) == []
+
+        assert store.queue.retry(ACME, None, now=LATER) == 1
+        (again,) = store.queue.claim(None, now=LATER, limit=9)
+        assert (again.attempts, again.error) == (0, "poison")
+
+    def test_work_that_nobody_ended_is_taken_by_another(self, store: Store) -> None:
+        (id,) = tell(store, event("1"))
+        first = store.queue.claim(None, now=NOON, limit=9)
+        assert store.queue.renew(first, now=NOON + LEASE / 2) == first
+        assert store.queue.claim(None, now=NOON + LEASE, limit=9) == []
+
+        second = store.queue.claim(None, now=NOON + 2 * LEASE, limit=9)
+
+        assert [(task.attempts, task.error) for task in second] == [(1, LOST)]
+        assert store.queue.renew(first, now=NOON) == []
+        store.queue.fail(first, error="too late", retry_at=LATER)
+        store.queue.finish(first, reached=Stage.DERIVED, now=NOON)
+        assert store.queue.renew(second, now=NOON) == second
+        assert store.ledger.progress(ADMIN, [id])[id].stuck == LOST
+
+    def test_who_lost_a_lease_writes_nothing(self, store: Store) -> None:
+        (id,) = tell(store, event("1"))
+        first = store.queue.claim(None, now=NOON, limit=9)
+        with store.holding(leases(first)):
+            store.memories.put(ACME, [draft(id)])
+        second = store.queue.claim(None, now=NOON + LEASE, limit=9)
+
+        with store.holding(leases(first)):
+            for write in (
+                lambda: store.memories.put(ACME, [draft(id, text="Late.", slot="late")]),
+                lambda: store.ledger.append(ACME, [event("late")], recorded_at=NOON),
+                lambda: store.ledger.append(OTHER, [event("late")], recorded_at=NOON),
+                lambda: store.queue.finish(first, reached=Stage.DERIVED, now=NOON),
+                lambda: store.accounts.add(ACME, SPENT),
+                lambda: store.eraser.erase(ACME, events=[id], memories=[], tombstones=[]),
+            ):
+                with pytest.raises(LeaseLost):
+                    write()
+
+        assert [memory.slot for memory in store.memories.find(ADMIN)] == [""]
+        assert keys(second) == ["1"]
+        assert store.workspaces() == [ACME]
+        with store.holding(leases(second)):
+            store.memories.put(ACME, [draft(id, text="In time.", slot="new")])
+            store.queue.finish(second, reached=Stage.DERIVED, now=NOON)
+            store.memories.put(ACME, [draft(id, text="After it.", slot="after")])
+        assert len(store.memories.find(ADMIN)) == 3
+
+    def test_who_holds_a_lease_hinders_nobody(self, store: Store) -> None:
+        tell(store, event("1"))
+        first = store.queue.claim(None, now=NOON, limit=9)
+        store.queue.claim(None, now=NOON + LEASE, limit=9)
+
+        with store.holding(leases(first)), ThreadPoolExecutor(1) as pool:
+            told = pool.submit(tell, store, event("2")).result(timeout=30)
+
+        assert len(told) == 1
 
     def test_work_that_is_not_due_waits(self, store: Store) -> None:
         store.ledger.append(ACME, [event("1")], recorded_at=LATER)
@@ -129,12 +252,12 @@ class QueueSuite:
         first = store.queue.claim(None, now=NOON, limit=1)
         store.queue.finish(first, reached=Stage.INDEXED, now=NOON)
 
-        for grant in (None, ADMIN):
-            waits: dict[str, Any] = {"now": NOON, "leased": True}
-            derived = store.queue.claim(grant, limit=9, step=Stage.DERIVED, **waits)
-            indexed = store.queue.claim(grant, limit=1, step=Stage.INDEXED, **waits)
-            assert (keys(derived), keys(indexed)) == (["1"], ["2"])
-            assert len(store.queue.claim(grant, limit=9, **waits)) == 3
+        waits: dict[str, Any] = {"now": NOON, "leased": True}
+        derived = store.queue.claim(ADMIN, limit=9, step=Stage.DERIVED, **waits)
+        indexed = store.queue.claim(ADMIN, limit=1, step=Stage.INDEXED, **waits)
+        assert (keys(derived), keys(indexed)) == (["1"], ["2"])
+        assert len(store.queue.claim(ADMIN, limit=9, **waits)) == 3
+        assert keys(store.queue.claim(None, now=NOON, limit=9, step=Stage.DERIVED)) == ["1"]
 
     def test_what_waits_can_be_looked_at(self, store: Store) -> None:
         one, two, three = tell(store, event("1"), event("2", scope=ALICE_DM), event("3"))
@@ -161,7 +284,7 @@ class QueueSuite:
         assert found == [*sorted(ids[2:4]), *sorted(ids[:2]), *sorted(ids[4:])]
 
     def test_what_failed_can_be_made_due_at_once(self, store: Store) -> None:
-        one, two, three = tell(store, event("1"), event("2"), event("3"))
+        one, two, three = tell(store, event("1"), event("2"), event("3", scope=ALICE_DM))
         tell(store, event("1"), workspace=OTHER)
         tasks = store.queue.claim(None, now=NOON, limit=9)
         failed = [task for task in tasks if task.event.key != "3"]

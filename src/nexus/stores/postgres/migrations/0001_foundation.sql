@@ -80,19 +80,22 @@ CREATE TABLE events (
 CREATE INDEX events_by_time ON events (workspace, label, at DESC, id);
 CREATE INDEX events_in_time ON events USING brin (at);
 
+-- Work that events cause, in the order in which it is done.
 CREATE TABLE outbox (
     workspace    bigint  NOT NULL,
+    priority     integer NOT NULL,           -- 0: what is said now; 1: history that was brought along
     seq          bigint  NOT NULL,
     label        integer NOT NULL,
     step         text    COLLATE "C" NOT NULL,
-    due_at       timestamptz NOT NULL,
+    due_at       timestamptz NOT NULL,       -- the latest there is: when somebody says so
     leased_until timestamptz,
+    fence        bigint  NOT NULL DEFAULT 0, -- grows whenever somebody takes it
     attempts     integer NOT NULL DEFAULT 0,
     error        text    COLLATE "C",
-    PRIMARY KEY (workspace, seq)
+    PRIMARY KEY (workspace, priority, seq)
 ) WITH (autovacuum_vacuum_scale_factor = 0.01);  -- rows come and go
 
-CREATE INDEX outbox_in_time ON outbox USING brin (due_at);
+CREATE INDEX outbox_leased ON outbox (workspace, label, step) WHERE leased_until IS NOT NULL;
 
 -- Work of a workspace that comes again, or that was asked for. While somebody is at it, it is due when
 -- the lease ends.

@@ -61,17 +61,22 @@ CREATE TABLE events (
 
 CREATE INDEX events_by_time ON events (workspace, label, at);
 
+-- Work that events cause, in the order in which it is done.
 CREATE TABLE outbox (
     workspace    INTEGER NOT NULL,
+    priority     INTEGER NOT NULL,           -- 0: what is said now; 1: history that was brought along
     seq          INTEGER NOT NULL,
     label        INTEGER NOT NULL,
     step         TEXT    NOT NULL,
-    due_at       TEXT    NOT NULL,
+    due_at       TEXT    NOT NULL,           -- the latest there is: when somebody says so
     leased_until TEXT,
+    fence        INTEGER NOT NULL DEFAULT 0, -- grows whenever somebody takes it
     attempts     INTEGER NOT NULL DEFAULT 0,
     error        TEXT,
-    PRIMARY KEY (workspace, seq)
+    PRIMARY KEY (workspace, priority, seq)
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX outbox_leased ON outbox (workspace, label, step) WHERE leased_until IS NOT NULL;
 
 -- Work of a workspace that comes again, or that was asked for. While somebody is at it, it is due when
 -- the lease ends.
