@@ -130,7 +130,7 @@ def _come(
     """What follows from new events: work, longer chains, and news for whoever reads them."""
     news = defaultdict(set)
     size: defaultdict[int, int] = defaultdict(int)
-    day = max(row[-1][:DAY] for row in work)
+    day = max(due_at[:DAY] for *_, due_at, _ in work)
     for number, _, label, *_ in work:
         news[number].add(label)
     for row in rows:
