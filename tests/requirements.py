@@ -128,7 +128,7 @@ REQUIREMENTS: dict[str, Requirement] = {
     "D8": works("Archiving or deleting what is no longer retained"),
     "D9": works("Promotion from short to long term"),
     "D10": partial("The raw exchange is always kept beside what was derived"),
-    "D11": partial("Duplicates merged, and the latest truth wins", "duplicates stay side by side"),
+    "D11": works("Duplicates have one representative, and the latest truth wins"),
     "D12": partial("Categories, and custom ones", "the eight of the rules; custom ones by tags"),
     "D13": later("Organisational documents looked up on demand", SOURCES),
     "D14": later("Questions to the user's own databases, read-only and audited", SOURCES),

@@ -103,6 +103,8 @@ ABOUT = {
     "memory.maintain": "What a memory does for itself while nobody waits: docs/maintain.md.",
     "memory.maintain.enabled": "false: only when somebody asks, or `nexus worker` does it.",
     "memory.maintain.intervals": "Minutes between two runs of a job in a workspace; 0: never.",
+    "memory.maintain.intervals.consolidate": "The same thing said again gets one representative.",
+    "memory.maintain.intervals.near_duplicates": "The same for all there is, after news.",
     "memory.maintain.intervals.patterns": "People's habits, after something was said.",
     "memory.maintain.intervals.episodes": "What is over is told: threads, sessions, days, weeks.",
     "memory.maintain.intervals.session_end": "After the last word, what matters is kept for long.",

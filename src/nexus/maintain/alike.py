@@ -22,8 +22,9 @@ from ..core.protocols import Floats
 from ..core.records import Memory, MemoryKind
 from ..core.text import query_terms
 
+DECISION = "decision"
 KINDS = (MemoryKind.FACT, MemoryKind.LANDMARK)
-AGREEING = 0.8  # cosine of two memories that say the same in other words
+AGREEING = 0.65  # cosine of two memories that say the same in other words
 
 TOKEN = re.compile(r"[$€£¥₹#±-]?\d[\w.,:/%-]*|[^\W\d_]+(?:['’][^\W\d_]+)*|[$€£¥₹%<>=+]")
 THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
@@ -42,6 +43,7 @@ USUALLY_PUT = (
     (re.compile(r"\b(?:is|are|am) going to\b"), "will"),
     (re.compile(r"\b(?:has|have|needs?|ought) to\b"), "must"),
     (re.compile(r"\b(?:is|are|am) (?:supposed|expected) to\b"), "must"),
+    (re.compile(r"\b(?:has|have) (?=(?:decided|agreed|chosen|settled)\b)"), ""),
 )
 # Words that add nothing to what is said.
 FILLING = frozenset(
@@ -113,20 +115,20 @@ def same_in(memories: Iterable[Memory], vectors: Mapping[str, Floats]) -> list[l
 
 def in_other_words(memories: Sequence[Memory]) -> list[str]:
     """The ids of those whose vectors decide, because their words do not."""
-    by_key: defaultdict[Hashable, dict[tuple[str, ...], str]] = defaultdict(dict)
+    by_key: defaultdict[Hashable, dict[Hashable, str]] = defaultdict(dict)
     for memory in sorted(memories, key=_moment):
         if (key := key_of(memory)) is not None:
-            by_key[key].setdefault(tuple(_words(memory.text)), memory.id)
+            by_key[key].setdefault(_form(memory), memory.id)
     return [id for forms in by_key.values() if len(forms) > 1 for id in forms.values()]
 
 
 def _together(alike: Sequence[Memory], vectors: Mapping[str, Floats]) -> list[list[Memory]]:
     """Each with the first before it that says the same: in these words, or by its vector."""
-    by_words: dict[tuple[str, ...], list[Memory]] = {}
+    by_form: dict[Hashable, list[Memory]] = {}
     for memory in alike:
-        by_words.setdefault(tuple(_words(memory.text)), []).append(memory)
+        by_form.setdefault(_form(memory), []).append(memory)
     found: list[list[Memory]] = []
-    for same in by_words.values():
+    for same in by_form.values():
         near = (each for each in found if _agree(each[0], same[0], vectors))
         into = next(near, None)
         if into is None:
@@ -137,8 +139,17 @@ def _together(alike: Sequence[Memory], vectors: Mapping[str, Floats]) -> list[li
 
 
 def _agree(one: Memory, other: Memory, vectors: Mapping[str, Floats]) -> bool:
+    """Whether they are somebody's in common, and mean the same."""
+    theirs = _owners(one), _owners(other)
+    if all(theirs) and set(theirs[0]).isdisjoint(theirs[1]):
+        return False
     first, second = vectors.get(one.id), vectors.get(other.id)
     return first is not None and second is not None and float(first @ second) >= AGREEING
+
+
+def _form(memory: Memory) -> Hashable:
+    """The words it says, and whose they are."""
+    return _owners(memory), tuple(_words(memory.text))
 
 
 def _moment(memory: Memory) -> tuple[datetime, str]:
@@ -170,7 +181,7 @@ def _landmark_key(memory: Memory) -> Hashable:
         memory.label,
         memory.kind,
         body.get("kind"),
-        _owners(body.get("owner")),
+        () if body.get("kind") == DECISION else _owners(memory),  # whoever was there
         *(body.get(name) for name in ("due", "due_from", "wrong", "right", "status")),
         memory.valid_from,
         memory.valid_to,
@@ -178,7 +189,8 @@ def _landmark_key(memory: Memory) -> Hashable:
     )
 
 
-def _owners(owner: str | None) -> tuple[str, ...]:
+def _owners(memory: Memory) -> tuple[str, ...]:
+    owner = memory.body.get("owner")
     return tuple(sorted(map(known_as, owner.split(" and ")))) if owner else ()
 
 
@@ -225,7 +237,7 @@ def _matter(memory: Memory) -> Hashable:
         folded = long.sub(short, folded)
     words = [SAME_WORD.get(word, word) for word in _words(folded)]
     signs = [word for word in words if word in NUMBERS or any(map(str.isdigit, word))]
-    decision = memory.body.get("kind") == "decision"
+    decision = memory.body.get("kind") == DECISION
     bound = NEGATING | ORDERING - LOOSE_IN_A_DECISION if decision else NEGATING | ORDERING
     if len(signs) > 1 or len(_names(memory.text)) > 1 or not bound.isdisjoint(words):
         return tuple(words)
@@ -234,7 +246,7 @@ def _matter(memory: Memory) -> Hashable:
 
 def _decided(memory: Memory) -> Hashable:
     """What a decision is about, without who made it and the words that any decision has."""
-    people = [memory.speaker or "", *_owners(memory.body.get("owner"))]
+    people = [memory.speaker or "", *_owners(memory)]
     said = frozenset(query_terms(memory.text))
     return said - _of_any_decision() - frozenset(query_terms(" ".join(people)))
 

@@ -4,8 +4,9 @@ A representative is a link (`core.links`): it rests on all that say the same and
 it has their readers, and goes or is made again when one of them goes. Everything is compared
 within one label: what is said in one place changes nothing in another.
 
-What comes out depends on what there is, and not on when it was looked at: a second run, or another
-order, changes nothing.
+`consolidate` looks at what was written since its last run, and `near_duplicates` at everything
+there is. What comes out depends on what there is, and not on when it was looked at: a second run,
+or another order, changes nothing.
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from ..core.access import Grant, Label, administrator_grant
 from ..core.derive import known_as
 from ..core.filters import Condition, Op
 from ..core.ids import WorkspaceId
+from ..core.jobs import Json, Step
 from ..core.links import Relation, links_of
 from ..core.protocols import Floats, Store
 from ..core.records import Draft, Event, Memory, MemoryKind
@@ -30,6 +33,36 @@ AT_ONCE = 500  # memories looked at in one step
 MOST_COMPARED = 5_000  # of one label and name, or of one label: the newest
 LOOKED_AT = (*KINDS, MemoryKind.LINK)
 SLOT = "consolidated"
+CONSOLIDATE = "consolidate"  # the name of the job
+UP_TO = "up_to"  # in its counts: the number of the last one it looked at
+
+
+def consolidate(
+    store: Store, workspace: WorkspaceId, *, now: datetime, cursor: Json = None
+) -> Step:
+    """What was written since the last run: the same thing said again gets a representative."""
+    del now  # a representative is as old as what it stands for
+    start = _up_to(store, workspace) if cursor is None else int(cursor)
+    end, counts = look_on(store, workspace, after=start, limit=AT_ONCE)
+    moved = end if cursor is None else end - start  # counts of a run add up: to where it came
+    more = counts["looked_at"] == AT_ONCE
+    return Step(counts={**counts, UP_TO: moved}, cursor=end if more else None)
+
+
+def near_duplicates(
+    store: Store, workspace: WorkspaceId, *, now: datetime, cursor: Json = None
+) -> Step:
+    """The same for all there is: also what got its vector later, or was learned otherwise."""
+    del now
+    end, counts = look_on(store, workspace, after=int(cursor or 0), limit=AT_ONCE)
+    return Step(counts=counts, cursor=end if counts["looked_at"] == AT_ONCE else None)
+
+
+def _up_to(store: Store, workspace: WorkspaceId) -> int:
+    """The number the last run came to, as the job itself says."""
+    jobs = store.jobs.listed(administrator_grant(workspace))
+    counts = (job.last_counts for job in jobs if job.name == CONSOLIDATE)
+    return next((each.get(UP_TO, 0) for each in counts), 0)
 
 
 def look_on(

@@ -49,6 +49,8 @@ def schedule(store: Store, settings: Maintaining, tools: Tools) -> dict[str, Pla
 
 def _planned(store: Store, settings: Maintaining, tools: Tools) -> Iterator[Planned]:
     every = settings.intervals
+    yield from _every(every.consolidate, "consolidate", partial(_consolidate, store))
+    yield from _every(every.near_duplicates, "near_duplicates", partial(_near_duplicates, store))
     yield from _every(every.patterns, "patterns", partial(_patterns, store))
     if tools.episodes:
         yield from _every(every.episodes, "episodes", partial(_episodes, tools.episodes))
@@ -76,6 +78,18 @@ def _every(minutes: float, name: str, run: Run, *, on_news: bool = True) -> Iter
 
 
 # The functions load what they need when they are first run: opening a memory waits for none.
+
+
+def _consolidate(store: Store, workspace: WorkspaceId, now: datetime, cursor: Json) -> Step:
+    from .consolidate import consolidate  # noqa: PLC0415
+
+    return consolidate(store, workspace, now=now, cursor=cursor)
+
+
+def _near_duplicates(store: Store, workspace: WorkspaceId, now: datetime, cursor: Json) -> Step:
+    from .consolidate import near_duplicates  # noqa: PLC0415
+
+    return near_duplicates(store, workspace, now=now, cursor=cursor)
 
 
 def _patterns(store: Store, workspace: WorkspaceId, now: datetime, cursor: Json) -> Step:

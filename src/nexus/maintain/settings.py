@@ -13,6 +13,8 @@ MOST_MINUTES = 10 * 365 * 24 * 60
 class Intervals:
     """Minutes between two runs of a job in a workspace; 0: never by itself."""
 
+    consolidate: float = 15.0  # seed 004's
+    near_duplicates: float = 7 * 24 * 60.0
     patterns: float = 60.0  # seeds 001 and 004
     episodes: float = 5.0  # what is over by then is told; days and weeks when they are over
     session_end: float = 60.0  # seed 003: an hour after the last word
