@@ -215,6 +215,7 @@ class Workspace:
 
     def run_job(self, name: str) -> dict[str, int]:
         """Do one of the jobs of this workspace now, to its end; what it did."""
+        self._parts.using.write()  # a job shall know of what was shown until now
         return self._parts.jobs.run_now(self.id, name)
 
     def job_states(self) -> list[JobState]:

@@ -56,6 +56,13 @@ class Asking:
         found = links_of(self.store, self.grant, ids, Relation.SAME_AS)
         return {id: link for id, link in found.items() if self.known([link])}
 
+    def brought_up(self, memories: Iterable[Memory]) -> list[Memory]:
+        """Those that had been told by then and are shown to somebody who did not ask for them.
+
+        What is archived is not; nobody knows what was, at an earlier moment.
+        """
+        return [each for each in self.known(memories) if self.replayed or not each.archived]
+
     def item(self, memory: Memory, worth: float, **why: float | str) -> Item:
         """A memory as a line; where it lies is said unless it is here."""
         return Item(

@@ -23,6 +23,7 @@ from .operations import (
     Derive,
     Forget,
     Housekeeping,
+    Jot,
     Operation,
     Ref,
     Take,
@@ -255,7 +256,10 @@ class Machine(RuleBasedStateMachine):
         self._somebody_tells(data, self.worlds.plot.cast.viewers)
 
     def _somebody_tells(self, data: Any, viewers: Sequence[Viewer]) -> None:
-        self._happens(data, data.draw(tellings(viewers, self.worlds.plot.cast.scopes)))
+        operation = data.draw(tellings(viewers, self.worlds.plot.cast.scopes))
+        if isinstance(operation, Jot) and operation.what == "question":
+            self._everything_is_learned()  # or it would be learned in one of the worlds only
+        self._happens(data, operation)
 
     @precondition(lambda self: self.worlds.told)
     @rule(data=some.data())

@@ -188,7 +188,7 @@ class SetFact:
 
 @dataclass(frozen=True)
 class Jot:
-    """Somebody puts something on the table: a note, a thought, the goal, a document."""
+    """Somebody puts something on the table, or asks: a note, a thought, the goal, a document."""
 
     viewer: Viewer
     what: str
@@ -206,6 +206,8 @@ class Jot:
 
     def do(self, world: World) -> Any:
         place = world.place(self.viewer)
+        if self.what == "question":  # what is found counts as used
+            return place.recall(self.text)
         if self.what == "document":
             return place.notebook().write("notes.md", self.text)
         if self.what == "note":
@@ -345,6 +347,9 @@ class Take:
         return workspace.import_(io.StringIO(self.archive), grant=place.grant, scope=self.into)
 
 
+JOBS = ("session_end", "promote", "decay", "cleanup")
+
+
 @dataclass(frozen=True)
 class Housekeeping:
     """Nobody's secret: flush, optimize, reopen, what is told again, or the time that passes."""
@@ -368,6 +373,11 @@ class Housekeeping:
         elif self.what in ("learn everything", "tell episodes"):
             for each in map(world.nexus.workspace, world.nexus.workspaces()):
                 _ = each.flush() if self.what == "learn everything" else each.learn_episodes()
+        elif self.what == "three weeks pass":
+            world.now += timedelta(days=21)
+            for each in map(world.nexus.workspace, world.nexus.workspaces()):
+                for job in JOBS:
+                    each.run_job(job)
         else:
             world.now += timedelta(days=1)
 

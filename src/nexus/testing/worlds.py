@@ -44,7 +44,7 @@ WORDS = "tea heron blue secret ledger likes the who staging database \u4e2d\u658
 KEYS = ("k1", "k2", "k3", "k4", "k5", "k'%_")
 CHORES = (
     *("flush", "learn everything", "learn everything", "tell episodes"),
-    *("optimize", "reopen", "tomorrow"),
+    *("optimize", "reopen", "tomorrow", "three weeks pass"),
 )
 
 names = some.sampled_from(sorted({name for pair in LOOKALIKES for name in pair}))
@@ -106,7 +106,9 @@ def tellings(
     viewer = draw(some.sampled_from(viewers))
     text, key = draw(texts), draw(keys)
     if draw(some.integers(0, 5)) == 0:
-        what = draw(some.sampled_from(["note", "thought", "goal", "document"]))
+        what = draw(
+            some.sampled_from(["note", "thought", "goal", "document", "question", "question"])
+        )
         return Jot(viewer, what, text, draw(some.none() | some.just(5.0)))
     people = [*viewer.participants, viewer.agent, *([viewer.user] if viewer.user else [])]
     speaker = draw(some.sampled_from(people)).value

@@ -17,7 +17,7 @@ def activity(asking: Asking) -> list[Item]:
     """Today's headlines and landmarks, in order; the newest are worth most."""
     day = asking.now.replace(hour=0, minute=0, second=0, microsecond=0)
     ids = asking.store.memories.between(asking.grant, day, asking.now, limit=MOST, learned=True)
-    memories = asking.known(asking.store.memories.get(asking.grant, ids))
+    memories = asking.brought_up(asking.store.memories.get(asking.grant, ids))
     newest = [each for each in memories if each.kind in KINDS][:SHOWN]
     return [_item(asking, memory, place) for place, memory in enumerate(newest)][::-1]
 

@@ -21,7 +21,9 @@ def episodes(asking: Asking) -> list[Item]:
         window=asking.plan.window,
         as_of=asking.now if asking.replayed else None,
     )
-    return sorted((_item(asking, hit) for hit in hits), key=lambda item: (item.at, item.id))
+    asked_for = asking.plan.window is not None  # a time was named: archived or not
+    shown = [hit for hit in hits if asked_for or asking.brought_up([hit.memory])]
+    return sorted((_item(asking, hit) for hit in shown), key=lambda item: (item.at, item.id))
 
 
 def _item(asking: Asking, hit: Hit) -> Item:

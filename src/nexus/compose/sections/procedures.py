@@ -19,8 +19,13 @@ def procedures(asking: Asking) -> list[Item]:
     known = {memory.id: memory for memory in asking.of_kind(MemoryKind.PROCEDURE, limit=MOST)}
     strategies = [each for each in strategies_of(known.values()) if each.record.expected >= 0.5]
     practised = {id for each in strategies_of(known.values()) for id in each.memories}
-    items = [_practice(asking, each, known[each.memories[0]], asked) for each in strategies]
-    written = [memory for id, memory in known.items() if id not in practised]
+    fresh = {memory.id for memory in asking.brought_up(known.values())}
+    items = [
+        _practice(asking, each, known[each.memories[0]], asked)
+        for each in strategies
+        if not fresh.isdisjoint(each.memories)  # one that was practised lately is not archived
+    ]
+    written = [known[id] for id in known if id in fresh and id not in practised]
     items += [_item(asking, memory, _share(memory.text, asked)) for memory in written]
     fitting = [item for item in items if item.worth > 0]
     return sorted(fitting, key=lambda item: (-item.worth, item.id))

@@ -30,7 +30,7 @@ def people(asking: Asking) -> list[Item]:
 
 def _items(asking: Asking, known: Profile) -> Iterator[Item]:
     for part, worth in PARTS.items():
-        entries = [entry for entry in getattr(known, part) if asking.known([entry.memory])]
+        entries = [entry for entry in getattr(known, part) if asking.brought_up([entry.memory])]
         for place, entry in enumerate(entries[:MOST_OFFERED]):
             yield _item(asking, entry, part, worth * falling(place))
     if known.style.messages >= ENOUGH and not asking.replayed:  # counted in messages of today

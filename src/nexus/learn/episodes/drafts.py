@@ -18,7 +18,7 @@ from .telling import Line, chosen, lines_again, lines_of
 
 MADE_BY = "extractive@1"
 SOURCE = "episode"
-SALIENCE = 0.6
+SALIENCE = 0.7  # what a session or a day came to is kept for long
 MOST_ENTITIES = 24
 MOST_TOPICS = 10
 MOST_PEOPLE = 50

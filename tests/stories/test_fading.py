@@ -1,0 +1,84 @@
+"""What nobody needs any more is no longer brought up; who asks still finds it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from nexus import Nexus
+from nexus.core.part import Part
+from nexus.core.records import MemoryKind, Tier
+from nexus.embedders.hashing import HashingEmbedder
+
+START = datetime(2026, 3, 2, 12, tzinfo=UTC)
+DAY = timedelta(days=1)
+
+
+class Clock:
+    now = START
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+@pytest.mark.requirement("D8", "E26", "E23")
+def test_what_was_said_long_ago_is_not_brought_up_until_it_is_used(tmp_path: Path) -> None:
+    clock = Clock()
+    clock.now = START
+    with Nexus.open(
+        str(tmp_path / "m.db"), embedder=HashingEmbedder(), clock=clock, background=False
+    ) as nexus:
+        acme = nexus.workspace("acme")
+        dm = acme.dm("alice")
+        dm.observe("alice", "I live in Oslo.")
+        for number in range(40):  # it is no longer among the last messages
+            dm.observe("alice", f"ok, {number}")
+        dm.flush()
+        (living,) = (m for m in dm.facts() if m.fact.predicate == "LIVES_IN")
+
+        def brought_up() -> bool:
+            items = dm.compose("Good morning!").section(Part.PROFILE)
+            return any(item.id == living.id for item in items)
+
+        assert brought_up()
+        clock.now = START + 300 * DAY
+        counts = acme.run_job("decay")
+        assert counts["archived"] >= 1
+        assert dm.get(living.id).archived
+        assert not brought_up()
+
+        assert dm.recall("Oslo", kinds=["fact"])[0].memory.id == living.id
+        assert any(
+            item.id == living.id for item in dm.compose("Where do I live?").section(Part.FACTS)
+        )
+        assert dm.recall("Oslo", kinds=["fact"], where={"archived": True})
+        assert acme.run_job("decay")["revived"] >= 1
+        assert brought_up()
+
+
+@pytest.mark.requirement("D5", "D9")
+def test_what_a_session_came_to_is_kept_for_long(tmp_path: Path) -> None:
+    clock = Clock()
+    clock.now = START
+    with Nexus.open(
+        str(tmp_path / "m.db"), embedder=HashingEmbedder(), clock=clock, background=False
+    ) as nexus:
+        acme = nexus.workspace("acme")
+        session = acme.session("monday", user="alice")
+        for text in ("We should pick a database.", "We decided to use PostgreSQL.", "Good."):
+            session.observe("alice", text)
+        session.flush()
+        clock.now = START + 2 * DAY
+        acme.learn_episodes()
+        acme.run_job("session_end")
+        clock.now = START + 400 * DAY
+        acme.run_job("decay")
+
+        kept = {memory.kind: memory for memory in session._parts.store.memories.find(session.grant)}
+        assert kept[MemoryKind.EPISODE].tier is Tier.LONG or kept[MemoryKind.EPISODE].archived
+        (episode,) = session.episodes("session")
+        assert (episode.tier, episode.archived) == (Tier.LONG, False)
+        assert not kept[MemoryKind.LANDMARK].archived
+        assert kept[MemoryKind.PASSAGE].archived
