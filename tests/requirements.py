@@ -200,7 +200,7 @@ REQUIREMENTS: dict[str, Requirement] = {
     # X: beyond the seeds
     "X1": partial("Readers and trust of what is derived follow from its sources"),
     "X2": partial("What one person writes privately changes nothing another can observe"),
-    "X3": partial("Receipts by stage, idempotency keys, a chained ledger, all rebuilt from it"),
+    "X3": works("Receipts by stage, idempotency keys, a chained ledger, all rebuilt from it"),
     "X4": works("Everything works without a model and without a key"),
     "X5": partial(
         "Published, repeatable retrieval results",
@@ -209,10 +209,7 @@ REQUIREMENTS: dict[str, Requirement] = {
     "X6": partial("Forgetting that follows provenance, proves itself and stops re-import"),
     "X7": partial("Time travel, and a receipt of why each item is in a context"),
     "X8": works("Immune to its own echo; junk, secrets and instructions set apart"),
-    "X9": partial(
-        "Re-embedding in the background, switched atomically",
-        "the job that does it by itself follows",
-    ),
+    "X9": works("Re-embedding in the background, switched atomically"),
     "X10": works("Same data, same questions, same answers from every store"),
     "X11": works("The composer as optimiser"),
     "X12": later("MCP, REST, Mem0's client, LangGraph and the others", SERVER),

@@ -202,6 +202,8 @@ class AsyncWorkspace(_Face):
     audit = _Awaited(Workspace.audit)
     verify_audit = _Awaited(Workspace.verify_audit)
     export_audit = _Awaited(Workspace.export_audit)
+    rebuild = _Awaited(Workspace.rebuild)
+    damage = _Awaited(Workspace.damage)
     learn_patterns = _Awaited(Workspace.learn_patterns)
     explain = _Awaited(Workspace.explain)
     learn_episodes = _Awaited(Workspace.learn_episodes)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .config import EmbeddingSettings, LlmSettings, in_use
+from .config import EmbeddingSettings, LlmSettings, Settings, in_use
+from .core.breaker import Breaker, Breakers, breaker
 from .core.errors import ConfigError
 from .core.models import LanguageModel, Reranker
 from .core.protocols import Embedder
@@ -146,3 +147,15 @@ def make_reranker(settings: Search) -> Reranker | None:
         value and in_use(value, f"memory.search.{name}") for name, value in given.items()
     )
     return HttpReranker(url, model=model, api_key=api_key)
+
+
+def make_breakers(settings: Settings, embedder: Embedder | None = None) -> Breakers:
+    """An embedder that was given is known to nobody else, and has a breaker of its own."""
+    ours, llm, search = settings.embeddings, settings.llm, settings.search
+    where = (ours.provider, ours.model or "", ours.base_url or ours.ollama_url)
+    asked = (llm.provider, llm.model or "", llm.base_url or "")
+    return Breakers(
+        embedder=Breaker("the embedder") if embedder else breaker("the embedder", *where),
+        model=breaker("the model", *asked),
+        reranker=breaker("the reranker", search.reranker_url or ""),
+    )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from .config import StoreSettings, in_use
 from .core.errors import ConfigError
@@ -19,6 +19,7 @@ from .providers.extras import require
 
 if TYPE_CHECKING:
     from .stores.beside import GraphElsewhere, VectorsElsewhere, WindowElsewhere
+    from .stores.inprocess_window import InProcessWindow
     from .stores.sql.store import SqlStore
 
 SQLITE = ("sqlite",)
@@ -216,3 +217,12 @@ def _check_scheme(address: str, setting: str, known: Sequence[str]) -> None:
         raise ConfigError(f"{setting} is an address such as {known[0]}://localhost")
     if scheme not in known:
         raise ConfigError(f"{setting} cannot be {scheme}://; {nearest_scheme(scheme, known)}")
+
+
+def make_scratch(store: Store) -> Store:
+    """An empty store for what must leave no trace; of what models were shown it knows as much."""
+    from .stores.inprocess import InProcessStore  # noqa: PLC0415
+
+    scratch = InProcessStore()
+    scratch.window = cast("InProcessWindow", store.window)
+    return scratch

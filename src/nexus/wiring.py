@@ -12,10 +12,11 @@ from .auditing import Auditor, make_auditor
 from .compose.cache import ContextCache
 from .config import LlmSettings, Settings
 from .core.access import Grant, Viewer, administrator_grant
-from .core.breaker import Breaker, Breakers, breaker
+from .core.breaker import Breaker, Breakers
 from .core.clock import Clock, RisingClock
 from .core.errors import ConfigError, EmbedderUnavailable
 from .core.ids import WorkspaceId
+from .core.jobs import NewJob, Priority
 from .core.models import LanguageModel
 from .core.protocols import Embedder, Store
 from .core.quotas import Quotas
@@ -31,13 +32,14 @@ from .learn.learning import FREQUENCIES, Learning
 from .learn.limits import Limits
 from .learn.spending import RECALL, ModelFor, Spending
 from .maintain.jobs import Runner
-from .maintain.schedule import Planned, Tools, schedule
+from .maintain.schedule import REEMBED
 from .maintain.using import MOST_WAITING, Using
 from .maintain.worker import Worker
-from .products import make_embedder, make_reranker, measured_llm
+from .products import make_breakers, make_embedder, make_reranker, measured_llm
 from .recall.answer import Ranking
 from .recall.measured import measured
 from .recall.query import Search
+from .scheduling import make_schedule
 from .storing import make_store
 
 if TYPE_CHECKING:
@@ -71,6 +73,15 @@ class Parts:
     quotas: Quotas
     now: Clock
     background: bool
+
+    def __post_init__(self) -> None:
+        if self.background and self.settings.embeddings.changes:
+            self.changeover.begin = self.reembed_soon
+
+    def reembed_soon(self, workspace: WorkspaceId) -> None:
+        """Let the job that gives memories their vectors come to this workspace next."""
+        job = NewJob(name=REEMBED, due_at=self.now(), priority=Priority.SOON)
+        self.afterwards(lambda: _ignored(self.store.jobs.schedule(workspace, [job])))
 
     def append(
         self, workspace: WorkspaceId, events: Sequence[NewEvent], now: datetime
@@ -110,18 +121,6 @@ class Parts:
         self.store.close()
 
 
-def make_breakers(settings: Settings, embedder: Embedder | None = None) -> Breakers:
-    """An embedder that was given is known to nobody else, and has a breaker of its own."""
-    ours, llm, search = settings.embeddings, settings.llm, settings.search
-    where = (ours.provider, ours.model or "", ours.base_url or ours.ollama_url)
-    asked = (llm.provider, llm.model or "", llm.base_url or "")
-    return Breakers(
-        embedder=Breaker("the embedder") if embedder else breaker("the embedder", *where),
-        model=breaker("the model", *asked),
-        reranker=breaker("the reranker", search.reranker_url or ""),
-    )
-
-
 def assemble(
     settings: Settings,
     *,
@@ -140,7 +139,7 @@ def assemble(
     ranking = make_ranking(settings.search, kept, cached, asked, guards, standing=changing.standing)
     learner = make_learner(settings, kept, cached, model, spending, now, telemetry)
     episodes = make_episodes(settings, kept, cached, model, spending, now=now)
-    jobs = Runner(kept, make_schedule(settings, kept, episodes), now)
+    jobs = make_jobs(settings, kept, episodes, changing, now)
     worker, using = make_worker(settings, kept, learner, jobs)
     return Parts(
         settings=settings,
@@ -171,6 +170,22 @@ def make_worker(
     using = Using(store.uses, counted=settings.maintain.uses)
     done = jobs if settings.maintain.enabled else None
     return Worker(learner, done, using.and_then(store.follow)), using
+
+
+def make_jobs(
+    settings: Settings,
+    store: Store,
+    episodes: Callable[[], Episodes],
+    changing: Changeover,
+    now: Clock,
+) -> Runner:
+    """The jobs of every workspace, and who does them."""
+    told = episodes if make_learning(settings).episodes != "off" else None
+    return Runner(store, make_schedule(settings, store, told, changing), now)
+
+
+def _ignored(_answer: object) -> None:
+    """Nobody waits for it."""
 
 
 def _enabled(settings: Settings) -> Settings:
@@ -256,19 +271,6 @@ def make_one_pass(
         return OnePass(model, llm.model or "", load_prompt("one_pass"), limits, spending)
 
     return make
-
-
-def make_schedule(
-    settings: Settings, store: Store, episodes: Callable[[], Episodes]
-) -> dict[str, Planned]:
-    """The jobs of every workspace."""
-    told = make_learning(settings).episodes != "off"
-    tools = Tools(
-        episodes=episodes if told else None,
-        idle=settings.compose.idle,
-        retention_days=settings.audit.retention_days,
-    )
-    return schedule(store, settings.maintain, tools)
 
 
 def make_episodes(

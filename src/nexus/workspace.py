@@ -25,6 +25,7 @@ from .wiring import Parts
 if TYPE_CHECKING:
     from .compose.explain import Explained
     from .core.jobs import JobState
+    from .core.layers import Damage
     from .maintain.forget import ForgetReport
     from .recall.sessions import SessionScore
     from .transfer.archive import Exported, Imported
@@ -146,6 +147,25 @@ class Workspace:
         now, most = self._parts.now(), check_limit(limit, MOST_LISTED)
         theirs = own_conversations(store, everything, asked, UserId(user).value)
         return route(store, everything.within(theirs), asked, now=now, limit=most)
+
+    def rebuild(
+        self, layer: str = "all", *, again: bool = False, report: Report | None = None
+    ) -> dict[str, dict[str, int]]:
+        """Make a derived layer again from what it rests on; what was looked at, and put right.
+
+        Everybody may read and write meanwhile. Episodes that a model told stay as they are,
+        unless `again` says otherwise.
+        """
+        from .rebuilding import rebuild_layers  # noqa: PLC0415  # only then
+
+        self.flush()
+        made = rebuild_layers(self._parts, self.id, layer, again=again, report=report)
+        self.flush()
+        return made
+
+    def damage(self) -> list[Damage]:
+        """What of the derived layers does not fit what it rests on; `rebuild` mends it."""
+        return self._parts.store.layers.damage(self.id)
 
     def verify(self) -> LedgerReport:
         """Walk the hash chain of the ledger."""

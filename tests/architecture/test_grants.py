@@ -18,6 +18,7 @@ from nexus.core.audit import Audit
 from nexus.core.erasing import Eraser
 from nexus.core.graph import Graph
 from nexus.core.ids import AgentId, UserId, WorkspaceId
+from nexus.core.layers import Layers
 from nexus.core.records import EmbeddingProfile
 from nexus.core.uses import Uses
 from nexus.core.window import Slot, Window
@@ -37,6 +38,7 @@ PARTS = {
     "audit": Audit,
     "window": Window,
     "graph": Graph,
+    "layers": Layers,
     "": protocols.Store,
 }
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -102,6 +104,8 @@ NOT_READS = {
     "vectors.profiles": "names of embedders, of no workspace",
     "vectors.in_use": "the name of an embedder",
     "vectors.use": "writes",
+    "layers.damage": "the operator's: tells numbers and no content",
+    "layers.mend": "writes; tells numbers",
     "vectors.drop": "writes; tells a number",
     "eraser.derived": "the administrator's: what has to go",
     "eraser.erase": "writes",

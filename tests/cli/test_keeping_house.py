@@ -88,7 +88,8 @@ def test_verify_walks_every_workspace_or_one(run, lines) -> None:
     (one,) = lines("verify", "--workspace", "acme")
 
     assert [report["workspace"] for report in both] == ["acme", "other"]
-    assert one == {"workspace": "acme", "events": 1, "erased": 0, "problems": []}
+    sound = {"problems": [], "damaged": []}
+    assert one == {"workspace": "acme", "events": 1, "erased": 0, **sound}
     assert "acme\t1\t0\tsound" in run("verify").stdout
 
 
@@ -114,6 +115,24 @@ def test_doctor_finds_nothing_wrong_with_a_new_memory(run, lines) -> None:
     assert "configured embedder" in checks["vectors"]["detail"]
     assert {check["state"] for check in checks.values()} == {"ok", "note"}
     assert sum(name.startswith("sqlite-vec: ") for name in checks) == 4
+
+
+def test_damage_is_seen_and_mended(run, lines, shell) -> None:
+    run("remember", SECRET)
+    with closing(sqlite3.connect(shell / "memory.db")) as file, file:
+        file.execute("DELETE FROM postings")
+
+    (seen,) = lines("verify", code=1)
+    checks = {check["name"]: check for check in lines("doctor", code=1)}
+    mended = {row["layer"]: row for row in lines("rebuild")}
+
+    assert seen["damaged"][0].startswith("keywords: ")
+    assert "nexus rebuild --layer keywords" in checks["keywords"]["detail"]
+    assert mended["keywords"]["changed"] > 0
+    assert mended["graph"]["changed"] == 0
+    lines("verify")
+    lines("doctor")
+    assert {row["changed"] for row in lines("rebuild", "--layer", "keywords")} == {0}
 
 
 def test_doctor_changes_and_creates_nothing(lines) -> None:

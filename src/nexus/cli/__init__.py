@@ -71,6 +71,7 @@ COMMANDS = {
     ),
     "migrate": ("migrating", "Move a whole memory into another store, as it is, and compare both."),
     "rekey": ("rekeying", "Write an encrypted SQLite file anew with another key."),
+    "rebuild": ("checks", "Make what was derived again from what it rests on."),
     "reembed": ("checks", "Give every memory a vector of the configured embedder."),
     "models": ("setup", "Models that run on this machine."),
     "leaktest": ("leaktest", "Try to make the memory leak, for a while."),

@@ -1,19 +1,21 @@
-"""`nexus verify` and `nexus reembed`."""
+"""`nexus verify`, `nexus rebuild` and `nexus reembed`."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
 
+from ..core.layers import Layer
 from .lazy import FOUND_NOTHING
 from .options import Door, json_option, store_options
 from .output import message, print_json, print_record, print_table, progress
 
 if TYPE_CHECKING:
+    from ..core.layers import Damage
     from ..core.records import LedgerReport
 
 
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 def verify(door: Door, only: str | None, as_json: bool) -> None:
     """Walk the hash chain of the ledger: nothing was changed, and nothing is missing.
 
+    What was derived is counted and compared with what it rests on. `nexus rebuild` mends it.
+
     \b
         nexus verify
         nexus verify --workspace acme
@@ -31,24 +35,70 @@ def verify(door: Door, only: str | None, as_json: bool) -> None:
     with door.open() as nexus:
         names = [only] if only else nexus.workspaces()
         reports = {name: nexus.workspace(name).verify() for name in names}
-    _print_reports(reports, as_json=as_json)
+        damaged = {name: list(map(_told, nexus.workspace(name).damage())) for name in names}
+    _print_reports(reports, damaged, as_json=as_json)
     for name, report in reports.items():
-        for problem in report.problems:
+        for problem in (*report.problems, *damaged[name]):
             message(f"{name}: {problem}")
-    if not all(report.sound for report in reports.values()):
+    if any(damaged.values()) or not all(report.sound for report in reports.values()):
         sys.exit(FOUND_NOTHING)
 
 
-def _print_reports(reports: Mapping[str, LedgerReport], *, as_json: bool) -> None:
+def _told(damage: Damage) -> str:
+    return f"{damage.layer}: {damage.what}"
+
+
+def _print_reports(
+    reports: Mapping[str, LedgerReport], damaged: Mapping[str, Sequence[str]], *, as_json: bool
+) -> None:
     if as_json:
         for name, report in reports.items():
-            print_json({**asdict(report), "workspace": name})
+            print_json({**asdict(report), "workspace": name, "damaged": damaged[name]})
         return
     rows = [
-        (name, report.events, report.erased, "sound" if report.sound else len(report.problems))
+        (
+            *(name, report.events, report.erased),
+            "sound" if report.sound else len(report.problems),
+            len(damaged[name]) or "sound",
+        )
         for name, report in reports.items()
     ]
-    print_table(["workspace", "events", "erased", "problems"], rows)
+    print_table(["workspace", "events", "erased", "problems", "derived"], rows)
+
+
+@click.command()
+@click.option(
+    "--layer",
+    type=click.Choice([*(layer.value for layer in Layer), "all"]),
+    default="all",
+    show_default=True,
+    help="What to make again.",
+)
+@click.option("--workspace", "-w", "only", metavar="NAME", help="One workspace; else all.")
+@click.option("--again", is_flag=True, help="Let the model tell its episodes once more.")
+@json_option
+@store_options
+def rebuild(door: Door, layer: str, only: str | None, *, again: bool, as_json: bool) -> None:
+    """Make what was derived again from what it rests on. Afterwards every answer is as before.
+
+    knowledge is made of what was said, episodes of that, keywords, graph and vectors of both. It
+    is compared part by part, and what is different is written: others may use the memory
+    meanwhile, and a rebuild that was broken off is finished by the next one.
+
+    \b
+        nexus rebuild --layer keywords
+        nexus rebuild --workspace acme
+    """
+    with door.open() as nexus:
+        for name in [only] if only else nexus.workspaces():
+            with progress(f"{name}: {layer}") as report:
+                made = nexus.workspace(name).rebuild(layer, again=again, report=report)
+            rows = [{"workspace": name, "layer": each, **counts} for each, counts in made.items()]
+            for row in rows:
+                if as_json:
+                    print_json(row)
+            if not as_json:
+                print_table(list(rows[0]), [tuple(row.values()) for row in rows])
 
 
 @click.command()

@@ -91,6 +91,10 @@ def _store(settings: Settings) -> Iterator[Check]:
         names = [workspace.value for workspace in store.workspaces()]
         shown = masked(settings.store.url)
         yield Check("store", OK, f"{shown} opens; workspaces: {len(names)}")
+        for workspace in store.workspaces():
+            for found in store.layers.damage(workspace):
+                detail = f"{workspace.value}: {found.what}; `nexus rebuild --layer {found.layer}`"
+                yield Check(str(found.layer), PROBLEM, detail)
 
 
 def _postgres(settings: StoreSettings) -> Iterator[Check]:

@@ -113,6 +113,7 @@ ABOUT = {
     "memory.maintain.intervals.cleanup": "Idle conversations are archived, windows emptied.",
     "memory.maintain.intervals.audit_partitions": "Days of the audit that are over are dropped, and"
     " those to come get room.",
+    "memory.maintain.intervals.reembed": "Vectors of another embedder, and those before it go.",
     "memory.compose": "What is put before a model, and how much room each section has (tokens).",
     "memory.compose.budget": "For a whole context.",
     "memory.compose.window": "How many of the last messages are looked at.",

@@ -22,6 +22,7 @@ from .erasing import Eraser
 from .filters import Filter
 from .ids import WorkspaceId
 from .jobs import Jobs
+from .layers import Layers
 from .leases import Lease
 from .ledger import Ledger
 from .metrics import CacheUse
@@ -321,6 +322,9 @@ class Store(Protocol):
 
     @property
     def graph(self) -> Graph: ...
+
+    @property
+    def layers(self) -> Layers: ...
 
     def moment(self) -> AbstractContextManager[object]:
         """Whatever this thread reads inside is of one moment, and costs one transaction.

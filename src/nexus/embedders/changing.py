@@ -30,15 +30,10 @@ class Changeover:
     there would be no end to it. It goes on with its own vectors while they are there.
     """
 
-    def __init__(
-        self,
-        embedder: Embedder,
-        vectors: Vectors,
-        begin: Callable[[WorkspaceId], None] = lambda _workspace: None,
-    ) -> None:
+    def __init__(self, embedder: Embedder, vectors: Vectors) -> None:
         self.embedder = embedder
         self.vectors = vectors
-        self._begin = begin  # called once for a workspace that is to be changed
+        self.begin: Callable[[WorkspaceId], None] = _nothing  # for one that is to be changed
         self._looked: dict[WorkspaceId, tuple[float, State]] = {}
         self._began: set[WorkspaceId] = set()
 
@@ -58,7 +53,7 @@ class Changeover:
             return State.LEFT_BEHIND
         if workspace not in self._began:
             self._began.add(workspace)
-            self._begin(workspace)
+            self.begin(workspace)
         return State.CHANGING
 
     def look_again(self, workspace: WorkspaceId) -> None:
@@ -92,3 +87,7 @@ class Changeover:
         """Raise if questions cannot be asked by meaning."""
         if self.state(workspace) is State.CHANGING:
             raise EmbedderUnavailable(f"changing over to {self.embedder.profile.name}")
+
+
+def _nothing(_workspace: WorkspaceId) -> None:
+    """Nobody works in the background here."""

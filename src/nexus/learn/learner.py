@@ -230,9 +230,13 @@ class Learner:
 
     @cached_property
     def _drafter(self) -> Drafter:
+        return self.drafter_of(self._store)
+
+    def drafter_of(self, store: Store) -> Drafter:
+        """Who reads events by the rules, in this store."""
         from .drafting import Drafter  # noqa: PLC0415  # the rules load with the first event
 
-        return Drafter(self._store, self._embedder, self._indexing, self._learning)
+        return Drafter(store, self._embedder, self._indexing, self._learning)
 
     @cached_property
     def _second_reading(self) -> SecondReading | None:

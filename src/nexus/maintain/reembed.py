@@ -8,14 +8,13 @@ until every memory of it has a new one; the switch is one row.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from ..core.access import administrator_grant
 from ..core.derive import embedded_text
 from ..core.ids import WorkspaceId
-from ..core.protocols import Embedder, Store
+from ..core.jobs import Json, Step
+from ..core.protocols import Embedder, Floats, Store
 from ..core.records import EmbeddingProfile, Memory
 
 BATCH = 256
@@ -23,15 +22,6 @@ STEP_SECONDS = 1.0
 OLD_AT_ONCE = 2_000  # vectors that are removed in one transaction
 
 Report = Callable[[int, int], None]
-Json = Any
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    """What one step did, and where the next one goes on; None: there is no more."""
-
-    counts: Mapping[str, int]
-    cursor: Json = None
 
 
 def reembed_some(
@@ -76,11 +66,13 @@ def embed(
     store: Store, embedder: Embedder, workspace: WorkspaceId, memories: Sequence[Memory]
 ) -> int:
     """Give these memories vectors; how many have one now."""
+    return store.vectors.put(workspace, embedder.profile, vectors_of(embedder, memories))
+
+
+def vectors_of(embedder: Embedder, memories: Sequence[Memory]) -> dict[str, Floats]:
+    """The vectors of these, but for those whose text means nothing to the embedder."""
     rows = embedder.embed([embedded_text(memory) for memory in memories])
-    pairs = zip(memories, rows, strict=True)
-    return store.vectors.put(
-        workspace, embedder.profile, {memory.id: row for memory, row in pairs if row.any()}
-    )
+    return {memory.id: row for memory, row in zip(memories, rows, strict=True) if row.any()}
 
 
 def drop_old(store: Store, workspace: WorkspaceId, profile: EmbeddingProfile) -> int:
@@ -95,6 +87,25 @@ def drop_old(store: Store, workspace: WorkspaceId, profile: EmbeddingProfile) ->
         if old != profile and left:
             left -= store.vectors.drop(workspace, old, limit=left)
     return OLD_AT_ONCE - left
+
+
+def reembed_and_tidy(
+    store: Store, embedder: Embedder, workspace: WorkspaceId, cursor: Json
+) -> Step:
+    """A step of the daily job: what is missing is made, and the run after the switch tidies up.
+
+    Where no other embedder has left anything there is nothing to look for: what could not be
+    embedded in its time waits in the outbox.
+    """
+    profile = embedder.profile
+    if all(each == profile for each in store.vectors.profiles()):
+        return Step()
+    step = reembed_some(store, embedder, workspace, cursor=cursor)
+    if step.cursor is not None or step.counts.get("switched"):
+        return step
+    gone = drop_old(store, workspace, profile)
+    more = [profile.name, "", 0] if gone else None
+    return Step(counts={**step.counts, "dropped": gone}, cursor=more)
 
 
 def reembed(

@@ -22,6 +22,7 @@ from .settings import Maintaining
 if TYPE_CHECKING:
     from ..learn.episodes import Episodes
 
+REEMBED = "reembed"
 EPISODES_AT_ONCE = 20  # threads and sessions that one step tells
 
 
@@ -40,6 +41,7 @@ class Tools:
     episodes: Callable[[], Episodes] | None  # None: they are told only when somebody asks
     idle: timedelta  # until a place's window is empty
     retention_days: int  # of the audit; 0: for ever
+    reembed: Run | None = None  # None: an embedder is changed only when somebody asks
 
 
 def schedule(store: Store, settings: Maintaining, tools: Tools) -> dict[str, Planned]:
@@ -67,6 +69,8 @@ def _planned(store: Store, settings: Maintaining, tools: Tools) -> Iterator[Plan
         ),
     ):
         yield from _every(minutes, name, run, on_news=False)
+    if tools.reembed:
+        yield from _every(every.reembed, REEMBED, tools.reembed, on_news=False)
 
 
 def _every(minutes: float, name: str, run: Run, *, on_news: bool = True) -> Iterator[Planned]:

@@ -22,6 +22,7 @@ class Intervals:
     decay: float = 24 * 60.0
     cleanup: float = 24 * 60.0
     audit_partitions: float = 24 * 60.0  # seed 004
+    reembed: float = 24 * 60.0  # at once, where somebody asks a memory of another embedder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from ..core.access import Grant
 from ..core.candidate import Candidate
+from ..core.errors import Unavailable
 from ..core.protocols import Embedder, Store
 from .asked import Asked, Asker, Results, Strategy
 from .features import Pool
@@ -91,5 +93,6 @@ class Gatherer:
         rest = [id for id in described if id not in meaning]
         if asked.vector is not None and asked.vector.any() and rest:
             profile = self.embedder.profile
-            meaning |= self.store.vectors.scores(grant, profile, asked.vector, rest)
+            with suppress(Unavailable):  # who looks for meaning has said so
+                meaning |= self.store.vectors.scores(grant, profile, asked.vector, rest)
         return described, meaning

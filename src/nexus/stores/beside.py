@@ -18,6 +18,7 @@ from ..core.audit import Entry
 from ..core.erasing import Eraser
 from ..core.graph import Graph
 from ..core.ids import WorkspaceId
+from ..core.layers import Damage, Json, Layer, Layers, Mended
 from ..core.leases import Lease
 from ..core.metrics import CacheUse
 from ..core.protocols import Store, Vectors
@@ -50,6 +51,10 @@ class Following(Elsewhere, Protocol):
 
     def follow(self) -> bool:
         """As of a store."""
+        ...
+
+    def rebuild(self) -> None:
+        """Drop everything, to be made again by `follow`."""
         ...
 
 
@@ -89,6 +94,7 @@ class CombinedStore:
         self.graph: Graph = graph or records.graph
         self.vectors: Vectors = vectors or records.vectors
         self.window: Window = window or records.window
+        self.layers: Layers = CombinedLayers(records, vectors, graph)
         self.eraser: Eraser = CombinedEraser(records.eraser, self._elsewhere, window, graph)
 
     def moment(self) -> AbstractContextManager[object]:
@@ -127,6 +133,27 @@ class CombinedStore:
         for part in self._elsewhere:
             part.close()
         self._records.close()
+
+
+class CombinedLayers:
+    """The layers of the records, and what was made of them elsewhere."""
+
+    def __init__(self, records: Store, vectors: Following | None, graph: Following | None) -> None:
+        self._records = records
+        self._elsewhere = {Layer.VECTORS: vectors, Layer.GRAPH: graph}
+
+    def damage(self, workspace: WorkspaceId) -> list[Damage]:
+        return self._records.layers.damage(workspace)
+
+    def mend(
+        self, workspace: WorkspaceId, layer: Layer, *, cursor: Json = None, limit: int
+    ) -> Mended:
+        """When the records are right, what follows them is dropped; it is filled in again."""
+        mended = self._records.layers.mend(workspace, layer, cursor=cursor, limit=limit)
+        follower = self._elsewhere.get(layer)
+        if follower is not None and mended.cursor is None:
+            follower.rebuild()
+        return mended
 
 
 class CombinedEraser:

@@ -41,6 +41,7 @@ from ..core.errors import Conflict, Forgotten, LeaseLost
 from ..core.filters import Filter, matches
 from ..core.graph import RecordsGraph
 from ..core.ids import WorkspaceId
+from ..core.layers import Layers
 from ..core.leases import LEASE, LOST, Lease
 from ..core.links import shared_by
 from ..core.metrics import CacheUse
@@ -1072,6 +1073,12 @@ class InProcessStore:
         self.audit = self._state.audit
         self.window = self._state.window
         self.graph = RecordsGraph(self.memories)
+
+    @property
+    def layers(self) -> Layers:
+        from .inprocess_layers import InProcessLayers  # noqa: PLC0415  # it knows this module
+
+        return InProcessLayers(self._state)
 
     @property
     def mover(self) -> Mover:

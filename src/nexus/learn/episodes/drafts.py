@@ -132,6 +132,11 @@ class Teller:
         return extractive, {"made_by": [MADE_BY], "refused": narrated.refused}
 
 
+def by_the_rules(episode: Memory) -> bool:
+    """Whether it was told without a model, and would be told so again."""
+    return episode.metadata.get("made_by") == [MADE_BY] and "refused" not in episode.metadata
+
+
 def episode_id(scope: Scope, span: str, sources: Iterable[str]) -> str:
     """What an episode of these will be known by."""
     return memory_id(MemoryKind.EPISODE, scope, span, tuple(sources))

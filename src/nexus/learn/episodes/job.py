@@ -56,10 +56,22 @@ class Episodes:
         """The model that tells them, if one does."""
         return self._narrator
 
-    def learn(self, workspace: WorkspaceId, now: datetime, *, again: bool = False) -> int:
+    @property
+    def without_model(self) -> Episodes:
+        """One who tells the same, by the rules alone."""
+        return Episodes(self._store, self._embedder, None, self._injected)
+
+    def learn(
+        self,
+        workspace: WorkspaceId,
+        now: datetime,
+        *,
+        again: bool | Callable[[Memory], bool] = False,
+    ) -> int:
         """Tell what is closed, by now; returns how many episodes are new.
 
-        Harmless to repeat: what did not change is left as it is, unless `again` says otherwise.
+        Harmless to repeat: what did not change is left as it is, unless `again` says otherwise,
+        of all or of some.
         """
         return self._pass(workspace, now, again=again).counts["told"]
 
@@ -72,14 +84,15 @@ class Episodes:
         workspace: WorkspaceId,
         now: datetime,
         *,
-        again: bool = False,
+        again: bool | Callable[[Memory], bool] = False,
         limit: int | None = None,
     ) -> Step:
         known = {} if again else self._settled.get(workspace, {})
         with self._store.moment():  # else what is told meanwhile would be seen and not counted
             total = self._count(workspace)
             latest = self._store.ledger.find(administrator_grant(workspace), since=week_of(now))
-        run = _Run(self._store, workspace, self._narrator, self._injected, now, again, limit)
+        retold = again if callable(again) else lambda _episode: bool(again)
+        run = _Run(self._store, workspace, self._narrator, self._injected, now, retold, limit)
         settled: dict[datetime, int] = {}
         seen = 0
         for week, events in self._weeks(workspace, week_of(now), latest):
@@ -162,7 +175,7 @@ class _Run:
     narrator: Narrator | None
     injected: InjectedIn | None
     now: datetime
-    again: bool
+    retold: Callable[[Memory], bool]  # of those that are there
     limit: int | None
     told: int = 0
     cut_short: bool = False
@@ -281,7 +294,8 @@ class _Run:
 
     def _kept(self, scope: Scope, id: str) -> Memory | None:
         """The episode that need not be told again."""
-        return None if self.again else self._there(scope).get(id)
+        there = self._there(scope).get(id)
+        return None if there is None or self.retold(there) else there
 
     def _there(self, scope: Scope) -> dict[str, Memory]:
         """The episodes of a place that are kept already; read once a pass."""

@@ -656,7 +656,7 @@ UPDATE labels SET generation = generation + shrunk.documents,
 
 -- label_lost --
 -- Something else than a memory is gone: whoever read it before starts over.
-UPDATE labels SET generation = generation + 1
+UPDATE labels SET generation = generation + 1, epoch = epoch + 1
   FROM (SELECT (r ->> 0)::bigint AS workspace, (r ->> 1)::integer AS label
           FROM jsonb_array_elements(%(rows)s::jsonb) AS r) AS given
  WHERE labels.workspace = given.workspace AND labels.label = given.label;
@@ -1065,6 +1065,148 @@ SELECT spelt(day), purpose, model, calls, input_tokens, output_tokens, cost FROM
  WHERE workspace = %(workspace)s
    AND (%(since)s::timestamptz IS NULL OR day >= %(since)s::timestamptz)
  ORDER BY day, purpose, model;
+
+-- next_label --
+SELECT min(label) FROM labels WHERE workspace = %(workspace)s AND label >= %(label)s;
+
+-- memories_of_label --
+-- From the oldest on, a part at a time.
+SELECT memory, spelt(at), id, kind, thread, length, asks, directs, content, tier, archived
+  FROM memories
+ WHERE workspace = %(workspace)s AND label = %(label)s
+   AND (at, id) > (%(at)s::timestamptz, %(id)s)
+ ORDER BY at, id LIMIT %(limit)s;
+
+-- restore_thread --
+-- A thread whose memories are there, and which has their number.
+INSERT INTO threads (workspace, label, thread, name)
+VALUES (%(workspace)s, %(label)s, %(thread)s, %(name)s)
+    ON CONFLICT DO NOTHING;
+
+-- mend_posting --
+INSERT INTO postings (workspace, label, term, memory, frequency, length, thread)
+SELECT (r ->> 0)::bigint, (r ->> 1)::integer, r ->> 2, (r ->> 3)::bigint, (r ->> 4)::integer,
+       (r ->> 5)::integer, (r ->> 6)::integer
+  FROM jsonb_array_elements(%(rows)s::jsonb) AS r
+    ON CONFLICT (workspace, label, term, memory) DO UPDATE
+   SET frequency = excluded.frequency, length = excluded.length, thread = excluded.thread
+ WHERE (postings.frequency, postings.length, postings.thread)
+       IS DISTINCT FROM (excluded.frequency, excluded.length, excluded.thread);
+
+-- count_postings --
+SELECT count(*) FROM postings WHERE workspace = %(workspace)s AND label = %(label)s;
+
+-- stray_postings --
+-- Memories whose words do not add up, and numbers that no memory of this label has.
+SELECT held.memory
+  FROM (SELECT memory, sum(frequency) AS words FROM postings
+         WHERE workspace = %(workspace)s AND label = %(label)s GROUP BY memory) AS held
+  LEFT JOIN memories ON memories.workspace = %(workspace)s AND memories.memory = held.memory
+                    AND memories.label = %(label)s
+ WHERE memories.length IS DISTINCT FROM held.words;
+
+-- drop_postings_of --
+DELETE FROM postings
+ WHERE workspace = %(workspace)s AND label = %(label)s
+   AND memory = ANY (translate(%(memories)s, '[]', '{}')::bigint[]);
+
+-- recount_threads --
+UPDATE threads SET terms = counted.terms
+  FROM (SELECT t.thread, coalesce(sum(m.length), 0)::bigint AS terms
+          FROM threads AS t
+          LEFT JOIN memories AS m ON m.workspace = t.workspace AND m.label = t.label
+                                 AND m.thread = t.thread
+         WHERE t.workspace = %(workspace)s AND t.label = %(label)s
+         GROUP BY t.thread) AS counted
+ WHERE threads.workspace = %(workspace)s AND threads.label = %(label)s
+   AND threads.thread = counted.thread AND threads.terms <> counted.terms;
+
+-- drop_empty_threads --
+DELETE FROM threads
+ WHERE workspace = %(workspace)s AND label = %(label)s
+   AND NOT EXISTS (SELECT 1 FROM memories WHERE memories.workspace = threads.workspace
+                      AND memories.label = threads.label AND memories.thread = threads.thread);
+
+-- label_sums --
+-- What a label says of itself, and what there is.
+SELECT documents, terms, threads, names,
+       (SELECT count(*) FROM memories AS m
+         WHERE m.workspace = labels.workspace AND m.label = labels.label),
+       (SELECT coalesce(sum(length), 0)::bigint FROM memories AS m
+         WHERE m.workspace = labels.workspace AND m.label = labels.label),
+       (SELECT count(*) FROM threads AS t
+         WHERE t.workspace = labels.workspace AND t.label = labels.label),
+       (SELECT count(*) FROM names AS n
+         WHERE n.workspace = labels.workspace AND n.label = labels.label),
+       (SELECT coalesce(sum(t.terms), 0)::bigint FROM threads AS t
+         WHERE t.workspace = labels.workspace AND t.label = labels.label),
+       (SELECT coalesce(sum(frequency), 0)::bigint FROM postings AS p
+         WHERE p.workspace = labels.workspace AND p.label = labels.label)
+  FROM labels
+ WHERE workspace = %(workspace)s AND (%(label)s::integer IS NULL OR label = %(label)s);
+
+-- set_label_sums --
+UPDATE labels SET documents = %(documents)s, terms = %(terms)s, threads = %(threads)s,
+                  names = %(names)s
+ WHERE workspace = %(workspace)s AND label = %(label)s;
+
+-- links_from --
+SELECT origin, target FROM links
+ WHERE workspace = %(workspace)s AND relation = 'derived_from'
+   AND origin = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)));
+
+-- drop_link --
+DELETE FROM links
+ USING (SELECT (r ->> 0)::bigint AS workspace, r ->> 1 AS origin, r ->> 2 AS relation,
+               r ->> 3 AS target
+          FROM jsonb_array_elements(%(rows)s::jsonb) AS r OFFSET 0) AS given
+ WHERE links.workspace = given.workspace AND links.origin = given.origin
+   AND links.relation = given.relation AND links.target = given.target;
+
+-- drop_stray_links --
+DELETE FROM links
+ WHERE workspace = %(workspace)s
+   AND NOT EXISTS (SELECT 1 FROM memories
+                    WHERE memories.workspace = links.workspace AND memories.id = links.origin);
+
+-- link_damage --
+-- Memories that rest on nothing, and links that belong to no memory.
+SELECT (SELECT count(*) FROM memories
+         WHERE workspace = %(workspace)s
+           AND NOT EXISTS (SELECT 1 FROM links
+                            WHERE links.workspace = %(workspace)s AND links.origin = memories.id
+                              AND relation = 'derived_from')),
+       (SELECT count(*) FROM links
+         WHERE workspace = %(workspace)s
+           AND NOT EXISTS (SELECT 1 FROM memories
+                            WHERE memories.workspace = %(workspace)s
+                              AND memories.id = links.origin));
+
+-- mend_name --
+INSERT INTO names (workspace, label, name, kind, at, id)
+SELECT given.* FROM
+       (SELECT (r ->> 0)::bigint AS workspace, (r ->> 1)::integer AS label, r ->> 2 AS name,
+               r ->> 3 AS kind, (r ->> 4)::timestamptz AS at, r ->> 5 AS id
+          FROM jsonb_array_elements(%(rows)s::jsonb) AS r OFFSET 0) AS given
+ WHERE NOT EXISTS (SELECT 1 FROM names
+                    WHERE names.workspace = given.workspace AND names.label = given.label
+                      AND md5(names.name) = md5(given.name) AND names.name = given.name
+                      AND names.kind = given.kind AND names.at = given.at
+                      AND names.id = given.id);
+
+-- count_names --
+SELECT count(*) FROM names WHERE workspace = %(workspace)s AND label = %(label)s;
+
+-- drop_names_of --
+DELETE FROM names WHERE workspace = %(workspace)s AND label = %(label)s;
+
+-- stray_vectors --
+SELECT vectors.label, vectors.profile, vectors.memory
+  FROM vectors
+  LEFT JOIN memories ON memories.workspace = vectors.workspace
+                    AND memories.memory = vectors.memory
+ WHERE vectors.workspace = %(workspace)s AND memories.label IS DISTINCT FROM vectors.label
+ LIMIT %(limit)s;
 
 -- count_events --
 SELECT count(*) FROM events

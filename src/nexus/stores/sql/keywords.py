@@ -106,6 +106,7 @@ class _Asked:
         count = sum(state.threads for state in self.view.labels)
         average = sum(state.terms for state in self.view.labels) / max(count, 1) or 1.0
         slack = K1 * (1 - B + B * self.conversations.lengths / average)
+        slack = np.append(slack, K1)  # for one whose length is lost: a worse answer, and no error
         total, weights = np.zeros(len(slack)), []
         for found in self.found:
             held = [postings.by_thread for postings in found if len(postings)]
@@ -113,7 +114,7 @@ class _Asked:
             for threads, times in held:  # no conversation is in two labels
                 places = np.searchsorted(self.conversations.threads, threads)
                 total[places] += weights[-1] * times * (K1 + 1) / (times + slack[places])
-        scores: Scores = total / best_possible(weights)
+        scores: Scores = total[:-1] / best_possible(weights)
         return scores
 
     def thread_scores(self, wanted: Ints) -> Scores:

@@ -21,7 +21,6 @@ from ...core.derive import (
     directs,
     keyword_text,
     known_as,
-    looked_up_by,
     thread_name,
 )
 from ...core.filters import Filter, matches
@@ -43,6 +42,7 @@ from .labels import (
     workspace_number,
 )
 from .outgoing import going_out
+from .rows import name_rows, posting_rows
 from .session import Connections, Row, Session
 from .states import SqlStates, mark_memories
 from .texts import Texts
@@ -300,16 +300,14 @@ class _Row(NamedTuple):
 
     @property
     def postings(self) -> list[Row]:
-        length = len(self.words)
-        start, end = (self.workspace, self.label), (length, self.thread)
-        return [(*start, term, self.place, n, *end) for term, n in Counter(self.words).items()]
+        return posting_rows(self.workspace, self.label, self.place, self.thread, self.words)
 
 
 def _write(session: Session, number: int, rows: Sequence[_Row]) -> None:
     session.run_many("add_memory", [row.itself for row in rows])
     links = [(number, row.memory.id, "derived_from", s) for row in rows for s in row.memory.sources]
     session.run_many("add_link", links)
-    names = [name for row in rows for name in _name_rows(number, row.label, row.memory)]
+    names = [name for row in rows for name in name_rows(number, row.label, row.memory)]
     if names:
         session.run_many("add_name", names)
         _count_names(session, names, +1)
@@ -331,11 +329,6 @@ def _count_names(session: Session, names: Sequence[Row], sign: int) -> None:
     counted = Counter((workspace, label) for workspace, label, *_ in names)
     rows = [(*place, sign * count) for place, count in counted.items()]
     session.run_many("names_counted", rows)
-
-
-def _name_rows(number: int, label: int, memory: Memory) -> list[Row]:
-    traits = (memory.kind.value, time_text(memory.at), memory.id)
-    return [(number, label, name, *traits) for name in looked_up_by(memory)]
 
 
 def _thread_number(session: Session, number: int, label: int, name: str) -> int:
@@ -362,7 +355,7 @@ def _delete(
         return Erased()
     keywords = _delete_postings(session, number, gone)
     names = [
-        name for known in gone for name in _name_rows(number, known.label, known.told(workspace))
+        name for known in gone for name in name_rows(number, known.label, known.told(workspace))
     ]
     if names:
         session.run_many("drop_name", names)

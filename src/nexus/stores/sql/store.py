@@ -10,6 +10,7 @@ from ...core.audit import Entry
 from ...core.erasing import Eraser
 from ...core.graph import Graph, RecordsGraph
 from ...core.ids import WorkspaceId
+from ...core.layers import Layers
 from ...core.leases import Lease
 from ...core.metrics import CacheUse
 from ...core.moving import Mover
@@ -48,6 +49,12 @@ class SqlStore:
         self.graph: Graph = RecordsGraph(self.memories)
         self.vectors: Vectors
         self.eraser: Eraser
+
+    @property
+    def layers(self) -> Layers:
+        from .layers import SqlLayers  # noqa: PLC0415  # seldom needed
+
+        return SqlLayers(self._sessions)
 
     @property
     def mover(self) -> Mover:

@@ -84,6 +84,8 @@ class Named:
         return seen
 
     def floats(self, vectors: Sequence[bytes]) -> Floats:
+        if len({len(vector) for vector in vectors}) > 1:
+            raise StoreUnavailable("a vector is damaged: `nexus rebuild --layer vectors`")
         table = np.frombuffer(b"".join(vectors), dtype="<f4")
         return table.reshape(len(vectors), -1) if vectors else table
 

@@ -490,7 +490,8 @@ UPDATE labels SET generation = generation + 1, documents = documents - 1, terms 
 
 -- label_lost --
 -- Something else than a memory is gone: whoever read it before starts over.
-UPDATE labels SET generation = generation + 1 WHERE workspace = ? AND label = ?;
+UPDATE labels SET generation = generation + 1, epoch = epoch + 1
+ WHERE workspace = ? AND label = ?;
 
 -- answers_changed --
 -- Everywhere in a workspace, although nobody told anything.
@@ -844,6 +845,129 @@ ON CONFLICT (workspace, day, purpose, model) DO UPDATE
 SELECT day, purpose, model, calls, input_tokens, output_tokens, cost FROM spending
  WHERE workspace = :workspace AND (:since IS NULL OR day >= :since)
  ORDER BY day, purpose, model;
+
+-- next_label --
+SELECT min(label) FROM labels WHERE workspace = :workspace AND label >= :label;
+
+-- memories_of_label --
+-- From the oldest on, a part at a time.
+SELECT memory, at, id, kind, thread, length, asks, directs, content, tier, archived
+  FROM memories INDEXED BY memories_by_time
+ WHERE workspace = :workspace AND label = :label AND at >= :at AND (at, id) > (:at, :id)
+ ORDER BY at, id LIMIT :limit;
+
+-- restore_thread --
+-- A thread whose memories are there, and which has their number.
+INSERT OR IGNORE INTO threads (workspace, label, thread, name)
+VALUES (:workspace, :label, :thread, :name);
+
+-- mend_posting --
+INSERT INTO postings (workspace, label, term, memory, frequency, length, thread)
+VALUES (?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (workspace, label, term, memory) DO UPDATE
+   SET frequency = excluded.frequency, length = excluded.length, thread = excluded.thread
+ WHERE (postings.frequency, postings.length, postings.thread)
+       IS NOT (excluded.frequency, excluded.length, excluded.thread);
+
+-- count_postings --
+SELECT count(*) FROM postings WHERE workspace = :workspace AND label = :label;
+
+-- stray_postings --
+-- Memories whose words do not add up, and numbers that no memory of this label has.
+SELECT held.memory
+  FROM (SELECT memory, sum(frequency) AS words FROM postings
+         WHERE workspace = :workspace AND label = :label GROUP BY memory) AS held
+  LEFT JOIN memories ON memories.workspace = :workspace AND memories.memory = held.memory
+                    AND memories.label = :label
+ WHERE memories.length IS NOT held.words;
+
+-- drop_postings_of --
+DELETE FROM postings
+ WHERE workspace = :workspace AND label = :label
+   AND memory IN (SELECT value FROM json_each(:memories));
+
+-- recount_threads --
+UPDATE threads SET terms = (SELECT coalesce(sum(length), 0) FROM memories
+                             WHERE memories.workspace = threads.workspace
+                               AND memories.label = threads.label
+                               AND memories.thread = threads.thread)
+ WHERE workspace = :workspace AND label = :label
+   AND terms <> (SELECT coalesce(sum(length), 0) FROM memories
+                  WHERE memories.workspace = threads.workspace
+                    AND memories.label = threads.label AND memories.thread = threads.thread);
+
+-- drop_empty_threads --
+DELETE FROM threads
+ WHERE workspace = :workspace AND label = :label
+   AND NOT EXISTS (SELECT 1 FROM memories WHERE memories.workspace = threads.workspace
+                      AND memories.label = threads.label AND memories.thread = threads.thread);
+
+-- label_sums --
+-- What a label says of itself, and what there is.
+SELECT documents, terms, threads, names,
+       (SELECT count(*) FROM memories AS m
+         WHERE m.workspace = labels.workspace AND m.label = labels.label),
+       (SELECT coalesce(sum(length), 0) FROM memories AS m
+         WHERE m.workspace = labels.workspace AND m.label = labels.label),
+       (SELECT count(*) FROM threads AS t
+         WHERE t.workspace = labels.workspace AND t.label = labels.label),
+       (SELECT count(*) FROM names AS n
+         WHERE n.workspace = labels.workspace AND n.label = labels.label),
+       (SELECT coalesce(sum(t.terms), 0) FROM threads AS t
+         WHERE t.workspace = labels.workspace AND t.label = labels.label),
+       (SELECT coalesce(sum(frequency), 0) FROM postings AS p
+         WHERE p.workspace = labels.workspace AND p.label = labels.label)
+  FROM labels
+ WHERE workspace = :workspace AND (:label IS NULL OR label = :label);
+
+-- set_label_sums --
+UPDATE labels SET documents = :documents, terms = :terms, threads = :threads, names = :names
+ WHERE workspace = :workspace AND label = :label;
+
+-- links_from --
+SELECT origin, target
+  FROM json_each(:ids) AS wanted
+  CROSS JOIN links ON links.workspace = :workspace AND links.origin = wanted.value
+                  AND links.relation = 'derived_from';
+
+-- drop_link --
+DELETE FROM links WHERE workspace = ? AND origin = ? AND relation = ? AND target = ?;
+
+-- drop_stray_links --
+DELETE FROM links
+ WHERE workspace = :workspace
+   AND NOT EXISTS (SELECT 1 FROM memories
+                    WHERE memories.workspace = links.workspace AND memories.id = links.origin);
+
+-- link_damage --
+-- Memories that rest on nothing, and links that belong to no memory.
+SELECT (SELECT count(*) FROM memories
+         WHERE workspace = :workspace
+           AND NOT EXISTS (SELECT 1 FROM links
+                            WHERE links.workspace = :workspace AND links.origin = memories.id
+                              AND relation = 'derived_from')),
+       (SELECT count(*) FROM links
+         WHERE workspace = :workspace
+           AND NOT EXISTS (SELECT 1 FROM memories
+                            WHERE memories.workspace = :workspace
+                              AND memories.id = links.origin));
+
+-- mend_name --
+INSERT OR IGNORE INTO names (workspace, label, name, kind, at, id) VALUES (?, ?, ?, ?, ?, ?);
+
+-- count_names --
+SELECT count(*) FROM names WHERE workspace = :workspace AND label = :label;
+
+-- drop_names_of --
+DELETE FROM names WHERE workspace = :workspace AND label = :label;
+
+-- stray_vectors --
+SELECT vectors.label, vectors.profile, vectors.memory
+  FROM vectors
+  LEFT JOIN memories ON memories.workspace = vectors.workspace
+                    AND memories.memory = vectors.memory
+ WHERE vectors.workspace = :workspace AND memories.label IS NOT vectors.label
+ LIMIT :limit;
 
 -- count_events --
 SELECT count(*) FROM events

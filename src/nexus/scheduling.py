@@ -1,0 +1,48 @@
+"""From settings to the jobs that a memory does for itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from .config import Settings
+from .core.ids import WorkspaceId
+from .core.jobs import Json, Run, Step
+from .core.protocols import Store
+from .embedders.changing import Changeover, State
+from .maintain.schedule import Planned, Tools, schedule
+
+if TYPE_CHECKING:
+    from .learn.episodes import Episodes
+
+
+def make_schedule(
+    settings: Settings,
+    store: Store,
+    episodes: Callable[[], Episodes] | None,
+    changing: Changeover,
+) -> dict[str, Planned]:
+    """The jobs of every workspace."""
+    tools = Tools(
+        episodes=episodes,
+        idle=settings.compose.idle,
+        retention_days=settings.audit.retention_days,
+        reembed=reembedding(store, changing) if settings.embeddings.changes else None,
+    )
+    return schedule(store, settings.maintain, tools)
+
+
+def reembedding(store: Store, changing: Changeover) -> Run:
+    """The job that changes workspaces over; not those that another process has changed."""
+
+    def run(workspace: WorkspaceId, _now: datetime, cursor: Json) -> Step:
+        from .maintain.reembed import reembed_and_tidy  # noqa: PLC0415  # only then
+
+        if changing.state(workspace) is State.LEFT_BEHIND:
+            return Step()
+        step = reembed_and_tidy(store, changing.embedder, workspace, cursor)
+        changing.look_again(workspace)
+        return step
+
+    return run
