@@ -126,10 +126,10 @@ def test_the_signs_of_a_near_vector_differ_by_no_more_than_foretold(
 
 
 @pytest.mark.requirement("C23")
-def test_up_to_a_hundred_thousand_vectors_the_search_is_exact() -> None:
+def test_up_to_twenty_thousand_vectors_the_search_is_exact() -> None:
     block = _numbered(_uniform(1_000, 1))
 
-    assert candidates.EXACT_UP_TO == 100_000
+    assert candidates.EXACT_UP_TO == 20_000
     assert _worth_a_look([block], _uniform(1, 2)[0], 10) == [None]
 
 

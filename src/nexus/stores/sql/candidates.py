@@ -16,7 +16,7 @@ from ...core.protocols import Floats
 from .codes import Codes, Ints, Places
 from .signs import Counts, Question
 
-EXACT_UP_TO = 100_000  # vectors one question may read
+EXACT_UP_TO = 20_000  # vectors one question may read
 FIRST_LOOK = 1_000  # vectors whose scores tell how near the best are
 
 

@@ -28,7 +28,7 @@ COUNTED = hasattr(np, "bitwise_count")  # since numpy 2.0; without it every sear
 SEED = 1
 AT_ONCE = 1 << 16  # vectors: their words fit the processor's cache
 HEAVY = 3  # what a sign of a large number counts; with 1 it is the best scale of two bits
-DEVIATIONS = 3.0  # a normal distribution has 1.3 in 1,000 beyond
+DEVIATIONS = 3.5  # a normal distribution has 2 in 10,000 beyond
 
 
 @dataclass(frozen=True, slots=True)
