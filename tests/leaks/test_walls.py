@@ -200,7 +200,14 @@ RECORDS = (  # what gives whole records, which the last look can see
     " memories_by_time named window_items"
 ).split()
 # Here nobody sees that a filter is missing: a second one hides it, or nothing of it is shown.
-UNSEEN = {"due_work_of", "ids_by_number", "memories_by_number", "named_since", "without_vector"}
+UNSEEN = {
+    "due_work_of",
+    "ids_by_number",
+    "memories_by_number",
+    "named_since",
+    "vectors_by_number",
+    "without_vector",
+}
 BROKEN = {
     "labels": (without_labels, LABELLED),
     "workspaces": (without_workspace, [n for n in LABELLED if n not in BY_LABEL]),

@@ -16,8 +16,8 @@ from ..sql.best import best_first
 from ..sql.codes import Ints
 from ..sql.feed import NewVectors, next_vectors
 from ..sql.labels import LabelState, Readable
+from ..sql.scoring import cosines, exact_scores
 from ..sql.session import Session
-from ..sql.vectors import cosines, exact_scores
 from .follower import BATCH, Follower
 from .tables import IndexFailed, Place, Reached, Tables
 

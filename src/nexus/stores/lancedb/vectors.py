@@ -21,8 +21,9 @@ from ...core.records import EmbeddingProfile, Memory
 from ..checks import check_vector, ranked
 from ..residue import found_in_file
 from ..sql.labels import LabelState, Readable, readable
+from ..sql.scoring import scored
 from ..sql.store import SqlStore
-from ..sql.vectors import SqlVectors, profile_number, scored
+from ..sql.vectors import SqlVectors, profile_number
 from .follower import Follower
 from .search import Question, Searcher
 from .tables import IndexFailed, Place, Tables

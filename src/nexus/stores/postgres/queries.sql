@@ -878,6 +878,13 @@ SELECT id, data
    AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)))
    AND memories.label = ANY (translate(%(labels)s, '[]', '{}')::integer[]);
 
+-- vectors_by_number --
+SELECT memory, data
+  FROM vectors
+ WHERE workspace = %(workspace)s AND profile = %(profile)s
+   AND memory = ANY (translate(%(numbers)s, '[]', '{}')::bigint[])
+   AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[]);
+
 -- nearest_in_label --
 -- For a label that is too large for memory: all of its vectors are compared, and no index is used
 -- (`+ 0`).

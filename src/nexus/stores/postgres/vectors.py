@@ -25,9 +25,10 @@ from ..sql.best import best_first
 from ..sql.cards import CardBox
 from ..sql.codes import Codes
 from ..sql.labels import LabelState, Readable, readable
+from ..sql.scoring import exact_scores
 from ..sql.session import Connections as Sessions
 from ..sql.session import Session as AnySession
-from ..sql.vectors import SqlVectors, exact_scores
+from ..sql.vectors import SqlVectors
 from .connections import Connections
 from .session import Session
 

@@ -22,8 +22,8 @@ from ..checks import DIGITS, check_vector, ranked
 from .best import best_first, names
 from .cache import LabelCache
 from .candidates import candidates, ceilings
-from .cards import CardBox, Cards, pick
-from .codes import LABEL, MEMORY, NUMBER, Codes, Ints, LabelCodes, Way, encoded
+from .cards import Card, CardBox, Cards, pick
+from .codes import MEMORY, Codes, Ints, LabelCodes, Way, encoded
 from .labels import (
     Readable,
     known_workspace,
@@ -32,6 +32,7 @@ from .labels import (
     take_numbers,
     workspace_number,
 )
+from .scoring import Cosines, cosines, exact_scores, scored, scored_by_number
 from .session import Connections, Session
 
 FIRST_PORTION = 64
@@ -39,8 +40,6 @@ FEW = 1_000  # vectors
 AT_ONCE = (
     10_000  # vectors read and made bytes: all of a large label would take several times its room
 )
-
-Cosines = NDArray[np.float64]
 
 
 class SqlVectors:
@@ -126,15 +125,21 @@ class SqlVectors:
         with self._connections.reading() as session:
             view = readable(session, grant).searched(learned=False)
             number = self._profile(session, profile)
-            known = self._scored_in_memory(session, view, number, asked, ids)
-            rest = [id for id in ids if id not in known]
-            return known | scored(self.get(grant, profile, rest), asked) if rest else known
+            cards = pick(self._cards.at_hand(session, view), ids)
+            known = self._scored_in_memory(session, view, number, asked, cards)
+            by_number = {memory: said[0] for memory, _, said in cards if said[0] not in known}
+            if by_number:
+                known |= scored_by_number(session, view, number, asked, by_number)
+            if len(cards) < len(ids):
+                there = {said[0] for *_, said in cards}
+                rest = [id for id in ids if id not in there]
+                known |= scored(self.get(grant, profile, rest), asked)
+            return known
 
     def _scored_in_memory(
-        self, session: Session, view: Readable, profile: int, asked: Floats, ids: Sequence[str]
+        self, session: Session, view: Readable, profile: int, asked: Floats, cards: Sequence[Card]
     ) -> dict[str, float]:
         """Of those whose vectors lie in memory anyhow, for `nearest` to look at."""
-        cards = pick(self._cards.at_hand(session, view), ids)
         scores: dict[str, float] = {}
         for block in self._blocks(session, view, profile):
             if (floats := block.floats) is not None:
@@ -241,31 +246,6 @@ class _Search:
         if floats is not None:
             return rows[:, MEMORY], cosines(floats, self.asked)
         return exact_scores(self.session, self.view.workspace, self.profile, rows, self.asked)
-
-
-def scored(vectors: Mapping[str, Floats], asked: Floats) -> dict[str, float]:
-    if not vectors:
-        return {}
-    found = cosines(np.stack(list(vectors.values())), asked)
-    return dict(zip(vectors, found.tolist(), strict=True))
-
-
-def cosines(table: Floats, asked: Floats) -> Cosines:
-    wide: Cosines = np.maximum(table.astype(np.float64) @ asked.astype(np.float64), 0.0)
-    return wide.round(DIGITS)
-
-
-def exact_scores(
-    session: Session, workspace: int, profile: int, rows: Ints, asked: Floats
-) -> tuple[Ints, Cosines]:
-    places = json.dumps(rows[:, [LABEL, NUMBER]].tolist())
-    bound = {"workspace": workspace, "profile": profile, "places": places}
-    found = session.run("vectors_at", bound).fetchall()
-    if not found:
-        return np.zeros(0, dtype=np.int64), np.zeros(0)
-    table = session.floats([data for _, data in found])
-    numbers = np.array([memory for memory, _ in found], dtype=np.int64)
-    return numbers, cosines(table, asked)
 
 
 def _highest(

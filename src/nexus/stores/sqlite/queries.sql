@@ -676,6 +676,13 @@ SELECT memories.id, data
                     AND vectors.memory = memories.memory
  WHERE +memories.label IN (SELECT value FROM json_each(:labels));
 
+-- vectors_by_number --
+SELECT vectors.memory, data
+  FROM json_each(:numbers) AS wanted
+  CROSS JOIN vectors ON vectors.workspace = :workspace AND vectors.profile = :profile
+                    AND vectors.memory = wanted.value
+ WHERE +vectors.label IN (SELECT value FROM json_each(:labels));
+
 -- without_vector --
 SELECT content, tier, archived FROM memories
  WHERE workspace = :workspace AND +label IN (SELECT value FROM json_each(:labels))

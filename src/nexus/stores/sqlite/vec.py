@@ -27,8 +27,9 @@ from ..sql.best import best_first
 from ..sql.cards import CardBox
 from ..sql.codes import Ints
 from ..sql.labels import LabelState, Readable, readable
+from ..sql.scoring import exact_scores, scored
 from ..sql.session import Connections as Sessions
-from ..sql.vectors import SqlVectors, exact_scores, profile_number, scored
+from ..sql.vectors import SqlVectors, profile_number
 from .connections import Connection, Connections
 
 CHUNK = 64  # rows a partition grows by; the default of 1,024 made 1.4 GB of 15 MB
