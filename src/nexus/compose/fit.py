@@ -97,7 +97,8 @@ def _before(asking: Asking, wish: Wish, settings: Composing, window: Sequence[It
             break
         sure.append(item)
     texts = [*(each.text for each in wish.said), *(item.text for item in sure)]
-    return Before(events={*asking.shown, *(item.id for item in sure)}, texts=texts)
+    events = asking.shown.union(item.id for item in sure)
+    return Before(events=events, texts=texts)
 
 
 def _offer(part: Part, items: Sequence[Item], settings: Composing, measure: Measure) -> Offer:

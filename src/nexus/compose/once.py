@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..core.context import Cut, Item
@@ -19,7 +19,7 @@ SAID_ABOVE = "said above"
 class Before:
     """What the model sees in any case: the last messages."""
 
-    events: Collection[str] = ()  # their ids
+    events: set[str] | frozenset[str] = frozenset()  # their ids
     texts: Sequence[str] = ()
     said: str = field(default="", init=False)
 
@@ -28,7 +28,7 @@ class Before:
 
     def shows(self, item: Item, words: str) -> bool:
         """Whether it shows what an item rests on, or says its words."""
-        if item.events and all(id in self.events for id in item.events):
+        if item.events and self.events.issuperset(item.events):
             return True
         return _says(self.said, words)
 
@@ -67,7 +67,7 @@ def _why_not(item: Item, words: str, part: Part, before: Before, above: str) -> 
 
 def _says(said: str, words: str) -> bool:
     """Whether these words stand there in a row, as words of their own."""
-    if len(words) < SHORTEST:
+    if len(words) < SHORTEST or words not in said:
         return False
     start = said.find(words)
     while start >= 0:

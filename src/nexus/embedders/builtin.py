@@ -61,7 +61,7 @@ class BuiltinEmbedder:
 
     def directions(self, ids: NDArray[np.intp]) -> Floats:
         """The unit vectors of pieces."""
-        return _table().tokens(ids).vectors
+        return _table().directions(ids)
 
 
 class _Table:
@@ -69,6 +69,9 @@ class _Table:
         self._rows = rows
         self._scales = scales[:, None]
         self._pieces = WordPiece(vocabulary, unknown=())
+        # Unit vectors of the pieces that were asked for; rows nobody asked for take no room.
+        self._directions = np.empty(rows.shape, np.float32)
+        self._made = np.zeros(len(rows), np.bool_)
 
     def write_mean(self, text: str, vector: Floats) -> None:
         """Write the text's direction; without a known piece there is none and zeros stay."""
@@ -81,6 +84,13 @@ class _Table:
 
     def pieces(self, text: str) -> NDArray[np.intp]:
         return np.array(self._pieces.ids(text), np.intp)
+
+    def directions(self, ids: NDArray[np.intp]) -> Floats:
+        new = ids[~self._made[ids]]
+        if len(new):
+            self._directions[new] = self.tokens(new).vectors
+            self._made[new] = True
+        return self._directions.take(ids, axis=0)
 
     def tokens(self, ids: NDArray[np.intp]) -> Tokens:
         rows = self._take(ids)

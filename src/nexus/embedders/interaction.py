@@ -34,8 +34,9 @@ def interaction(question: str, texts: Sequence[str]) -> list[float]:
     cosines = _compared(asked.vectors, embedder.directions(words))
     places = np.searchsorted(words, every)
     starts = [0, *accumulate(len(pieces[number]) for number in held)][:-1]
-    closest = np.maximum.reduceat(cosines[:, places], starts, axis=1)
-    covered = np.round((asked.norms / total) @ closest, 6)
+    by_word = np.ascontiguousarray(cosines.T)  # a row is soon found, a column is not
+    closest = np.maximum.reduceat(by_word.take(places, axis=0), starts, axis=0)
+    covered = np.round((asked.norms / total) @ np.ascontiguousarray(closest.T), 6)
     for number, score in zip(held, covered.tolist(), strict=True):
         scores[number] = score
     return scores

@@ -95,7 +95,8 @@ class Pool:
         return self._known(self.linked)
 
     def _known(self, scores: Mapping[str, float]) -> Numbers:
-        return np.array(list(map(scores.get, self.columns.id, repeat(0.0))), dtype=np.float64)
+        found = map(scores.get, self.columns.id, repeat(0.0))
+        return np.fromiter(found, np.float64, len(self.columns.id))
 
     @cached_property
     def _in_time(self) -> Numbers | None:
@@ -103,7 +104,7 @@ class Pool:
         window = self.understood.window
         if window is None:
             return None
-        return np.array([in_time(window, at) for at in self.columns.at])
+        return column([in_time(window, at) for at in self.columns.at])
 
     def best(self, count: int) -> list[int]:
         """Places of those that stand out most by themselves."""
@@ -128,15 +129,16 @@ class Pool:
             "opens": self._opens(),
             "speaker": [speaker == person for speaker in every.speaker] if person else None,
             "role": [(role == "assistant") == understood.asks_the_assistant for role in every.role],
-            "length": np.log1p(every.length) / 4,
+            "length": np.log1p(column(every.length)) / 4,
             "directs": every.directs,
             "timeline": self._in_time,
             "graph": self._linked,
         }
         features = np.zeros((len(self.candidates), len(NAMES)))
         for number, name in enumerate(NAMES):
-            if columns[name] is not None:
-                features[:, number] = columns[name]
+            values = columns[name]
+            if values is not None:
+                features[:, number] = column(values)
         return features
 
     def evidence(self) -> Numbers:
@@ -145,10 +147,10 @@ class Pool:
         Soon after the time asked for is a hint, not evidence; and a passage that names somebody
         may say anything of them, while a fact says what it is about.
         """
-        words = np.minimum(1.0, np.array(self.columns.keyword) * BEST_SHARE)
-        told = [kind is MemoryKind.FACT for kind in self.columns.kind]
+        words = np.minimum(1.0, column(self.columns.keyword) * BEST_SHARE)
         most: Numbers = np.maximum(words, self._near)
         if self.linked:
+            told = [kind is MemoryKind.FACT for kind in self.columns.kind]
             most = np.maximum(most, np.where(told, self._linked, 0.0))
         if self._in_time is not None:
             most = np.maximum(most, self._in_time == 1.0)
@@ -172,9 +174,16 @@ class Pool:
         return before, after, answers
 
 
+def column(values: Sequence[float] | Numbers) -> Numbers:
+    """The same as an array; numpy looks at each item of a list twice unless it is iterated over."""
+    if isinstance(values, np.ndarray):
+        return values
+    return np.fromiter(values, np.float64, len(values))
+
+
 def standing(scores: Sequence[float] | Numbers) -> Numbers:
     """How far each stands out, in standard deviations."""
-    values = np.asarray(scores, dtype=np.float64)
+    values = column(scores)
     if not len(values):
         return values
     away = values - np.add.reduce(values) / len(values)

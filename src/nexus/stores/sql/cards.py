@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
+from itertools import groupby
+from operator import itemgetter
 
 from ...core.canonical import text_time
 from ...core.metrics import CacheUse
@@ -125,11 +127,14 @@ def _grown(key: tuple[int, int], known: Cards | None, found: Sequence[Row]) -> C
         return known
     # A copy: others may be reading the known ones.
     cards = known.copy() if known else Cards()
-    _, label = key
-    for id, memory, thread, at, speaker, role, length, asks, directs, kind in found:
-        name, when = f"{label}/{thread}", text_time(at)
-        said = (id, KINDS[kind], speaker, role, name, when, length, bool(asks), bool(directs))
-        cards.by_id[id] = (memory, (label << 32) | thread, said)
-        cards.by_number[memory] = id
-        cards.threads[name].add((when, id))
+    by_id, by_number, label = cards.by_id, cards.by_number, key[1]
+    for thread, rows in groupby(found, key=itemgetter(2)):
+        name, place = f"{label}/{thread}", (label << 32) | thread
+        add = cards.threads[name].add
+        for id, memory, _, at, speaker, role, length, asks, directs, kind in rows:
+            when = text_time(at)
+            said = (id, KINDS[kind], speaker, role, name, when, length, bool(asks), bool(directs))
+            by_id[id] = (memory, place, said)
+            by_number[memory] = id
+            add((when, id))
     return cards
