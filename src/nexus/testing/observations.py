@@ -85,6 +85,12 @@ def _missing(world: World, place: Place, _known: list[Ref]) -> Any:
     return {m.id for m in world.store.vectors.missing(place.grant, profile, limit=999)}
 
 
+def _audit(world: World, place: Place, _known: list[Ref]) -> Any:
+    """What was asked up to here is written down: nobody but an administrator finds any of it."""
+    place._parts.audit.flush()  # noqa: SLF001
+    return world.store.audit.find(place.grant, limit=999)
+
+
 # What depends on how far learning came stands first: asking questions learns.
 LOOKS: Mapping[str, Ask] = {
     "progress": _each(lambda place, ref: place.progress(ref.receipt)),
@@ -100,6 +106,7 @@ LOOKS: Mapping[str, Ask] = {
     "coverage": lambda world, place, _: world.store.vectors.coverage(
         place.grant, HashingEmbedder().profile
     ),
+    "audit": _audit,
     "epoch": lambda world, place, _: (
         world.store.epoch(place.grant) + world.store.window.epoch(place.grant)
     ),

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from typing import Any, Protocol
 from unittest.mock import patch
 
-from ..config import Settings
+from ..config import AuditSettings, Settings
 from ..core.access import Label, Viewer, administrator_grant
 from ..core.canonical import time_text
 from ..core.derive import searched_by_text
@@ -70,7 +70,7 @@ class World:
     def _open(self) -> None:
         self.nexus = Nexus.open(
             self.store,
-            settings=Settings(),
+            settings=Settings(audit=AuditSettings(level="verbose")),  # what is asked is written
             embedder=HashingEmbedder(),
             clock=lambda: self.now,
             background=False,
