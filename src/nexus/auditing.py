@@ -11,8 +11,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
-from datetime import datetime
-from functools import wraps
+from datetime import UTC, datetime
+from functools import cached_property, wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from .config import AuditSettings, Settings, in_use
@@ -56,6 +56,25 @@ def make_auditor(
     key = audit_key(settings.audit)
     store.audit.configure(writes=level.writes, key=key)
     return Auditor(store, level, clock, later, lambda: in_force(settings))
+
+
+def record_everywhere(
+    store: Store, settings: AuditSettings, action: str, workspaces: Sequence[str], **detail: Json
+) -> None:
+    """Record what is done to the whole of these workspaces, from outside.
+
+    Where the newest entry says just that, it is the same thing gone on with.
+    """
+    if not Level(settings.level).writes:
+        return
+    store.audit.configure(writes=True, key=audit_key(settings))
+    for name in map(WorkspaceId, workspaces):
+        newest = store.audit.find(administrator_grant(name), limit=1)
+        known = [each.entry.detail for each in newest if each.action == action and each.entry]
+        if detail not in known:
+            now = datetime.now(UTC)
+            entry = Entry(at=now, action=action, actor=ADMINISTRATOR, detail=detail)
+            store.audit.append(name, [entry])
 
 
 def audit_key(settings: AuditSettings) -> bytes | None:
@@ -111,7 +130,6 @@ class Auditor:
         self._clock = clock
         self._later = later
         self._snapshot = snapshot
-        self._settings = ""  # the digest of what is in force, once it is needed
         self._lock = threading.Lock()
         self._flushing = threading.Lock()
         self._waiting: list[tuple[WorkspaceId, Entry]] = []
@@ -119,6 +137,15 @@ class Auditor:
         self._depth = threading.local()
         self.level = level
         self.reads = level.reads
+
+    @cached_property
+    def _settings(self) -> Mapping[str, Any]:
+        return dict(self._snapshot())
+
+    @cached_property
+    def _digest(self) -> str:
+        """What the settings in force are known by."""
+        return digest("settings", canonical_json(self._settings))[:8]
 
     # What is written
 
@@ -160,7 +187,7 @@ class Auditor:
         detail: Mapping[str, Json],
     ) -> Entry:
         self._settle(workspace)
-        told = {**detail, SETTINGS: self._settings}
+        told = {**detail, SETTINGS: self._digest}
         if isinstance(by, str):
             names = tuple(people)
             return Entry(at=self._clock(), action=action, actor=by, people=names, detail=told)
@@ -177,8 +204,7 @@ class Auditor:
         """See to it that the trail says which settings are in force."""
         if workspace in self._known:
             return
-        snapshot = dict(self._snapshot())
-        self._settings = _digest_of(snapshot)
+        snapshot = self._settings
         everything = administrator_grant(workspace)
         newest = self._store.audit.find(everything, action=SETTINGS, limit=1)
         if not (newest and newest[0].entry and newest[0].entry.detail == snapshot):
@@ -204,7 +230,10 @@ class Auditor:
         if isinstance(found, Context):
             asked = found.receipt.question
         detail = {**_asked(viewer, asked, self.level), **_found(found, viewer)}
-        detail |= {"ms": round(seconds * 1000, 3)} | ({"error": error} if error else {})
+        detail |= {"ms": round(seconds * 1000, 3), SETTINGS: self._digest}
+        detail |= {"error": error} if error else {}
+        if isinstance(found, Found | Context) and (asked_model := self._rewriting()):
+            detail["prompts"] = asked_model
         owners = {scope_owner for scope_owner in _owners(found) if scope_owner}
         entry = Entry(
             at=self._clock(),
@@ -215,6 +244,11 @@ class Auditor:
             detail=detail,
         )
         self._wait(viewer.workspace, entry)
+
+    def _rewriting(self) -> dict[str, Json]:
+        """Which prompts put a question in other words here, by their hashes."""
+        prompts = self._settings["prompts"]
+        return {name: prompts[name] for name in self._settings["search"]["rewrite"] if prompts}
 
     def _wait(self, workspace: WorkspaceId, entry: Entry) -> None:
         with self._lock:
@@ -337,7 +371,3 @@ def _scopes(found: object) -> Iterator[str]:
 
 def _owners(found: object) -> set[str | None]:
     return {parse_scope(scope).owner for scope in set(_scopes(found))}
-
-
-def _digest_of(snapshot: Mapping[str, Json]) -> str:
-    return digest("settings", canonical_json(snapshot))[:8]

@@ -40,8 +40,8 @@ def migrate(
     """Move a whole memory into another store, as it is, and compare both.
 
     SOURCE and TARGET are files, URLs, or settings files (.yaml) whose memory.store is meant: that
-    is how the two may have different keys. The source is only read. Stopped in the middle, the
-    same command goes on where it was.
+    is how the two may have different keys. The source is only read, but for an entry in its audit,
+    which moves along. Stopped in the middle, the same command goes on where it was.
 
     \b
         nexus migrate memory.db postgresql://app@db/nexus
@@ -54,6 +54,7 @@ def migrate(
         here = stack.enter_context(_opened(old, must_exist=True))
         there = stack.enter_context(_opened(new, must_exist=False))
         report = stack.enter_context(progress("Moving"))
+        _record(here, new, only, config)
         moved = move(here, there, workspaces=only or None, beside=beside, report=report)
     _print(moved, as_json=as_json)
     problems = [(each.workspace, problem) for each in moved for problem in each.problems]
@@ -61,6 +62,18 @@ def migrate(
         message(f"{workspace}: {problem}")
     if problems:
         sys.exit(FOUND_NOTHING)
+
+
+def _record(here: Store, new: StoreSettings, only: Sequence[str], config: str | None) -> None:
+    """In the trail of each workspace that goes, and so of each that comes."""
+    from ..auditing import record_everywhere  # noqa: PLC0415
+    from ..config import load_settings  # noqa: PLC0415
+    from ..core.urls import scheme_of  # noqa: PLC0415
+
+    names = [workspace.value for workspace in here.workspaces()]
+    going = [name for name in names if not only or name in only]
+    to = scheme_of(new.url) or "sqlite"
+    record_everywhere(here, load_settings(config).audit, "migrate", going, to=to)
 
 
 def _settings(address: str, config: str | None) -> StoreSettings:

@@ -1,0 +1,82 @@
+"""`nexus audit`: what was done, whether it still is so, and a file of it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Run
+
+SETTINGS = "memory: {audit: {level: verbose}, embeddings: {provider: hashing}}\n"
+
+
+@pytest.fixture
+def asked(run: Run, shell: Path) -> None:
+    (shell / "nexus.yaml").write_text(SETTINGS)
+    run("observe", "alice", "Our database is PostgreSQL.", "--room", "design")
+    run("memory", "search", "Which database?", "--room", "design")
+
+
+@pytest.mark.requirement("E27")
+def test_the_tail_shows_what_was_told_and_done_in_order(run: Run, lines, asked) -> None:
+    shown = run("audit", "tail").stdout.splitlines()
+    told = lines("audit", "tail")
+
+    assert [line.split("\t")[1] for line in shown] == [each["action"] for each in told]
+    assert [each["action"] for each in told if each["action"] != "settings"] == [
+        "message",
+        "recall",
+    ]
+    (recall,) = [each for each in told if each["action"] == "recall"]
+    assert recall["detail"]["question"] == "Which database?"
+    assert recall["place"] == "room:design"
+    assert "PostgreSQL" not in str(told)  # the words are in the ledger, and stay there
+
+
+def test_the_tail_is_narrowed(run: Run, lines, asked) -> None:
+    assert [each["action"] for each in lines("audit", "tail", "--action", "recall")] == ["recall"]
+    assert lines("audit", "tail", "--entries", "--limit", "1")[0]["number"] == 2
+    assert lines("audit", "tail", "--since", "2999-01-01", code=1) == []
+    assert lines("audit", "tail", "--workspace", "globex", code=1) == []
+    run("audit", "tail", "--since", "yesterday-ish", code=2)
+
+
+@pytest.mark.requirement("E27")
+def test_verify_finds_what_somebody_changed(run: Run, lines, asked) -> None:
+    (report,) = lines("audit", "verify")
+    assert (report["entries"], report["problems"]) == (2, [])
+    lines("audit", "verify", "--anchor", report["head"])
+
+    with closing(sqlite3.connect("memory.db")) as file, file:
+        file.execute("UPDATE audit SET content = replace(content, 'Which', 'Whose')")
+
+    (report,) = lines("audit", "verify", code=1)
+    assert report["problems"] == ["entry 2 was changed"]
+    assert "entry 2 was changed" in run("audit", "verify", code=1).stderr
+
+
+def test_the_trail_is_written_into_a_file(run: Run, lines, asked, shell: Path) -> None:
+    (done,) = lines("audit", "export", "trail.jsonl")
+
+    told = [json.loads(line) for line in (shell / "trail.jsonl").read_text().splitlines()]
+    assert [each["number"] for each in told] == [1, 2, 3] == [*range(1, done["entries"] + 1)]
+    assert told[-1]["detail"]["what"] == "audit"  # who takes the trail away is in it
+    assert len(told[0]["proof"]["hash"]) == 64
+
+
+@pytest.mark.requirement("E27", "X10")
+def test_a_trail_moves_as_it_is_and_says_that_it_moved(
+    run: Run, lines, asked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("migrate", "memory.db", "new.db")
+    before = lines("audit", "tail", "--entries")
+    (head,) = lines("audit", "verify")
+
+    monkeypatch.setenv("NEXUS_STORE", "new.db")
+
+    assert lines("audit", "tail", "--entries") == before
+    assert before[-1]["action"] == "migrate"
+    assert lines("audit", "verify") == [head]
