@@ -228,6 +228,7 @@ class AsyncNexus(_Face):
     wait = _Awaited(Nexus.wait)
     progress = _Awaited(Nexus.progress)
     reembed = _Awaited(Nexus.reembed)
+    shift = _Awaited(Nexus.shift)
     optimize = _Awaited(Nexus.optimize)
     metrics = _Awaited(Nexus.metrics)
     prometheus = _Awaited(Nexus.prometheus)

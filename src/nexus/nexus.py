@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from os import PathLike, fspath
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from .config import Settings, load_settings
 from .core.access import administrator_grant
@@ -19,6 +19,9 @@ from .core.protocols import Embedder, Store
 from .core.records import Progress, Receipt
 from .wiring import Parts, assemble
 from .workspace import Workspace
+
+if TYPE_CHECKING:
+    from .maintain.shift import Shift, Worked
 
 
 class Nexus:
@@ -87,6 +90,23 @@ class Nexus:
             parts.changeover.look_again(workspace)
             parts.audit.wrote(workspace, "reembed", profile=profile.name, counts=dict(made))
         return made
+
+    def shift(
+        self,
+        jobs: Sequence[str] | None = None,
+        *,
+        report: Callable[[Worked], None] = lambda _: None,
+    ) -> Shift:
+        """A worker that has nothing else to do: `shift.run()` learns and does jobs until `end`.
+
+        As many as you like may work at once, in any process that reaches the store. It does all
+        jobs, or only these.
+        """
+        from .maintain.shift import Shift  # noqa: PLC0415  # whoever asks has no use for it
+
+        parts = self._parts
+        parts.jobs.check_names(jobs or ())
+        return Shift(parts.store, parts.learner, parts.jobs, names=jobs, report=report)
 
     def optimize(self) -> None:
         """Give back disk space, also that of notes and contexts whose time is over."""

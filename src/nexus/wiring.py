@@ -95,6 +95,8 @@ class Parts:
         self.telemetry.metrics.add("events_written_total", (), new)
         if self.background:
             self.worker.nudge()
+        else:
+            self.store.queue.announce()
         return receipts
 
     def afterwards(self, call: Callable[[], None]) -> None:

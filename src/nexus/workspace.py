@@ -227,11 +227,15 @@ class Workspace:
         most = check_limit(limit, MOST_LISTED)
         return self._parts.store.queue.waiting(self.administrator, limit=most)
 
-    def retry_jobs(self, events: Sequence[str] | None = None) -> int:
-        """Make what failed due now, of these events or of all; returns how much that was."""
-        ids = [] if events is None else list(events)
-        with self._parts.audit.writing(self.id, "retry", events=list(ids)):
-            return self._parts.store.queue.retry(self.id, events, now=self._parts.now())
+    def retry_jobs(self, which: Sequence[str] | None = None) -> int:
+        """Make what failed due now: these events and jobs, or all; returns how much that was.
+
+        Also what failed too often to be tried by itself.
+        """
+        store, now = self._parts.store, self._parts.now()
+        with self._parts.audit.writing(self.id, "retry", events=list(which or ())):
+            events = store.queue.retry(self.id, which, now=now)
+        return events + store.jobs.retry(self.id, which, now=now)
 
     def run_job(self, name: str) -> dict[str, int]:
         """Do one of the jobs of this workspace now, to its end; what it did."""
@@ -240,7 +244,7 @@ class Workspace:
 
     def job_states(self) -> list[JobState]:
         """The jobs of this workspace: when each ran last, what it did and when it is due."""
-        return self._parts.store.jobs.listed(self.administrator)
+        return self._parts.jobs.states(self.administrator)
 
     def usage(self, *, since: datetime | None = None) -> Usage:
         """What language models cost from a day on, and what is left of today's budget."""

@@ -80,6 +80,8 @@ NOT_READS = {
     "ledger.append": "writes",
     "ledger.used": "the administrator's: numbers",
     "ledger.verify": "the administrator's: tells numbers and no content",
+    "queue.announce": "says that there is work, and not whose",
+    "queue.listen": "hears that there is work, and not whose",
     "queue.renew": "writes, for the worker",
     "queue.finish": "writes, for the worker",
     "queue.fail": "writes, for the worker",

@@ -23,7 +23,9 @@ SNAPSHOT = """
 """.split()
 
 METHODS = {
-    Nexus: "close metrics open optimize progress prometheus reembed wait workspace workspaces",
+    Nexus: (
+        "close metrics open optimize progress prometheus reembed shift wait workspace workspaces"
+    ),
     Workspace: (
         "administrator audit damage dm explain export export_audit flush forget import_ job_states"
         " jobs learn_episodes learn_patterns place quota rebuild retry_jobs reviews room run_job"

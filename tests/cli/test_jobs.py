@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.answers import fact, worded
@@ -29,14 +30,18 @@ def stuck(run, server: Loopback, shell: Path) -> None:
     run("observe", "alice", "We chose PostgreSQL instead of MySQL.", "--room", "design")
 
 
+def waiting(lines: Callable[..., list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    return [each for each in lines("jobs") if each["kind"] == "event"]
+
+
 def test_what_waits_says_why_and_until_when(stuck, lines) -> None:
-    (job,) = lines("jobs")
+    (job,) = waiting(lines)
 
     assert job["scope"] == "room:design"
     assert job["attempts"] >= 1
     assert "400" in job["error"]
     assert job["due_at"] > "2026"
-    assert set(job) == {"event_id", "scope", "step", "attempts", "due_at", "error"}
+    assert set(job) == {"event_id", "scope", "step", "attempts", "due_at", "error", "dead", "kind"}
 
 
 def test_a_person_reads_a_table(stuck, run) -> None:
@@ -44,7 +49,7 @@ def test_a_person_reads_a_table(stuck, run) -> None:
 
     assert "room:design" in shown
     assert "400" in shown
-    assert shown.count("\n") == 1
+    assert "patterns" in shown
 
 
 def test_what_failed_is_tried_again_when_asked(stuck, run, lines, server: Loopback) -> None:
@@ -53,15 +58,15 @@ def test_what_failed_is_tried_again_when_asked(stuck, run, lines, server: Loopba
     (done,) = lines("jobs", "retry")
 
     assert done == {"retried": 1, "still_waiting": 0}
-    assert lines("jobs") == []
+    assert waiting(lines) == []
     run("memory", "search", "PostgreSQL", "--room", "design")
 
 
 def test_only_some_can_be_tried_again(stuck, lines, server: Loopback) -> None:
-    (job,) = lines("jobs")
+    (job,) = waiting(lines)
 
-    (nothing,) = lines("jobs", "retry", "--event", "0" * 32)
-    (something,) = lines("jobs", "retry", "--event", job["event_id"])
+    (nothing,) = lines("jobs", "retry", "0" * 32)
+    (something,) = lines("jobs", "retry", job["event_id"])
 
     assert (nothing["retried"], something["retried"]) == (0, 1)
 
@@ -74,7 +79,7 @@ def test_a_model_that_talks_waits_and_is_not_paid_again_until_somebody_asks(
     server.script(*[says("Alice chose PostgreSQL, I think.")] * 2)
     run("observe", "alice", "I chose PostgreSQL for the orders.", "--room", "design")
 
-    (job,) = lines("jobs")
+    (job,) = waiting(lines)
     run("memory", "search", "PostgreSQL", "--room", "design")
     server.script(says(worded()))
     run("observe", "bob", "And I chose Redis for the cache.", "--room", "design")
@@ -91,13 +96,36 @@ def test_a_model_that_talks_waits_and_is_not_paid_again_until_somebody_asks(
 def test_nothing_waits_where_all_is_well(run, lines) -> None:
     run("remember", "We chose PostgreSQL.")
 
-    assert lines("jobs") == []
+    assert waiting(lines) == []
     assert "nothing is waiting" in run("jobs").stderr
 
 
 def test_another_workspace_s_work_is_not_shown(stuck, lines) -> None:
-    assert lines("jobs", "--workspace", "other") == []
+    shown = lines("jobs", "--workspace", "other")
+
+    assert {each["kind"] for each in shown} == {"job"}
 
 
-def test_events_are_named_only_to_be_tried_again(stuck, run) -> None:
-    run("jobs", "--event", "x", code=2)
+@pytest.mark.requirement("E24", "E32")
+def test_a_job_is_done_now_and_tells_when_it_ran(run, lines) -> None:
+    run("observe", "alice", "The heron is blue.", "--room", "design")
+
+    (done,) = lines("jobs", "run", "patterns")
+
+    assert done == {"patterns": {"changed": 0}}
+    (job,) = [each for each in lines("jobs") if each.get("name") == "patterns"]
+    assert job["last_run_at"] > "2026"
+    assert (job["last_counts"], job["dead"], job["running"]) == ({"changed": 0}, False, False)
+    run("jobs", "run", "nothing", code=2)
+    run("jobs", "run", code=2)
+
+
+@pytest.mark.requirement("D25", "E24")
+def test_a_worker_learns_what_others_have_told(run, lines, shell: Path) -> None:
+    (shell / "nexus.yaml").write_text("memory: {embeddings: {provider: hashing}}")
+    run("observe", "alice", "The heron is blue.", "--room", "design")
+
+    *_, done = lines("worker", "--once", "--jobs", "patterns")
+
+    assert set(done) == {"learned", "steps", "failed", "last"}
+    run("worker", "--once", "--jobs", "nothing", code=2)

@@ -49,7 +49,8 @@ COMMANDS = {
         "dossiers",
         "What is known of somebody or something in one document, with its sources.",
     ),
-    "jobs": ("jobs", "Work that is still to be done, and why it is not."),
+    "jobs": ("jobs", "Work that is still to be done, and why it is not; jobs and when they ran."),
+    "worker": ("working", "Learn and do the jobs of all workspaces, until told to end."),
     "metrics": (
         "metrics",
         "How much there is, how long things take, what waits, what models cost.",

@@ -1,7 +1,8 @@
-"""`nexus jobs`: work that is still to be done, and why it is not."""
+"""`nexus jobs`: work that is still to be done, and why it is not; jobs and when they ran."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,69 +11,143 @@ from .options import HERE, Door, json_option, workspace_options
 from .output import message, one_line, print_json, print_record, print_table
 
 if TYPE_CHECKING:
+    from ..core.jobs import JobState
     from ..core.records import Waiting
+    from ..workspace import Workspace
 
-COLUMNS = ("event", "place", "step", "attempts", "next try", "error")
+WAITING = ("event", "place", "step", "attempts", "next try", "error")
+JOBS = ("job", "every", "last run", "took", "did", "due", "state")
 LONGEST_ERROR = 160
 MOST = 10_000
 
 
 @click.command()
-@click.argument("action", required=False, type=click.Choice(["retry"]))
-@click.option("--event", "events", metavar="ID", multiple=True, help="Retry only these; many.")
+@click.argument("action", required=False, type=click.Choice(["retry", "run"]))
+@click.argument("which", nargs=-1)
 @click.option(
     "--limit", type=click.IntRange(1, MOST), default=100, show_default=True, help="Show at most."
 )
 @json_option
 @workspace_options
-def jobs(
-    door: Door, action: str | None, events: tuple[str, ...], limit: int, as_json: bool
-) -> None:
-    """Work that is still to be done, and why it is not.
+def jobs(door: Door, action: str | None, which: tuple[str, ...], limit: int, as_json: bool) -> None:
+    """Work that is still to be done, and why it is not; jobs and when they ran.
 
-    What was said is kept whatever happens here, and is found as far as it was indexed. `nexus jobs
-    retry` tries what failed again, now.
+    What was said is kept whatever happens here, and is found as far as it was indexed. What failed
+    too often waits for somebody: `nexus jobs retry` tries what failed again, all of it or the
+    events and jobs that are named. `nexus jobs run` does a job now.
 
     \b
         nexus jobs
         nexus jobs --json --workspace acme
         nexus jobs retry
+        nexus jobs retry patterns
+        nexus jobs run episodes
     """
-    if events and not action:
-        raise click.UsageError("--event belongs to `nexus jobs retry`")
+    if action == "run" and not which:
+        raise click.UsageError("say which job: `nexus jobs` shows their names")
     with door.open() as nexus:
         workspace = nexus.workspace(door.workspace or HERE)
-        if action:
-            retried = workspace.retry_jobs(events or None)
+        if action == "run":
+            done: dict[str, Any] = {name: workspace.run_job(name) for name in which}
+        elif action == "retry":
+            retried = workspace.retry_jobs(which or None)
             done = {"retried": retried, "still_waiting": workspace.flush()}
-            (print_json if as_json else print_record)(done)
+        else:
+            _show(workspace, limit, as_json)
             return
-        waiting = workspace.jobs(limit=limit)
+    (print_json if as_json else print_record)(done)
+
+
+def _show(workspace: Workspace, limit: int, as_json: bool) -> None:
+    waiting, states = workspace.jobs(limit=limit), workspace.job_states()
     if as_json:
-        for each in waiting:
-            print_json(_row(each))
-    elif waiting:
-        print_table(COLUMNS, [_cells(each) for each in waiting])
+        for row in (*map(_waiting_row, waiting), *map(_job_row, states)):
+            print_json(row)
+        return
+    if waiting:
+        print_table(WAITING, [_waiting_cells(each) for each in waiting])
     else:
-        message("nothing is waiting")
+        message("nothing is waiting to be learned")
+    print_table(JOBS, [_job_cells(each) for each in states])
 
 
-def _row(waiting: Waiting) -> dict[str, Any]:
+def _waiting_row(waiting: Waiting) -> dict[str, Any]:
     return {
+        "kind": "event",
         "event_id": waiting.event_id,
         "scope": str(waiting.scope),
         "step": waiting.step.value,
         "attempts": waiting.attempts,
         "due_at": waiting.due_at.isoformat(),
         "error": waiting.error,
+        "dead": waiting.dead,
     }
 
 
-def _cells(waiting: Waiting) -> tuple[object, ...]:
-    row = _row(waiting)
-    from ..core.canonical import LATEST  # noqa: PLC0415  # only for a table
+def _job_row(state: JobState) -> dict[str, Any]:
+    return {
+        "kind": "job",
+        "name": state.name,
+        "key": state.key,
+        "every_minutes": None if state.every is None else state.every.total_seconds() / 60,
+        "on_news": state.on_news,
+        "due_at": None if state.due_at is None else state.due_at.isoformat(),
+        "lag_seconds": round(state.lag(_now()).total_seconds(), 1),
+        "running": state.running,
+        "attempts": state.attempts,
+        "error": state.error,
+        "dead": state.dead,
+        "last_run_at": None if state.last_run_at is None else state.last_run_at.isoformat(),
+        "last_seconds": round(state.last_seconds, 3),
+        "last_counts": dict(state.last_counts),
+    }
 
-    given_up = waiting.due_at >= LATEST
-    tried = "only when asked" if given_up else f"{waiting.due_at:%Y-%m-%d %H:%M:%S}"
+
+def _waiting_cells(waiting: Waiting) -> tuple[object, ...]:
+    row = _waiting_row(waiting)
+    tried = "only when asked" if waiting.dead else _when(waiting.due_at)
     error = one_line(waiting.error or "", LONGEST_ERROR)
     return row["event_id"], row["scope"], row["step"], row["attempts"], tried, error
+
+
+def _job_cells(state: JobState) -> tuple[object, ...]:
+    name = f"{state.name} {state.key}".strip()
+    every = "" if state.every is None else _span(state.every)
+    ran = "" if state.last_run_at is None else _when(state.last_run_at)
+    took = "" if state.last_run_at is None else f"{state.last_seconds:.2f} s"
+    did = ", ".join(f"{count} {what}" for what, count in state.last_counts.items())
+    return name, every, ran, took, did, _due(state), _state(state)
+
+
+def _due(state: JobState) -> str:
+    if state.dead:
+        return "only when asked"
+    if state.due_at is None:
+        return "after news" if state.on_news else ""
+    return _when(state.due_at)
+
+
+def _state(state: JobState) -> str:
+    if state.error:
+        times = f"failed {state.attempts} times" if state.attempts > 1 else "failed"
+        return one_line(f"{times}: {state.error}", LONGEST_ERROR)
+    if state.running:
+        return "running"
+    late = state.lag(_now())
+    return f"late by {_span(late)}" if late > timedelta(minutes=1) else ""
+
+
+def _span(span: timedelta) -> str:
+    minutes = span.total_seconds() / 60
+    for size, name in ((7 * 24 * 60, "w"), (24 * 60, "d"), (60, "h")):
+        if minutes >= 2 * size or minutes == size:
+            return f"{round(minutes / size, 1):g} {name}"
+    return f"{minutes:g} min"
+
+
+def _when(at: datetime) -> str:
+    return f"{at:%Y-%m-%d %H:%M:%S}"
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

@@ -7,7 +7,6 @@ off goes on where it was, and nobody waits long for its end.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -90,7 +89,8 @@ class Done:
     @property
     def counts(self) -> dict[str, int]:
         """What this run of the job did up to here."""
-        return dict(Counter(self.job.counts) + Counter(self.step.counts))
+        before, new = self.job.counts, self.step.counts
+        return {what: before.get(what, 0) + new.get(what, 0) for what in {**before, **new}}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

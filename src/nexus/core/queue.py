@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
@@ -38,6 +39,14 @@ class Queue(Protocol):
         Somebody who waits also takes what another one has `leased`, or what `failed` and is
         backing off, and no lease. What was given up is taken by nobody before `retry`.
         """
+        ...
+
+    def announce(self) -> None:
+        """Let workers elsewhere know that there is work. It may be late, and it may be lost."""
+        ...
+
+    def listen(self, until: threading.Event, seconds: float) -> bool:
+        """Wait so long, or until the event is set, or until there is work; whether there is."""
         ...
 
     def renew(self, tasks: Sequence[Task], *, now: datetime) -> list[Task]:

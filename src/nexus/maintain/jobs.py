@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 
+from ..core.access import Grant
 from ..core.errors import InvalidInput, LeaseLost, Unavailable
 from ..core.heartbeat import HEARTBEAT
 from ..core.ids import WorkspaceId
-from ..core.jobs import Done, Job, NewJob
+from ..core.jobs import Done, Job, JobState, NewJob, Recurring
 from ..core.leases import LOST
 from ..core.protocols import Store
 from .schedule import Planned
@@ -42,15 +43,31 @@ class Runner:
         """The jobs there are."""
         return sorted(self._planned)
 
+    def states(self, grant: Grant) -> list[JobState]:
+        """How every job of a workspace stands, also one that was never due."""
+        listed = self._store.jobs.listed(grant)
+        known = {each.name for each in listed}
+        fresh = [_never_run(p.when) for name, p in self._planned.items() if name not in known]
+        return sorted([*listed, *fresh], key=lambda each: (each.name, each.key))
+
+    def check_names(self, names: Iterable[str]) -> None:
+        """Refuse a name that no job has."""
+        for name in names:
+            if name not in self._planned:
+                known = ", ".join(self.names)
+                raise InvalidInput(f"there is no job {name!r}; known are {known}")
+
     def run_due(
         self,
         *,
         names: Sequence[str] | None = None,
         between: Callable[[], None] = lambda: None,
+        told: Callable[[Job, Done | None], None] = lambda *_: None,
     ) -> int:
         """Do a step of some of what is due; how many steps that were.
 
-        `between` is called after each: there, whoever waits comes first.
+        `between` is called after each: there, whoever waits comes first. `told` hears of each,
+        and of None if it did not work.
         """
         jobs, now = self._store.jobs, self._clock()
         jobs.plant([each.when for each in self._planned.values()], now=now)
@@ -61,6 +78,7 @@ class Runner:
         for job in taken:
             done = self._step(job)
             ended += [done] if done else []
+            told(job, done)
             if time.monotonic() - began >= TOGETHER_SECONDS:
                 ended, began = self._enter(ended), time.monotonic()
             between()
@@ -73,8 +91,7 @@ class Runner:
 
     def run_now(self, workspace: WorkspaceId, name: str) -> dict[str, int]:
         """Do a job to its end, whether it is due or not; what it did."""
-        if name not in self._planned:
-            raise InvalidInput(f"there is no job {name!r}; known are {', '.join(self.names)}")
+        self.check_names([name])
         jobs = self._store.jobs
         jobs.schedule(workspace, [NewJob(name=name, due_at=self._clock())])
         while job := jobs.take(workspace, name, now=self._clock()):
@@ -92,11 +109,11 @@ class Runner:
         try:
             return self._timed(job)
         except LeaseLost:
-            log.info("%s of %s was done by somebody else meanwhile", job.name, job.workspace)
+            log.info("%s of %s was done by somebody else meanwhile", job.name, job.workspace.value)
         except Unavailable as error:
             self._fail(job, str(error), self._again(job, MOST_OUTAGES))
         except Exception as error:
-            log.exception("%s of %s did not work", job.name, job.workspace)
+            log.exception("%s of %s did not work", job.name, job.workspace.value)
             self._fail(job, repr(error), self._again(job, MOST_ATTEMPTS))
         return None
 
@@ -119,3 +136,21 @@ class Runner:
         from ..core.secrets import redacted  # noqa: PLC0415  # its patterns load with the first
 
         self._store.jobs.fail([job], error=redacted(error)[:LONGEST_ERROR], retry_at=retry_at)
+
+
+def _never_run(when: Recurring) -> JobState:
+    return JobState(
+        name=when.name,
+        key="",
+        every=when.every,
+        on_news=when.on_news,
+        priority=when.priority,
+        due_at=None,
+        running=False,
+        attempts=0,
+        error=None,
+        dead=False,
+        last_run_at=None,
+        last_seconds=0.0,
+        last_counts={},
+    )

@@ -455,6 +455,13 @@ class InProcessQueue(_Part):
         self._served = homes.index(turn[-1][0][0]) + 1
         return [task for (home, free), n in turn for task in _leased(home, free[:n], now)]
 
+    def announce(self) -> None:
+        """Nobody else can reach this memory."""
+
+    def listen(self, until: threading.Event, seconds: float) -> bool:
+        until.wait(seconds)
+        return False
+
     @_locked
     def renew(self, tasks: Sequence[Task], *, now: datetime) -> list[Task]:
         held = []

@@ -167,6 +167,9 @@ SELECT seq, content, salt, commitment, hash FROM events
 SELECT count(*) FROM outbox
  WHERE workspace = %(workspace)s AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[]);
 
+-- announce --
+SELECT pg_notify('nexus_work', '');
+
 -- homes_with_work --
 -- The next workspaces in which anything waits, without reading all that waits in them.
 WITH RECURSIVE homes (workspace) AS (

@@ -15,6 +15,7 @@ from .encryption import sealed
 from .eraser import LARGE, SMALL, PostgresEraser
 from .ledger import PostgresLedger
 from .migrate import bring_up_to_date
+from .queue import PostgresQueue
 from .vectors import PostgresVectors
 
 CACHE_MEGABYTES = 256
@@ -44,6 +45,7 @@ class PostgresStore(SqlStore):
         sessions = self._sealed(url, key)
         super().__init__(sessions, keywords)
         self.vectors = PostgresVectors(sessions, self._connections, keywords.cards, cache_bytes)
+        self.queue = self._news = PostgresQueue(self._sessions, url)
         self.ledger = PostgresLedger(sessions)
         self.eraser = PostgresEraser(sessions, self._connections)
         self.audit = PostgresAudit(sessions)
@@ -66,4 +68,5 @@ class PostgresStore(SqlStore):
         self._connections.vacuum([*SMALL, *LARGE], analyze=True)
 
     def close(self) -> None:
+        self._news.close()
         self._connections.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
@@ -107,6 +108,13 @@ class SqlQueue:
         taken = self._connections.write(claim)
         with self._connections.reading() as session:
             return _tasks(session, taken)
+
+    def announce(self) -> None:
+        """Nobody elsewhere can hear it: they look now and then."""
+
+    def listen(self, until: threading.Event, seconds: float) -> bool:
+        until.wait(seconds)
+        return False
 
     def renew(self, tasks: Sequence[Task], *, now: datetime) -> list[Task]:
         leases = [task.lease for task in tasks if task.lease]

@@ -39,7 +39,7 @@ class SqlStore:
         self._keywords = keywords
         self.feed = Feed(connections)
         self.ledger: SqlLedger = SqlLedger(connections)
-        self.queue = SqlQueue(connections)
+        self.queue: SqlQueue = SqlQueue(connections)
         self.jobs = SqlJobs(connections)
         self.memories = SqlMemories(connections, keywords)
         self.accounts = SqlAccounts(connections)
