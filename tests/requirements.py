@@ -194,9 +194,7 @@ REQUIREMENTS: dict[str, Requirement] = {
     "E32": works("Job locks and job tracking"),
     "E33": works("Sensitive data encrypted at rest"),
     "E34": works("Retrieval limited in rate"),
-    "E35": partial(
-        "Metrics of size, latency, lag, cache and decay", "no lag and no results of jobs yet"
-    ),
+    "E35": works("Metrics of size, latency, lag, cache and decay"),
     # X: beyond the seeds
     "X1": partial("Readers and trust of what is derived follow from its sources"),
     "X2": partial("What one person writes privately changes nothing another can observe"),

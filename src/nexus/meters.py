@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 
 from .core.access import administrator_grant
 from .core.breaker import State, breakers
 from .core.ids import WorkspaceId
+from .core.jobs import JobState
 from .core.metrics import Sample, Snapshot, label, sample
+from .core.queue import Backlog
+from .core.records import Spent
 from .wiring import Parts
 
 Numbers = defaultdict[tuple[str, tuple[str, ...]], float]  # by name and labels
+LONGEST = {"outbox_lag_seconds", "job_lag_seconds", "job_last_run_seconds"}  # of all workspaces
 
 
 def measured(parts: Parts) -> Snapshot:
@@ -67,26 +72,61 @@ def _workspaces(parts: Parts) -> Iterator[Sample]:
     for workspace in every:
         total = totals[workspace.value if named else None]
         for key, value in _numbers(parts, workspace).items():
-            total[key] += value
+            total[key] = max(total[key], value) if key[0] in LONGEST else total[key] + value
     for workspace_name, numbers in totals.items():
         for (name, labels), value in numbers.items():
             yield sample(name, labels, value, workspace=workspace_name)
 
 
 def _numbers(parts: Parts, workspace: WorkspaceId) -> Numbers:
-    """What adds up over workspaces."""
+    """Of one workspace."""
     store, everything = parts.store, administrator_grant(workspace)
     counted = store.count(everything)
     numbers: Numbers = defaultdict(float)
     numbers["events", ()] = counted.pop("events")
     numbers["vectors", ()] = counted.pop("vectors")
-    numbers["outbox_waiting", ()] = store.queue.pending(everything)
     for kind, count in counted.items():
         numbers["memories", (kind,)] = count
+    now = parts.now()
+    _add_backlog(numbers, store.queue.backlog(everything), now)
+    for job in store.jobs.listed(everything):
+        _add_job(numbers, job, now)
     for bill in store.accounts.spent(workspace):
-        asked = (label(bill.purpose), label(bill.model))
-        numbers["model_calls_total", asked] += bill.calls
-        numbers["model_tokens_total", (*asked, "input")] += bill.input_tokens
-        numbers["model_tokens_total", (*asked, "output")] += bill.output_tokens
-        numbers["model_cost_total", asked] += bill.cost
+        _add_bill(numbers, bill)
+    if parts.settings.telemetry.workspaces:
+        for quota in parts.quotas.used(workspace, store.ledger.used(workspace, now=now)):
+            numbers["quota_used", (quota.name,)] = quota.used
+            if quota.limit is not None:
+                numbers["quota_limit", (quota.name,)] = quota.limit
     return numbers
+
+
+def _add_backlog(numbers: Numbers, left: Backlog, now: datetime) -> None:
+    numbers["outbox_waiting", ()] = left.waiting
+    numbers["outbox_failed", ()] = left.failed
+    numbers["outbox_dead", ()] = left.dead
+    age = (now - left.since).total_seconds() if left.since else 0.0
+    numbers["outbox_lag_seconds", ()] = max(0.0, age)
+
+
+def _add_job(numbers: Numbers, job: JobState, now: datetime) -> None:
+    """Those with a key of their own are of one kind, whatever the key is."""
+    name = (job.name,)
+    lag = job.lag(now).total_seconds()
+    numbers["jobs_due", name] += lag > 0
+    numbers["jobs_dead", name] += job.dead
+    numbers["job_lag_seconds", name] = max(numbers["job_lag_seconds", name], lag)
+    if job.last_run_at:
+        ago = max(0.0, (now - job.last_run_at).total_seconds())
+        last = "job_last_run_seconds"
+        numbers[last, name] = max(numbers[last, name], ago)
+    for result, count in job.last_counts.items():
+        numbers["job_last_results", (job.name, result)] += count
+
+
+def _add_bill(numbers: Numbers, bill: Spent) -> None:
+    asked = (label(bill.purpose), label(bill.model))
+    numbers["model_calls_total", asked] += bill.calls
+    numbers["model_tokens_total", (*asked, "input")] += bill.input_tokens
+    numbers["model_tokens_total", (*asked, "output")] += bill.output_tokens
+    numbers["model_cost_total", asked] += bill.cost

@@ -141,7 +141,7 @@ def assemble(
     ranking = make_ranking(settings.search, kept, cached, asked, guards, standing=changing.standing)
     learner = make_learner(settings, kept, cached, model, spending, now, telemetry)
     episodes = make_episodes(settings, kept, cached, model, spending, now=now)
-    jobs = make_jobs(settings, kept, episodes, changing, now)
+    jobs = make_jobs(settings, kept, episodes, changing, now, telemetry=telemetry)
     worker, using = make_worker(settings, kept, learner, jobs)
     return Parts(
         settings=settings,
@@ -180,10 +180,12 @@ def make_jobs(
     episodes: Callable[[], Episodes],
     changing: Changeover,
     now: Clock,
+    *,
+    telemetry: Telemetry,
 ) -> Runner:
     """The jobs of every workspace, and who does them."""
     told = episodes if make_learning(settings).episodes != "off" else None
-    return Runner(store, make_schedule(settings, store, told, changing), now)
+    return Runner(store, make_schedule(settings, store, told, changing), now, telemetry)
 
 
 def _ignored(_answer: object) -> None:

@@ -52,6 +52,7 @@ READS: dict[str, dict[str, Any]] = {
     "ledger.keys": {"ids": ["x"]},
     "ledger.progress": {"ids": ["x"]},
     "queue.pending": {},
+    "queue.backlog": {},
     "queue.claim": {"now": NOON, "limit": 1},
     "queue.waiting": {"limit": 1},
     "memories.get": {"ids": ["x"]},

@@ -13,7 +13,7 @@ from nexus.testing.suites.jobs import JobsSuite
 from nexus.testing.suites.labels import LabelSuite
 from nexus.testing.suites.ledger import LedgerSuite
 from nexus.testing.suites.memories import MemoriesSuite
-from nexus.testing.suites.queue import QueueSuite
+from nexus.testing.suites.queue import BacklogSuite, QueueSuite
 from nexus.testing.suites.quotas import QuotasSuite
 from nexus.testing.suites.shelves import ShelvesSuite
 from nexus.testing.suites.uses import UsesSuite
@@ -28,7 +28,7 @@ class TestLedger(LedgerSuite):
 
 
 @pytest.mark.requirement("C4", "X3")
-class TestQueue(QueueSuite):
+class TestQueue(QueueSuite, BacklogSuite):
     pass
 
 

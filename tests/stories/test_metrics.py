@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
+from tests.conftest import Clock
 
 from nexus import AsyncNexus, Nexus, NotFound
 from nexus.config import Settings, TelemetrySettings
+from nexus.core.ids import WorkspaceId
 from nexus.core.metrics import Snapshot
+from nexus.core.records import Spent
+from nexus.stores.inprocess import InProcessStore
 
 Open = Callable[..., Nexus]
 
@@ -67,6 +72,69 @@ def test_caches_tell_how_often_they_knew(open_nexus: Open, tmp_path) -> None:
         assert now.value("cache_hits_total", cache=cache) >= 1
         assert now.value("cache_misses_total", cache=cache) >= 1
     assert now.value("store_bytes") > 10_000
+
+
+@pytest.mark.requirement("E35")
+def test_work_that_waits_tells_how_long(open_nexus: Open, clock: Clock) -> None:
+    nexus = open_nexus(":memory:")
+    nexus.workspace("acme").room("design").observe("alice", "The kettle is red.")
+    clock.now += timedelta(seconds=90)
+
+    now = nexus.metrics()
+
+    assert now.value("outbox_waiting") == 1
+    assert now.value("outbox_lag_seconds") == pytest.approx(90, abs=0.1)
+    nexus.workspace("acme").flush()
+    assert nexus.metrics().value("outbox_lag_seconds") == 0
+
+
+@pytest.mark.requirement("E35")
+def test_jobs_tell_what_they_did_how_long_it_took_and_how_late_they_are(
+    open_nexus: Open, clock: Clock
+) -> None:
+    nexus = open_nexus(":memory:")
+    workspace = nexus.workspace("acme")
+    workspace.room("design").observe_many([{"speaker": "alice", "text": "The kettle is red."}])
+    workspace.flush()
+    nexus._parts.jobs.run_due()  # as a worker does: from now on they come again
+    workspace.run_job("decay")
+    clock.now += timedelta(days=3)
+
+    now = nexus.metrics()
+
+    assert now.timing("job_seconds", job="decay").count == 1
+    looked_at = {"job": "decay", "result": "looked_at"}
+    assert now.value("job_results_total", **looked_at) >= 1
+    assert now.value("job_last_results", **looked_at) >= 1
+    assert now.value("job_last_run_seconds", job="decay") == pytest.approx(3 * 86_400, abs=5)
+    assert now.value("jobs_due", job="decay") == 1
+    assert now.value("job_lag_seconds", job="decay") > 86_400
+
+
+@pytest.mark.requirement("E35")
+def test_what_models_cost_is_read_from_the_accounts(open_nexus: Open) -> None:
+    store = InProcessStore()
+    nexus = open_nexus(store)
+    for workspace in ("acme", "globex"):
+        nexus.workspace(workspace).room("design").observe("alice", "The kettle is red.")
+        store.accounts.add(WorkspaceId(workspace), BILL)
+
+    now = nexus.metrics()
+
+    assert now.value("model_tokens_total", direction="input", model="small") == 200
+    assert now.value("model_cost_total", purpose="learn") == 0.5
+    assert now.value("model_calls_total") == 2
+
+
+BILL = Spent(
+    at=datetime(2026, 3, 2, tzinfo=UTC),
+    purpose="learn",
+    model="small",
+    calls=1,
+    input_tokens=100,
+    output_tokens=10,
+    cost=0.25,
+)
 
 
 def test_a_repeated_event_is_not_counted_as_written(open_nexus: Open) -> None:

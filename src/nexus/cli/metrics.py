@@ -18,6 +18,7 @@ TIMED = {  # a family → what a row of it is called
     "operation_seconds": "",
     "strategy_seconds": "recall: ",
     "section_seconds": "compose: ",
+    "job_seconds": "job: ",
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
@@ -12,11 +13,28 @@ from .ids import WorkspaceId
 from .records import Stage, Task, Waiting
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backlog:
+    """How much work is left, and since when."""
+
+    waiting: int = 0
+    failed: int = 0  # of these: tried, and to be tried again
+    dead: int = 0  # of these: not tried before somebody says so
+    since: datetime | None = None  # of the oldest that is not dead
+
+
 class Queue(Protocol):
     """The outbox: work that was committed with the events that caused it."""
 
     def pending(self, grant: Grant) -> int:
         """How many visible events still need work, whenever it is due."""
+        ...
+
+    def backlog(self, grant: Grant) -> Backlog:
+        """What is left to do for visible events.
+
+        Work is as old as when it was asked for; what has failed is as old as its event.
+        """
         ...
 
     def claim(

@@ -15,6 +15,7 @@ from ..core.ids import WorkspaceId
 from ..core.jobs import Done, Job, JobState, NewJob, Recurring
 from ..core.leases import LOST
 from ..core.protocols import Store
+from ..core.telemetry import Telemetry
 from .schedule import Planned
 
 AT_ONCE = 16  # jobs that are taken together
@@ -32,8 +33,13 @@ class Runner:
     """Does the jobs of all workspaces, as they fall due."""
 
     def __init__(
-        self, store: Store, planned: Mapping[str, Planned], clock: Callable[[], datetime]
+        self,
+        store: Store,
+        planned: Mapping[str, Planned],
+        clock: Callable[[], datetime],
+        telemetry: Telemetry | None = None,
     ) -> None:
+        self._telemetry = telemetry or Telemetry()
         self._store = store
         self._planned = planned
         self._clock = clock
@@ -120,9 +126,14 @@ class Runner:
     def _timed(self, job: Job) -> Done:
         began = time.monotonic()
         keep = partial(self._keep, job)
-        with self._store.holding([job.lease]), HEARTBEAT.during(keep):
+        doing = self._telemetry.doing("job", job=job.name, workspace=job.workspace)
+        with doing, self._store.holding([job.lease]), HEARTBEAT.during(keep):
             step = self._planned[job.name].run(job.workspace, self._clock(), job.cursor)
-        return Done(job=job, step=step, seconds=time.monotonic() - began)
+        seconds, metrics = time.monotonic() - began, self._telemetry.metrics
+        metrics.took("job_seconds", job.name, seconds)
+        for result, count in step.counts.items():
+            metrics.add("job_results_total", (job.name, result), count)
+        return Done(job=job, step=step, seconds=seconds)
 
     def _again(self, job: Job, most: int) -> datetime | None:
         """When to try again; None: somebody has to look at it."""

@@ -47,6 +47,7 @@ from ..core.links import shared_by
 from ..core.metrics import CacheUse
 from ..core.moving import Mover, check_administrator
 from ..core.protocols import Floats, Scored
+from ..core.queue import Backlog
 from ..core.quotas import Quota, Used, check_kept
 from ..core.records import (
     Draft,
@@ -514,6 +515,21 @@ class InProcessQueue(_Part):
             fence, priority = (before.fence + 1, before.priority) if before else (0, 0)
             home.work[id] = _Work(id, Stage.INDEXED, now, fence=fence, priority=priority)
         return len(kept)
+
+    @_locked
+    def backlog(self, grant: Grant) -> Backlog:
+        left = self._state.granted(grant).work
+        every = [(left[e.id], e) for e in self._state.visible_events(grant) if e.id in left]
+        living = [(work, event) for work, event in every if work.due_at < LATEST]
+        failed = [(work, event) for work, event in living if work.error is not None]
+        asked = [work.due_at for work, _ in living if work.error is None]
+        told = [event.recorded_at for _, event in failed[:1]]  # in the order they were written
+        return Backlog(
+            waiting=len(every),
+            failed=len(failed),
+            dead=len(every) - len(living),
+            since=min([*asked, *told], default=None),
+        )
 
     @_locked
     def waiting(self, grant: Grant, *, limit: int) -> list[Waiting]:

@@ -22,7 +22,7 @@ from .suites.graph import GraphSuite
 from .suites.labels import LabelSuite
 from .suites.ledger import LedgerSuite
 from .suites.memories import MemoriesSuite
-from .suites.queue import QueueSuite
+from .suites.queue import BacklogSuite, QueueSuite
 from .suites.quotas import QuotasSuite
 from .suites.shelves import ShelvesSuite
 from .suites.uses import UsesSuite
@@ -34,6 +34,7 @@ from .suites.window import WindowSuite
 class StoreSuite(
     LedgerSuite,
     QueueSuite,
+    BacklogSuite,
     QuotasSuite,
     MemoriesSuite,
     VectorsSuite,

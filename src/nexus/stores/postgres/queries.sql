@@ -290,6 +290,15 @@ SELECT seq, content FROM events
  WHERE workspace = %(workspace)s AND seq = ANY (translate(%(seqs)s, '[]', '{}')::bigint[])
    AND content IS NOT NULL;
 
+-- backlog --
+SELECT count(*),
+       count(*) FILTER (WHERE error IS NOT NULL AND due_at < %(never)s::timestamptz),
+       count(*) FILTER (WHERE due_at >= %(never)s::timestamptz),
+       spelt(min(due_at) FILTER (WHERE error IS NULL AND due_at < %(never)s::timestamptz)),
+       min(seq) FILTER (WHERE error IS NOT NULL AND due_at < %(never)s::timestamptz)
+  FROM outbox
+ WHERE workspace = %(workspace)s AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[]);
+
 -- waiting --
 SELECT events.id, content::json ->> 'scope', step, attempts, error, spelt(due_at)
   FROM outbox

@@ -14,6 +14,7 @@ from ...core.canonical import LATEST, text_time, time_text
 from ...core.codec import event_from_json
 from ...core.ids import WorkspaceId
 from ...core.leases import LEASE, LOST, Lease
+from ...core.queue import Backlog
 from ...core.records import Stage, Task, Waiting
 from ...core.scope import parse_scope
 from ..checks import shares
@@ -54,6 +55,20 @@ class SqlQueue:
             bound = readable(session, grant).parameters
             (count,) = session.run("pending", bound).fetchone()
         return int(count)
+
+    def backlog(self, grant: Grant) -> Backlog:
+        with self._connections.reading() as session:
+            bound = {**readable(session, grant).parameters, "never": NEVER}
+            counts = session.run("backlog", bound).fetchone()
+            waiting, failed, dead, since, seq = counts
+            oldest = [text_time(since)] if since else []
+            if seq is not None:
+                failing = {"workspace": bound["workspace"], "seqs": json.dumps([seq])}
+                for _, content in session.run("contents_at", failing):
+                    oldest.append(event_from_json(json.loads(content), grant.workspace).recorded_at)
+        return Backlog(
+            waiting=waiting, failed=failed, dead=dead, since=min(oldest) if oldest else None
+        )
 
     def claim(
         self,

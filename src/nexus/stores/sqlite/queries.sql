@@ -223,6 +223,15 @@ SELECT seq, content
   CROSS JOIN events ON events.workspace = :workspace AND events.seq = wanted.value
  WHERE content IS NOT NULL;
 
+-- backlog --
+SELECT count(*),
+       coalesce(sum(error IS NOT NULL AND due_at < :never), 0),
+       coalesce(sum(due_at >= :never), 0),
+       min(due_at) FILTER (WHERE error IS NULL AND due_at < :never),
+       min(seq) FILTER (WHERE error IS NOT NULL AND due_at < :never)
+  FROM outbox
+ WHERE workspace = :workspace AND label IN (SELECT value FROM json_each(:labels));
+
 -- waiting --
 SELECT events.id, content ->> 'scope', step, attempts, error, due_at
   FROM outbox

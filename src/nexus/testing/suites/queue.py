@@ -13,6 +13,7 @@ from ...core.access import administrator_grant
 from ...core.errors import LeaseLost
 from ...core.leases import LEASE, LOST, Lease
 from ...core.protocols import Store
+from ...core.queue import Backlog
 from ...core.records import Spent, Stage, Task, Waiting
 from ...core.scope import Scope
 from ..samples import (
@@ -337,3 +338,29 @@ class QueueSuite:
             ("2", Stage.INDEXED, 0),
         ]
         assert store.queue.requeue(OTHER, [one], now=NOON) == 0
+
+
+class BacklogSuite:
+    """Needs a fixture `store`: an empty one."""
+
+    def test_nothing_is_left_where_nothing_was_written(self, store: Store) -> None:
+        assert store.queue.backlog(ADMIN) == Backlog()
+
+    def test_what_waits_is_as_old_as_when_it_was_asked_for(self, store: Store) -> None:
+        tell(store, event("1"))
+        store.ledger.append(ACME, [event("2")], recorded_at=LATER)
+
+        assert store.queue.backlog(ADMIN) == Backlog(waiting=2, since=NOON)
+
+    def test_what_failed_is_as_old_as_its_event_and_what_is_dead_has_no_age(
+        self, store: Store
+    ) -> None:
+        tell(store, event("1"), event("2"))
+        one, two = store.queue.claim(ADMIN, now=NOON, limit=2)
+
+        store.queue.fail([one], error="away", retry_at=LATER)
+        store.queue.fail([two], error="hopeless", retry_at=None)
+
+        assert store.queue.backlog(ADMIN) == Backlog(waiting=2, failed=1, dead=1, since=NOON)
+        store.queue.fail([one], error="hopeless", retry_at=None)
+        assert store.queue.backlog(ADMIN) == Backlog(waiting=2, dead=2)
