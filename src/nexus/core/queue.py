@@ -22,6 +22,9 @@ class Backlog:
     dead: int = 0  # of these: not tried before somebody says so
     since: datetime | None = None  # of the oldest that is not dead
 
+    def __bool__(self) -> bool:
+        return self.waiting > 0
+
 
 class Queue(Protocol):
     """The outbox: work that was committed with the events that caused it."""
