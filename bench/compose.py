@@ -118,7 +118,7 @@ def measure_assembly(path: Path, workspaces: int, turns: int, progress: Progress
     plain: list[tuple[float, float]] = []
     seen: set[int] = set()
     with opened(path, lambda: ASKED) as nexus:
-        script = PlainScript(path, nexus._parts.unchecked_embedder)
+        script = PlainScript(path, nexus._parts.changeover.embedder)
         for number in range(WARMING + turns):
             workspace = chooses()
             question = f"{asks.question()} ({number})"

@@ -228,6 +228,7 @@ class AsyncNexus(_Face):
     wait = _Awaited(Nexus.wait)
     progress = _Awaited(Nexus.progress)
     reembed = _Awaited(Nexus.reembed)
+    reembed_soon = _Awaited(Nexus.reembed_soon)
     shift = _Awaited(Nexus.shift)
     optimize = _Awaited(Nexus.optimize)
     metrics = _Awaited(Nexus.metrics)

@@ -91,6 +91,16 @@ class Nexus:
             parts.audit.wrote(workspace, "reembed", profile=profile.name, counts=dict(made))
         return made
 
+    def reembed_soon(self) -> int:
+        """Ask for the job that does so wherever others are in use; in how many workspaces."""
+        parts = self._parts
+        ours = parts.changeover.embedder.profile
+        used = ((each, parts.store.vectors.in_use(each)) for each in parts.store.workspaces())
+        others = [workspace for workspace, profile in used if profile not in (None, ours)]
+        for workspace in others:
+            parts.reembed_soon(workspace)
+        return len(others)
+
     def shift(
         self,
         jobs: Sequence[str] | None = None,

@@ -81,7 +81,12 @@ class Parts:
     def reembed_soon(self, workspace: WorkspaceId) -> None:
         """Let the job that gives memories their vectors come to this workspace next."""
         job = NewJob(name=REEMBED, due_at=self.now(), priority=Priority.SOON)
-        self.afterwards(lambda: _ignored(self.store.jobs.schedule(workspace, [job])))
+
+        def ask() -> None:
+            self.store.jobs.schedule(workspace, [job])
+            self.worker.hurry()
+
+        self.afterwards(ask)
 
     def append(
         self, workspace: WorkspaceId, events: Sequence[NewEvent], now: datetime
@@ -186,10 +191,6 @@ def make_jobs(
     """The jobs of every workspace, and who does them."""
     told = episodes if make_learning(settings).episodes != "off" else None
     return Runner(store, make_schedule(settings, store, told, changing), now, telemetry)
-
-
-def _ignored(_answer: object) -> None:
-    """Nobody waits for it."""
 
 
 def _enabled(settings: Settings) -> Settings:

@@ -24,7 +24,8 @@ SNAPSHOT = """
 
 METHODS = {
     Nexus: (
-        "close metrics open optimize progress prometheus reembed shift wait workspace workspaces"
+        "close metrics open optimize progress prometheus reembed reembed_soon shift wait workspace"
+        " workspaces"
     ),
     Workspace: (
         "administrator audit damage dm explain export export_audit flush forget import_ job_states"

@@ -147,10 +147,12 @@ def test_doctor_sees_another_embedder_and_reembed_changes_over(run, lines, shell
     (shell / "nexus.yaml").write_text("memory:\n  embeddings: {provider: hashing}\n")
 
     vectors = [check for check in lines("doctor") if check["name"] == "vectors"]
+    (later,) = lines("reembed", "--background")
     (made,) = lines("reembed", "--drop-old")
 
     assert vectors[0]["state"] == "note"
     assert "nexus reembed" in vectors[0]["detail"]
+    assert later == {"asked_for": 1}
     assert made["embedded"] == made["dropped"] > 1
     assert made["switched"] == 1
     assert [check["state"] for check in lines("doctor") if check["name"] == "vectors"] == ["ok"]

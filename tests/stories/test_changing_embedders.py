@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -208,3 +209,21 @@ def test_how_far_it_has_come_counts_only_what_one_may_see(
     nexus.workspace("acme").flush()
 
     assert asked(team)[1] == before
+
+
+@pytest.mark.requirement("X9")
+def test_the_background_changes_a_memory_over_as_soon_as_somebody_asks(
+    open_nexus: Open, clock: Clock, file: Path
+) -> None:
+    nexus = open_nexus(file, embedder=Other(), background=True)
+    team = make_team(nexus, clock)
+
+    assert asked(team)[0]
+    for _ in range(300):
+        if asked(team)[1] == ():
+            break
+        time.sleep(0.02)
+
+    assert asked(team)[1] == ()
+    assert by_meaning(team)
+    assert _missing(nexus, Other().profile) == 0

@@ -103,9 +103,10 @@ def rebuild(door: Door, layer: str, only: str | None, *, again: bool, as_json: b
 
 @click.command()
 @click.option("--drop-old", is_flag=True, help="Remove the former vectors at once.")
+@click.option("--background", is_flag=True, help="Only ask for it: whoever has a worker does it.")
 @json_option
 @store_options
-def reembed(door: Door, drop_old: bool, as_json: bool) -> None:
+def reembed(door: Door, *, drop_old: bool, background: bool, as_json: bool) -> None:
     """Give every memory a vector of the configured embedder, then use those.
 
     It goes on where it was interrupted, and others may use the memory meanwhile. A process with
@@ -115,5 +116,8 @@ def reembed(door: Door, drop_old: bool, as_json: bool) -> None:
         nexus reembed --config nexus.yaml
     """
     with door.open() as nexus, progress("Embedding") as report:
-        made = nexus.reembed(report, drop_old=drop_old)
+        if background:
+            made = {"asked_for": nexus.reembed_soon()}
+        else:
+            made = nexus.reembed(report, drop_old=drop_old)
     (print_json if as_json else print_record)(made)

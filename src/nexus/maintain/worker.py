@@ -55,6 +55,11 @@ class Worker:
         self._calls.append(call)
         self.nudge()
 
+    def hurry(self) -> None:
+        """A job was asked for: look for what is due now."""
+        self._next_jobs = time.monotonic()
+        self.nudge()
+
     def nudge(self) -> None:
         """There is work. Starts the thread with the first of it."""
         self._wake.set()

@@ -1,0 +1,79 @@
+"""A memory changes its embedder on every store, also where vectors lie beside the records."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+from tests.conftest import MONDAY, Clock
+
+from nexus import Nexus, Workspace
+from nexus.config import Settings
+from nexus.core.protocols import Store
+from nexus.embedders import changing
+from nexus.embedders.hashing import HashingEmbedder
+
+QUESTION = "where do herons drink tea"
+OLD, NEW = HashingEmbedder(64), HashingEmbedder(96)
+
+
+def opened(store: Store, embedder: HashingEmbedder) -> Nexus:
+    clock: Any = Clock(MONDAY)
+    options = {"settings": Settings(), "clock": clock, "background": False}
+    return Nexus.open(store, embedder=embedder, **options)
+
+
+def by_meaning(workspace: Workspace) -> dict[str, float]:
+    found = workspace.room("design").recall(QUESTION, limit=20)
+    return {hit.memory.text: hit.reasons["meaning"] for hit in found if "meaning" in hit.reasons}
+
+
+@pytest.mark.requirement("X9")
+def test_a_store_is_asked_with_the_new_vectors_after_the_switch(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(changing, "LOOK_SECONDS", -1.0)
+    old = opened(store, OLD).workspace("acme")
+    for number in range(40):
+        old.room("design").observe("alice", f"Heron {number} drinks tea at pond {number % 7}.")
+    old.flush()
+    before = by_meaning(old)
+    new = opened(store, NEW).workspace("acme")
+    assert before
+    assert by_meaning(new) == {}
+
+    made = new.run_job("reembed")
+
+    assert made["embedded"] >= 40
+    assert made["switched"] == 1
+    after = by_meaning(new)
+    assert after.keys() == before.keys()
+    assert after != before
+    assert by_meaning(old) == before  # while its vectors are there
+    assert new.run_job("reembed")["dropped"] == made["embedded"]
+    assert by_meaning(old) == {}
+    assert by_meaning(new) == after
+    assert new.damage() == []
+
+
+@pytest.mark.requirement("X9")
+def test_two_who_change_a_memory_at_once_do_no_harm(store: Store) -> None:
+    with_old = opened(store, OLD)
+    for number in range(300):
+        with_old.workspace("acme").room("design").observe("alice", f"Heron {number} drinks tea.")
+    with_old.workspace("acme").flush()
+    processes = [opened(store, NEW) for _ in range(2)]
+
+    threads = [threading.Thread(target=each.reembed) for each in processes]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    workspace = processes[0].workspace("acme")
+    coverage = store.vectors.coverage(workspace.administrator, NEW.profile)
+    assert coverage["missing"] == 0
+    assert store.vectors.in_use(workspace.id) == NEW.profile
+    assert store.count(workspace.administrator)["vectors"] == 2 * coverage["embedded"]
+    assert by_meaning(workspace)

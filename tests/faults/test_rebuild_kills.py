@@ -1,0 +1,98 @@
+"""A rebuild or a change of embedders is killed again and again: the next one finishes it."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from nexus import Nexus
+from nexus.config import Settings
+from nexus.core.records import Hit
+from nexus.embedders.hashing import HashingEmbedder
+
+REBUILDER = Path(__file__).with_name("rebuilder.py")
+KILLS = 12
+QUESTION = "which heron drinks tea at the pond"
+
+
+def opened(path: Path, dimension: int = 64) -> Nexus:
+    embedder = HashingEmbedder(dimension)
+    return Nexus.open(path, settings=Settings(), embedder=embedder, background=False)
+
+
+def filled(path: Path, dimension: int = 64) -> tuple[Hit, ...]:
+    with opened(path, dimension) as nexus:
+        room = nexus.workspace("acme").room("design")
+        for number in range(400):
+            room.observe(
+                "alice", f"Heron {number} drinks tea at pond {number % 9}.", key=f"{number}"
+            )
+        nexus.workspace("acme").flush()
+        return room.recall(QUESTION, limit=50).hits
+
+
+def killed(path: Path, what: str, life: float | None) -> bool:
+    """Run it and kill it after so many seconds of work; whether it came to its end."""
+    command = [sys.executable, str(REBUILDER), str(path), what]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as program:
+        assert program.stdout
+        assert program.stderr
+        assert program.stdout.readline() == b"ready\n", program.stderr.read().decode()
+        try:
+            program.wait(timeout=life)
+        except subprocess.TimeoutExpired:
+            with opened(path) as nexus:  # whoever reads meanwhile gets an answer
+                assert nexus.workspace("acme").room("design").recall(QUESTION).hits
+            program.kill()
+            return False
+        assert program.returncode == 0, program.stderr.read().decode()
+        return True
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("X3")
+def test_a_rebuild_that_is_killed_is_finished_by_the_next_one(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    before = filled(path)
+    with closing(sqlite3.connect(path)) as file, file:
+        file.execute("DELETE FROM postings WHERE memory % 2 = 0")
+        file.execute("DELETE FROM names WHERE name LIKE '%1%'")
+        file.execute("DELETE FROM vectors WHERE memory % 3 = 0")
+        file.execute("UPDATE threads SET terms = 3")
+    lives = random.Random(7)
+
+    ended = [killed(path, "rebuild", lives.uniform(0.02, 0.8)) for _ in range(KILLS)]
+    assert ended.count(False) >= 3
+    assert killed(path, "rebuild", None)
+
+    with opened(path) as nexus:
+        workspace = nexus.workspace("acme")
+        assert workspace.damage() == []
+        assert workspace.room("design").recall(QUESTION, limit=50).hits == before
+        assert workspace.verify().sound
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("X9")
+def test_a_change_of_embedders_that_is_killed_is_finished_by_the_next_one(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    filled(path)
+    expected = filled(tmp_path / "never.db", 96)
+    lives = random.Random(8)
+
+    ended = [killed(path, "reembed", lives.uniform(0.01, 0.2)) for _ in range(KILLS)]
+    assert ended.count(False) >= 3
+    assert killed(path, "reembed", None)
+
+    with opened(path, 96) as nexus:
+        found = nexus.workspace("acme").room("design").recall(QUESTION, limit=50)
+        assert found.degraded == ()
+        scores = {hit.memory.text: hit.score for hit in found}
+        assert scores == {hit.memory.text: hit.score for hit in expected}
+        assert nexus.reembed()["embedded"] == 0
