@@ -83,7 +83,8 @@ class _Table:
             vector /= length
 
     def pieces(self, text: str) -> NDArray[np.intp]:
-        return np.array(self._pieces.ids(text), np.intp)
+        ids = self._pieces.ids(text)
+        return np.fromiter(ids, np.intp, len(ids))
 
     def directions(self, ids: NDArray[np.intp]) -> Floats:
         new = ids[~self._made[ids]]

@@ -82,7 +82,8 @@ def split(text: str) -> list[str]:
     """Words and punctuation marks as BERT sees them: lower case, no accents, ideographs apart."""
     if text.isascii():
         # Control characters vanish without parting a word; they are too rare to pay for always.
-        return PLAIN_TOKEN.findall(CONTROL.sub("", text).lower())
+        plain = text if text.isprintable() else CONTROL.sub("", text)
+        return PLAIN_TOKEN.findall(plain.lower())
     cleaned = text.translate(_cleaned)
     return unicodedata.normalize("NFD", cleaned).translate(_folded).split()
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -289,7 +290,8 @@ def _grown(
 
 
 def _table(session: Session, label: int, rows: list[tuple[int, int, bytes]]) -> tuple[Ints, Floats]:
-    numbers = np.array([(label, number, memory) for number, memory, _ in rows], dtype=np.int64)
+    places = ((label, number, memory) for number, memory, _ in rows)
+    numbers = np.fromiter(chain.from_iterable(places), np.int64, 3 * len(rows)).reshape(-1, 3)
     return numbers, session.floats([data for *_, data in rows])
 
 
