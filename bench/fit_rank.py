@@ -25,12 +25,12 @@ from nexus.evaluation.dataset import Conversation
 from nexus.evaluation.evaluate import memory
 from nexus.evaluation.read import read_benchmark
 from nexus.evaluation.run import tell
+from nexus.ranking import make_strategies
 from nexus.recall.asked import Asker
 from nexus.recall.features import NAMES, standing
 from nexus.recall.gather import Gatherer
 from nexus.recall.query import Search, make_query
 from nexus.recall.rank import CLOSER, spread
-from nexus.wiring import make_strategies
 
 STEPS, RATE, RIDGE = 200, 0.05, 1e-4
 

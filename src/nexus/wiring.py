@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from .auditing import Auditor, make_auditor
 from .compose.cache import ContextCache
 from .config import LlmSettings, Settings
-from .core.access import Grant, Viewer, administrator_grant
+from .core.access import Viewer, administrator_grant
 from .core.breaker import Breaker, Breakers
 from .core.clock import Clock, RisingClock
 from .core.errors import ConfigError, EmbedderUnavailable
@@ -21,7 +21,6 @@ from .core.models import LanguageModel
 from .core.protocols import Embedder, Store
 from .core.quotas import Quotas
 from .core.records import NewEvent, Receipt
-from .core.standing import Standing
 from .core.telemetry import Telemetry
 from .embedders.cached import CachedEmbedder
 from .embedders.changing import Changeover
@@ -30,15 +29,15 @@ from .embedders.measured import MeasuredEmbedder
 from .learn.learner import Learner
 from .learn.learning import FREQUENCIES, Learning
 from .learn.limits import Limits
-from .learn.spending import RECALL, ModelFor, Spending
+from .learn.spending import RECALL, Spending
 from .maintain.jobs import Runner
 from .maintain.schedule import REEMBED
 from .maintain.using import MOST_WAITING, Using
 from .maintain.worker import Worker
-from .products import make_breakers, make_embedder, make_reranker, measured_llm
+from .products import make_breakers, make_embedder, measured_llm
+from .ranking import make_ranking
 from .recall.answer import Ranking
 from .recall.measured import measured
-from .recall.query import Search
 from .scheduling import make_schedule
 from .storing import make_store
 
@@ -47,8 +46,6 @@ if TYPE_CHECKING:
     from .learn.episodes import Episodes
     from .learn.immune import Injected
     from .learn.one_pass import OnePass
-    from .recall.asked import Asker, Strategy
-    from .recall.rewrite import Rewrite
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -309,93 +306,3 @@ def make_episodes(
         return Episodes(store, embedder, narrator, injected)
 
     return make
-
-
-def make_ranking(
-    settings: Search,
-    store: Store,
-    embedder: CachedEmbedder,
-    model: ModelFor | None,
-    guards: Breakers,
-    *,
-    standing: Callable[[Grant], Standing],
-) -> Ranking:
-    """`contextual` finds more, `fused` is faster; both see only what a grant lets through."""
-    from .recall.asked import Asker  # noqa: PLC0415  # numpy loads with it
-
-    strategies = make_strategies(settings.strategies, store, embedder)
-    rewriters = make_rewriters(settings, model, guards.model)
-    asker = Asker(embedder.query, rewriters, standing)
-    ranking = _ranking(settings.ranking, store, embedder, asker, strategies)
-    reranker = make_reranker(settings)
-    if reranker is None:
-        return ranking
-    from .recall.rerank import reranking  # noqa: PLC0415
-
-    wait_seconds = settings.model_wait_seconds
-    return reranking(ranking, store, reranker, wait_seconds=wait_seconds, breaker=guards.reranker)
-
-
-def _ranking(
-    name: str,
-    store: Store,
-    embedder: CachedEmbedder,
-    asker: Asker,
-    strategies: Mapping[str, Strategy],
-) -> Ranking:
-    if name == "fused":
-        from .recall.fuse import fused  # noqa: PLC0415
-
-        return fused(store, asker, strategies)
-    if name == "contextual":
-        from .embedders.interaction import interaction  # noqa: PLC0415
-        from .recall.gather import Gatherer  # noqa: PLC0415
-        from .recall.rank import contextual  # noqa: PLC0415
-
-        return contextual(Gatherer(store, embedder, asker, strategies), interaction)
-    raise ConfigError(f"unknown ranking {name!r}; known are contextual and fused")
-
-
-def make_strategies(
-    names: Sequence[str], store: Store, embedder: CachedEmbedder
-) -> dict[str, Strategy]:
-    """The ways to look for an answer that are switched on."""
-    from .recall.graph import graph  # noqa: PLC0415
-    from .recall.keyword import keyword  # noqa: PLC0415
-    from .recall.meaning import meaning  # noqa: PLC0415
-    from .recall.timeline import timeline  # noqa: PLC0415
-
-    known = {
-        "meaning": meaning(store, embedder),
-        "keyword": keyword(store),
-        "timeline": timeline(store),
-        "graph": graph(store),
-    }
-    if unknown := [name for name in names if name not in known]:
-        raise ConfigError(f"unknown strategy {unknown[0]!r}; known are {', '.join(known)}")
-    if not names:
-        raise ConfigError(f"search.strategies is empty; known are {', '.join(known)}")
-    return {name: known[name] for name in names}
-
-
-def make_rewriters(
-    settings: Search, model: ModelFor | None, guard: Breaker | None = None
-) -> Callable[[WorkspaceId], Rewrite] | None:
-    """The ways to put a question in other words that are switched on; none by default."""
-    names = [name for name in settings.rewrite if name != "none"]
-    if not names:
-        return None
-    from .recall.rewrite import as_statement, hypothetical, rewriting  # noqa: PLC0415
-    from .recall.self_query import self_query  # noqa: PLC0415
-
-    known = {"statement": as_statement, "hyde": hypothetical, "self_query": self_query}
-    if unknown := [name for name in names if name not in known]:
-        hint = ", ".join(["none", *known])
-        raise ConfigError(f"unknown memory.search.rewrite {unknown[0]!r}; known are {hint}")
-    if model is None:
-        raise ConfigError("memory.search.rewrite needs a model: configure memory.llm")
-    chosen = {name: known[name] for name in names}
-    wait_seconds = settings.model_wait_seconds
-    return lambda workspace: rewriting(
-        model(workspace), chosen, wait_seconds=wait_seconds, breaker=guard
-    )

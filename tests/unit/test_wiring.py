@@ -13,8 +13,8 @@ from nexus.config import EmbeddingSettings, LlmSettings
 from nexus.core.clock import RisingClock
 from nexus.core.errors import ConfigError, MissingExtra
 from nexus.products import make_embedder, make_llm, make_reranker
+from nexus.ranking import make_rewriters
 from nexus.recall.query import Search
-from nexus.wiring import make_rewriters
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
