@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from functools import partial
 from types import TracebackType
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
@@ -47,7 +48,8 @@ class _Awaited(Generic[P, R]):
 
     def __get__(self, face: _Face, owner: type[_Face]) -> Callable[P, Awaitable[R]]:
         def call(*args: P.args, **kwargs: P.kwargs) -> Awaitable[R]:
-            work = partial(self._method, face._inner, *args, **kwargs)  # noqa: SLF001
+            around = copy_context()  # a trace of the caller goes on in the thread
+            work = partial(around.run, self._method, face._inner, *args, **kwargs)  # noqa: SLF001
             return asyncio.get_running_loop().run_in_executor(face._threads, work)  # noqa: SLF001
 
         return call

@@ -91,6 +91,8 @@ class LlmSettings:
 class TelemetrySettings:
     """What is told of a memory's work, and to whom. By default nothing leaves the process."""
 
+    traces: bool = False  # spans of OpenTelemetry, for the SDK that the application configures
+    contents: bool = False  # with questions, hits and messages of errors
     workspaces: bool = False  # their names are customers' names
 
 

@@ -199,7 +199,8 @@ class Contexts:
     def _composed(self, wish: Wish) -> Context:
         """From the cache, if nothing was told since the same was asked."""
         asked, parts = checked(wish), self._parts
-        with parts.telemetry.doing("compose", workspace=self.viewer.workspace) as deed:
+        told = {"workspace": self.viewer.workspace, "question": asked.question}
+        with parts.telemetry.doing("compose", **told) as deed:
             parts.quotas.asking(self.viewer.workspace)
             context = parts.contexts.composed(
                 self.viewer,

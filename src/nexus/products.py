@@ -10,6 +10,7 @@ from .core.errors import ConfigError
 from .core.models import LanguageModel, Reranker
 from .core.protocols import Embedder
 from .core.telemetry import Telemetry
+from .providers.extras import require
 from .recall.query import Search
 
 
@@ -74,6 +75,17 @@ def _hashing(settings: EmbeddingSettings) -> Embedder:
     from .embedders.hashing import HashingEmbedder  # noqa: PLC0415
 
     return HashingEmbedder(**_given(settings, "dimension"))
+
+
+def traced(settings: Settings) -> Telemetry:
+    """Metrics in any case, and traces where the settings say so."""
+    asked = settings.telemetry
+    if not asked.traces:
+        return Telemetry()
+    require("opentelemetry", "memory.telemetry.traces", "otel")
+    from .providers.traces import Traces  # noqa: PLC0415  # an extra
+
+    return Telemetry(tracer=Traces(contents=asked.contents, workspaces=asked.workspaces))
 
 
 def measured_llm(settings: LlmSettings, telemetry: Telemetry) -> LanguageModel | None:

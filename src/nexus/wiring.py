@@ -34,7 +34,7 @@ from .maintain.jobs import Runner
 from .maintain.schedule import REEMBED
 from .maintain.using import MOST_WAITING, Using
 from .maintain.worker import Worker
-from .products import make_breakers, make_embedder, measured_llm
+from .products import make_breakers, make_embedder, measured_llm, traced
 from .ranking import make_ranking
 from .recall.answer import Ranking
 from .recall.measured import measured
@@ -135,7 +135,7 @@ def assemble(
 ) -> Parts:
     """Build the parts these settings name, or take the ones given."""
     chosen = embedder or make_embedder(_enabled(settings).embeddings)  # first: it may refuse them
-    kept, now, telemetry = store or make_store(settings.store), RisingClock(clock), Telemetry()
+    kept, now, telemetry = store or make_store(settings.store), RisingClock(clock), traced(settings)
     guards, changing = make_breakers(settings, embedder), Changeover(chosen, kept.vectors)
     cached = make_cached(settings, chosen, guards.embedder, changing, telemetry)
     model, spending = measured_llm(settings.llm, telemetry), make_spending(settings.llm, kept, now)

@@ -148,6 +148,8 @@ ABOUT = {
     "memory.maintain.strength.idle_days": "Conversations without a word or a use are archived.",
     "memory.telemetry": "Metrics (`nexus metrics`) and traces. By default nothing leaves the"
     " process.",
+    "memory.telemetry.traces": "Spans for the OpenTelemetry SDK that the application configures.",
+    "memory.telemetry.contents": "Questions, hits and messages of errors in these spans.",
     "memory.telemetry.workspaces": "Names of workspaces in both; they may be customers' names.",
     "memory.audit": "What is recorded of what is done here; `nexus audit` shows it.",
     "memory.audit.level": "off | writes | reads | verbose. Reads are recorded with a digest of the"

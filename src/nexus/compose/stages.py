@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from ..core.errors import Unavailable
+from ..core.telemetry import step
 
 T = TypeVar("T")
 
@@ -33,6 +34,7 @@ class Stages:
     def timed(self, name: str) -> Iterator[None]:
         started = time.perf_counter()
         try:
-            yield
+            with step(f"compose.{name}"):
+                yield
         finally:
             self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - started

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, wait
+from contextvars import copy_context
 from threading import Thread
 from typing import TypeVar
 
@@ -51,10 +52,11 @@ def ask_all(
 
 def _started(call: Callable[[], Answer]) -> Future[Answer]:
     future: Future[Answer] = Future()
+    around = copy_context()  # a trace goes on in the thread
 
     def run() -> None:
         try:
-            future.set_result(call())
+            future.set_result(around.run(call))
         except BaseException as error:  # noqa: BLE001 - raised again where somebody waits for it
             future.set_exception(error)
 

@@ -8,6 +8,7 @@ with telemetry.doing("recall") as deed:
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextvars import ContextVar, Token
 from time import perf_counter
 from types import TracebackType
 from typing import Protocol, Self
@@ -44,24 +45,20 @@ class Telemetry:
 
     def doing(self, name: str, **told: object) -> Deed:
         """An operation: it is timed, and counted if it fails."""
-        return Deed(self, name, told, timed=True)
-
-    def step(self, name: str, **told: object) -> Deed:
-        """A step of one, which only a trace shows."""
-        return Deed(self, name, told, timed=False)
+        return Deed(self, name, told)
 
 
 class Deed:
     """Something that is being done."""
 
-    __slots__ = ("_name", "_span", "_started", "_telemetry", "_timed", "_told")
+    __slots__ = ("_name", "_span", "_started", "_telemetry", "_token", "_told")
 
-    def __init__(self, telemetry: Telemetry, name: str, told: Told, *, timed: bool) -> None:
+    def __init__(self, telemetry: Telemetry, name: str, told: Told) -> None:
         self._telemetry = telemetry
         self._name = name
         self._told = told
-        self._timed = timed
         self._span: Span | None = None
+        self._token: Token[Tracer | None] | None = None
         self._started = 0.0
 
     def tell(self, **told: object) -> None:
@@ -72,6 +69,7 @@ class Deed:
         tracer = self._telemetry.tracer
         if tracer is not None:
             self._span = tracer.start(self._name, self._told)
+            self._token = _tracing.set(tracer)
         self._started = perf_counter()
         return self
 
@@ -81,10 +79,46 @@ class Deed:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._timed:
-            metrics = self._telemetry.metrics
-            metrics.took("operation_seconds", self._name, perf_counter() - self._started)
-            if kind is not None:
-                metrics.add("errors_total", (self._name, kind.__name__))
+        metrics = self._telemetry.metrics
+        metrics.took("operation_seconds", self._name, perf_counter() - self._started)
+        if kind is not None:
+            metrics.add("errors_total", (self._name, kind.__name__))
+        if self._span is not None and self._token is not None:
+            _tracing.reset(self._token)
+            self._span.end(error)
+
+
+_tracing: ContextVar[Tracer | None] = ContextVar("nexus-tracing", default=None)
+
+
+class _Step:
+    """A step that a trace shows."""
+
+    __slots__ = ("_name", "_span", "_tracer")
+
+    def __init__(self, tracer: Tracer | None, name: str) -> None:
+        self._tracer = tracer
+        self._name = name
+        self._span: Span | None = None
+
+    def __enter__(self) -> None:
+        if self._tracer is not None:
+            self._span = self._tracer.start(self._name, {})
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         if self._span is not None:
             self._span.end(error)
+
+
+_UNTRACED = _Step(None, "")
+
+
+def step(name: str) -> _Step:
+    """A step of what this thread is doing; where nobody traces that, nothing at all."""
+    tracer = _tracing.get()
+    return _UNTRACED if tracer is None else _Step(tracer, name)

@@ -14,6 +14,7 @@ from ..core.ids import WorkspaceId
 from ..core.protocols import Floats, Scored
 from ..core.records import StrategyReport
 from ..core.standing import Standing
+from ..core.telemetry import step
 from .query import Query
 from .rewrite import Question, Rewrite, Rewritten
 from .understand import Understood
@@ -90,7 +91,8 @@ class Results:
         """Take the time; a part that is away is remarked upon and missed, nothing more."""
         started = time.perf_counter()
         try:
-            yield
+            with step(f"recall.{name}"):
+                yield
         except Unavailable as error:
             self.degraded.append(f"{name}: {error}")
         finally:

@@ -13,6 +13,7 @@ from ...core.chain import GENESIS
 from ...core.ids import WorkspaceId
 from ...core.quotas import Quota
 from ...core.records import NewEvent, Receipt
+from ...core.telemetry import step
 from ..sql.accompanied import Accompanied
 from ..sql.ledger import (
     DAY,
@@ -66,7 +67,8 @@ class PostgresLedger(SqlLedger):
         alone = self._along or self._connections.holding.leases
         if alone:  # what goes along with it, or what it depends on, is nobody else's
             return self._append(workspace, entries, recorded_at, quota)
-        return self._together(_Call(workspace, entries, recorded_at, quota))
+        with step("store.append"):
+            return self._together(_Call(workspace, entries, recorded_at, quota))
 
     def _append_all(self, calls: Sequence[_Call]) -> list[list[Receipt]]:
         try:

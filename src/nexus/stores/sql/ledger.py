@@ -19,6 +19,7 @@ from ...core.ids import WorkspaceId
 from ...core.quotas import Quota, Used, check_kept
 from ...core.records import Event, LedgerReport, NewEvent, Progress, Receipt, Stage
 from ...core.scope import Scope
+from ...core.telemetry import step
 from .decoded import read_event
 from .labels import chain_end, known_workspace, label_number, newest_first, readable
 from .outgoing import going_out
@@ -57,7 +58,8 @@ class SqlLedger:
         def append(session: Session) -> tuple[list[Receipt], Mapping[Place, int]]:
             return _append(session, workspace, entries, self._labels, now=now, quota=quota)
 
-        receipts, labels = self._connections.write(append)
+        with step("store.append"):
+            receipts, labels = self._connections.write(append)
         self._labels.update(labels)
         return receipts
 
