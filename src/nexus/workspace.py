@@ -160,6 +160,8 @@ class Workspace:
 
         self.flush()
         made = rebuild_layers(self._parts, self.id, layer, again=again, report=report)
+        counts: dict[str, Any] = {name: dict(each) for name, each in made.items()}
+        self._parts.audit.wrote(self.id, "rebuild", layers=counts)
         self.flush()
         return made
 

@@ -55,6 +55,11 @@ class Entry:
         check_name(self.actor, "the actor")
 
 
+def by_worker(action: str, now: datetime, **detail: Json) -> Entry:
+    """What a job did by itself."""
+    return Entry(at=now, action=action, actor=WORKER, detail=detail)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
     """An entry as it stands in the trail; without its content once that was erased."""

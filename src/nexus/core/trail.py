@@ -24,8 +24,8 @@ from .audit import ADMINISTRATOR, WORKER, Entry, Recorded, TrailReport
 from .canonical import canonical_json, clean_time, spelt_json, text_time, time_text
 from .chain import GENESIS, commitment, new_salt
 from .errors import Conflict, InvalidInput
-from .ids import WorkspaceId
-from .records import Json
+from .ids import WorkspaceId, digest
+from .records import Json, Tombstone
 
 RETENTION = "retention"  # the action that drops old days
 BYTES = ("salt", "commitment", "hash", "seal")
@@ -116,6 +116,27 @@ def linked(length: int, head: bytes, entries: Sequence[Entry], key: bytes | None
             )
         )
     return made
+
+
+def without_forgotten(
+    links: Sequence[Link], entries: Sequence[Entry], stones: Iterable[Tombstone]
+) -> list[Link]:
+    """The links; without contents of what was done before somebody in it was forgotten.
+
+    Such an entry waited somewhere else meanwhile.
+    """
+    gone = {stone.digest: stone.at for stone in stones if stone.kind == "user"}
+
+    def waited(entry: Entry) -> bool:
+        return any(entry.at <= gone[who] for who in people_of(entry) if who in gone)
+
+    pairs = zip(links, entries, strict=True)
+    return [link.blank if waited(entry) else link for link, entry in pairs]
+
+
+def people_of(entry: Entry) -> Iterator[str]:
+    """Who is in an entry, as tombstones know them."""
+    return (digest("user", name) for name in entry.people)
 
 
 def _hash(previous: bytes, number: int, at: str, action: str, promise: bytes) -> bytes:

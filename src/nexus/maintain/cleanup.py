@@ -6,6 +6,7 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 
 from ..core.access import administrator_grant
+from ..core.audit import by_worker
 from ..core.errors import Unavailable
 from ..core.ids import WorkspaceId
 from ..core.jobs import Json, Step
@@ -39,7 +40,11 @@ def cleanup(
         for state in page
         if state.kind is MemoryKind.PASSAGE and state.last_active_at < since
     ]
-    archived = store.memories.mark(workspace, over, archived=True) if over else 0
+    archived = 0
+    if over:
+        entry = by_worker("archive", now, memories=len(over), idle_days=idle_days)
+        with store.recording(workspace, entry):
+            archived = store.memories.mark(workspace, over, archived=True)
     if len(page) == batch:
         return Step(counts={"archived": archived}, cursor=page[-1].place)
     strays = store.uses.tidy(workspace, before=now - timedelta(days=STRAY_DAYS))

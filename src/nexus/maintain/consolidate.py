@@ -13,10 +13,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 
 from ..core.access import Grant, Label, administrator_grant
+from ..core.audit import by_worker
 from ..core.derive import known_as
 from ..core.filters import Condition, Op
 from ..core.ids import WorkspaceId
@@ -41,9 +43,8 @@ def consolidate(
     store: Store, workspace: WorkspaceId, *, now: datetime, cursor: Json = None
 ) -> Step:
     """What was written since the last run: the same thing said again gets a representative."""
-    del now  # a representative is as old as what it stands for
     start = _up_to(store, workspace) if cursor is None else int(cursor)
-    end, counts = look_on(store, workspace, after=start, limit=AT_ONCE)
+    end, counts = look_on(store, workspace, after=start, limit=AT_ONCE, now=now)
     moved = end if cursor is None else end - start  # counts of a run add up: to where it came
     more = counts["looked_at"] == AT_ONCE
     return Step(counts={**counts, UP_TO: moved}, cursor=end if more else None)
@@ -53,8 +54,7 @@ def near_duplicates(
     store: Store, workspace: WorkspaceId, *, now: datetime, cursor: Json = None
 ) -> Step:
     """The same for all there is: also what got its vector later, or was learned otherwise."""
-    del now
-    end, counts = look_on(store, workspace, after=int(cursor or 0), limit=AT_ONCE)
+    end, counts = look_on(store, workspace, after=int(cursor or 0), limit=AT_ONCE, now=now)
     return Step(counts=counts, cursor=end if counts["looked_at"] == AT_ONCE else None)
 
 
@@ -66,24 +66,34 @@ def _up_to(store: Store, workspace: WorkspaceId) -> int:
 
 
 def look_on(
-    store: Store, workspace: WorkspaceId, *, after: int = 0, limit: int = AT_ONCE
+    store: Store,
+    workspace: WorkspaceId,
+    *,
+    after: int = 0,
+    limit: int = AT_ONCE,
+    now: datetime | None = None,
 ) -> tuple[int, dict[str, int]]:
     """Look at those written next after this number; how far that went, and what was done."""
     found = store.memories.written(workspace, LOOKED_AT, after=after, limit=limit)
-    changed = refresh(store, workspace, [memory for _, memory in found])
+    changed = refresh(store, workspace, [memory for _, memory in found], now=now)
     last = found[-1][0] if found else after
     return last, {"looked_at": len(found), **changed}
 
 
-def refresh(store: Store, workspace: WorkspaceId, memories: Iterable[Memory]) -> dict[str, int]:
-    """Put right the representatives of these, and of whatever says the same as one of them."""
+def refresh(
+    store: Store, workspace: WorkspaceId, memories: Iterable[Memory], *, now: datetime | None = None
+) -> dict[str, int]:
+    """Put right the representatives of these, and of whatever says the same as one of them.
+
+    With a time, it is recorded as something that was done then, and not a part of another thing.
+    """
     put = dropped = 0
     by_label: defaultdict[Label, list[Memory]] = defaultdict(list)
     for memory in memories:
         if memory.body.get("relation", Relation.SAME_AS) == Relation.SAME_AS:
             by_label[memory.label].append(memory)
     for label, fresh in sorted(by_label.items(), key=lambda item: sorted(map(str, item[0]))):
-        shelf = _Shelf(store, workspace, label)
+        shelf = _Shelf(store, workspace, label, now)
         more, fewer = shelf.put_right(fresh)
         put, dropped = put + more, dropped + fewer
     return {"put": put, "dropped": dropped}
@@ -96,6 +106,7 @@ class _Shelf:
     store: Store
     workspace: WorkspaceId
     label: Label
+    now: datetime | None
 
     def put_right(self, fresh: Sequence[Memory]) -> tuple[int, int]:
         """How many representatives were put, and how many dropped."""
@@ -105,9 +116,17 @@ class _Shelf:
         known = {each.id: each for each in (*links, *self._known(compared))}
         fewer = sorted(known.keys() - wanted.keys())
         more = [wanted[id] for id in sorted(wanted.keys() - known.keys())]
-        if fewer:
-            self.store.memories.delete(self.workspace, fewer)
-        return len(self.store.memories.put(self.workspace, more)) if more else 0, len(fewer)
+        with self._recording(len(more), len(fewer)):
+            if fewer:
+                self.store.memories.delete(self.workspace, fewer)
+            put = len(self.store.memories.put(self.workspace, more)) if more else 0
+        return put, len(fewer)
+
+    def _recording(self, put: int, dropped: int) -> AbstractContextManager[None]:
+        if self.now is None:
+            return nullcontext()
+        entry = by_worker(CONSOLIDATE, self.now, put=put, dropped=dropped)
+        return self.store.recording(self.workspace, entry)
 
     def _beside(self, fresh: Sequence[Memory], links: Sequence[Memory]) -> list[Memory]:
         """These, and all that could say the same."""

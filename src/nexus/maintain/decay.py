@@ -8,6 +8,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from ..core.access import administrator_grant
+from ..core.audit import Entry, by_worker
 from ..core.ids import WorkspaceId
 from ..core.jobs import Json, Step
 from ..core.protocols import Store
@@ -40,7 +41,10 @@ def decay(
         if state.archived is not fading
         and (strength(state, now, curve) < settings.archive_below) is fading
     ]
-    changed = store.memories.mark(workspace, turned, archived=fading) if turned else 0
+    changed = 0
+    if turned:
+        with store.recording(workspace, _entry(len(turned), now, settings, fading=fading)):
+            changed = store.memories.mark(workspace, turned, archived=fading)
     counts = {"looked_at": len(page), "archived" if fading else "revived": changed}
     if len(page) == batch:
         return Step(counts=counts, cursor=[fading, page[-1].place])
@@ -50,6 +54,12 @@ def decay(
         )
         return Step(counts=_added(counts, rest), cursor=rest.cursor)
     return Step(counts=counts)
+
+
+def _entry(memories: int, now: datetime, settings: Strengthening, *, fading: bool) -> Entry:
+    """How many, and the threshold that was in force."""
+    grounds: dict[str, Json] = {"curve": settings.curve, "archive_below": settings.archive_below}
+    return by_worker("archive" if fading else "revive", now, memories=memories, **grounds)
 
 
 def _added(counts: dict[str, int], rest: Step) -> dict[str, int]:

@@ -14,6 +14,7 @@ from ..core.access import Grant, check_grant
 from ..core.audit import Entry, Recorded, TrailReport
 from ..core.chain import GENESIS
 from ..core.ids import WorkspaceId
+from ..core.records import Tombstone
 from ..core.trail import (
     Link,
     Walk,
@@ -23,6 +24,7 @@ from ..core.trail import (
     names_one_of,
     parsed_anchor,
     retention_entry,
+    without_forgotten,
 )
 from .along import Along
 
@@ -42,10 +44,18 @@ class Trail:
         self.length, self.head = links[-1].number, links[-1].hash
 
 
+class Stones(Protocol):
+    tombstones: list[Tombstone]
+
+
 class Writer(Protocol):
     """What a trail has to know of the store."""
 
     along: Along[None]
+
+    def of(self, workspace: WorkspaceId) -> Stones:
+        """The tombstones of a workspace."""
+        ...
 
     def writing(self, work: Callable[[], R]) -> R:
         """Do this with whatever goes along with it."""
@@ -69,7 +79,9 @@ class InProcessAudit:
 
     def _append(self, workspace: WorkspaceId, entries: Sequence[Entry]) -> None:
         trail = self.trails[workspace]
-        trail.extend(linked(trail.length, trail.head, entries, self._key))
+        links = linked(trail.length, trail.head, entries, self._key)
+        stones = self._writer.of(workspace).tombstones
+        trail.extend(without_forgotten(links, entries, stones))
 
     def find(
         self,

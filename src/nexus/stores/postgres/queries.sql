@@ -1504,6 +1504,11 @@ SELECT uses.label, uses.id, scopes, count, conversations, spelt(last_at), owner
  WHERE uses.workspace = %(workspace)s AND (uses.label, uses.id) > (%(first)s, %(second)s)
  ORDER BY uses.label, uses.id LIMIT %(limit)s;
 
+-- forgotten_people --
+SELECT kind, digest, spelt(at) FROM tombstones
+ WHERE workspace = %(workspace)s AND kind = 'user'
+   AND digest = ANY (ARRAY(SELECT jsonb_array_elements_text(%(digests)s::jsonb)));
+
 -- trail_end --
 SELECT audited, trail FROM workspaces WHERE workspace = %(workspace)s;
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import date, datetime
@@ -19,9 +20,12 @@ from ...core.trail import (
     linked,
     names_one_of,
     parsed_anchor,
+    people_of,
     retention_entry,
+    without_forgotten,
 )
 from .accompanied import Accompanied
+from .eraser import stone_of
 from .labels import known_workspace, workspace_number
 from .session import Row, Session
 
@@ -43,7 +47,12 @@ class SqlAudit:
         def note(session: Session) -> None:
             number = workspace_number(session, workspace)
             length, head = trail_end(session, number)
-            add_links(session, number, linked(length, head, entries, self._key))
+            links = linked(length, head, entries, self._key)
+            if people := {who for entry in entries for who in people_of(entry)}:
+                bound = {"workspace": number, "digests": json.dumps(sorted(people))}
+                rows = session.run("forgotten_people", bound).fetchall()
+                links = without_forgotten(links, entries, map(stone_of, rows))
+            add_links(session, number, links)
 
         return note
 

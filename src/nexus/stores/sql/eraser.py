@@ -63,8 +63,7 @@ class SqlEraser:
     def tombstones(self, workspace: WorkspaceId) -> list[Tombstone]:
         with self._connections.reading() as session:
             bound = {"workspace": known_workspace(session, workspace)}
-            rows = session.run("tombstones", bound).fetchall()
-        return [Tombstone(kind=kind, digest=what, at=text_time(at)) for kind, what, at in rows]
+            return [stone_of(row) for row in session.run("tombstones", bound)]
 
     def gone(self, workspace: WorkspaceId, ids: Sequence[str]) -> bool:
         with self._connections.reading() as session:
@@ -98,6 +97,11 @@ def _resting(
 
 def _memories(workspace: WorkspaceId, rows: Iterable[Row]) -> list[Memory]:
     return [memory_from_json(json.loads(content), workspace, *state) for content, *state in rows]
+
+
+def stone_of(row: Row) -> Tombstone:
+    kind, what, at = row
+    return Tombstone(kind=kind, digest=what, at=text_time(at))
 
 
 def _stone_row(number: int, stone: Tombstone) -> Row:

@@ -1200,6 +1200,12 @@ SELECT uses.label, uses.id, scopes, count, conversations, last_at, owner
  WHERE uses.workspace = :workspace AND (uses.label, uses.id) > (:first, :second)
  ORDER BY uses.label, uses.id LIMIT :limit;
 
+-- forgotten_people --
+SELECT kind, digest, at
+  FROM json_each(:digests) AS wanted
+  CROSS JOIN tombstones ON tombstones.workspace = :workspace AND kind = 'user'
+                       AND digest = wanted.value;
+
 -- trail_end --
 SELECT audited, trail FROM workspaces WHERE workspace = :workspace;
 

@@ -12,7 +12,9 @@ import pytest
 from ...core.access import administrator_grant
 from ...core.audit import Entry
 from ...core.errors import Conflict, InvalidInput
+from ...core.ids import digest
 from ...core.protocols import Store
+from ...core.records import Tombstone
 from ..samples import ACME, ADMIN, ALICE, NOON, OTHER, event, tell
 
 DAY = timedelta(days=1)
@@ -143,6 +145,19 @@ class AuditSuite:
         assert store.audit.naming(ACME, ["alice"]) == {}
         store.audit.append(ACME, [done()])
         assert checked(store) == (5, 3, 0)
+
+    def test_what_waited_while_somebody_was_forgotten_comes_without_its_content(
+        self, store: Store
+    ) -> None:
+        stone = Tombstone(kind="user", digest=digest("user", "alice"), at=NOON + DAY)
+        store.eraser.erase(ACME, events=[], memories=[], tombstones=[stone])
+
+        late, again = done(people=("alice",)), done(day=2, people=("alice",))
+        store.audit.append(ACME, [late, done(people=("bob",)), again])
+
+        found = store.audit.find(ADMIN, limit=9)
+        assert [each.erased for each in found] == [False, False, True]
+        assert checked(store) == (3, 1, 0)
 
     def test_whole_days_are_dropped_and_the_rest_still_holds(self, store: Store) -> None:
         for day in range(4):
