@@ -29,6 +29,7 @@ RECENT_HOURS = 7 * DAY_HOURS
 RICH = 0.1  # of importance, for what says much …
 RICH_TERMS = 40  # … which is so many words that count
 
+PARTS = ("base", "frequency", "recency", "richness")
 DIGITS = 6  # of what is shown
 KNOWLEDGE = (MemoryKind.FACT, MemoryKind.ENTITY, MemoryKind.PROCEDURE)
 
@@ -91,24 +92,19 @@ class Strength:
 
 def importance_parts(state: State, now: datetime) -> dict[str, float]:
     """Seed 003's sum, part by part."""
-    return {
-        "base": state.salience,
-        "frequency": min(MOST_FREQUENT, FREQUENT * log1p(state.use.count)),
-        "recency": RECENT * exp(-_hours(state, now) / RECENT_HOURS),
-        "richness": RICH * min(1.0, state.length / RICH_TERMS),
-    }
+    return dict(zip(PARTS, _parts(state, _hours(state, now), _used(state)), strict=True))
 
 
 def importance(state: State, now: datetime) -> float:
-    return min(1.0, sum(importance_parts(state, now).values()))
+    return min(1.0, sum(_parts(state, _hours(state, now), _used(state))))
 
 
 def strength(state: State, now: datetime, curve: Curve) -> float:
     """From 0 to 1. What is pinned or kept for long does not fade."""
     if state.pinned or state.tier is Tier.LONG:
         return 1.0
-    weight = importance(state, now)
-    hours, used = _hours(state, now), log1p(state.use.count)
+    hours, used = _hours(state, now), _used(state)
+    weight = min(1.0, sum(_parts(state, hours, used)))
     lasts = exp(curve.stretched_by_importance * weight) * (1 + curve.stretched_by_use * used)
     if state.kind in KNOWLEDGE:
         lasts *= curve.knowledge_lasts
@@ -132,6 +128,21 @@ def explained(state: State, now: datetime, curve: str) -> Strength:
         pinned=state.pinned,
         curve=curve,
     )
+
+
+def _parts(state: State, hours: float, used: float) -> tuple[float, float, float, float]:
+    """What the importance is the sum of, in the order of `PARTS`."""
+    return (
+        state.salience,
+        min(MOST_FREQUENT, FREQUENT * used),
+        RECENT * exp(-hours / RECENT_HOURS),
+        RICH * min(1.0, state.length / RICH_TERMS),
+    )
+
+
+def _used(state: State) -> float:
+    """In e-folds."""
+    return log1p(state.use.count) if state.use.count else 0.0
 
 
 def _hours(state: State, now: datetime) -> float:

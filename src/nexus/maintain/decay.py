@@ -15,7 +15,7 @@ from ..core.protocols import Store
 from ..core.strength import CURVES, Strengthening, strength
 
 BATCH = 1_000  # light rows in one step
-LOOKING_BACK = timedelta(days=30)  # for uses that bring something back
+LOOKING_BACK = timedelta(days=3)  # for uses that bring something back
 
 
 def decay(

@@ -21,7 +21,7 @@ from ..core.states import State
 from ..core.strength import Strengthening, importance
 
 BATCH = 1_000  # light rows in one step
-LOOKING_BACK = timedelta(days=30)  # for uses
+LOOKING_BACK = timedelta(days=3)  # for uses
 AFTER_A_SESSION = timedelta(hours=1)
 LEAST_TRUST = Trust.INFERRED  # documents, imports and strangers' tools are below
 

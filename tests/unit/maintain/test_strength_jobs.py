@@ -133,12 +133,12 @@ def test_what_is_certain_and_used_often_in_several_conversations_is_kept_for_lon
     use(store, ripe.id, unsure.id, seldom.id, days=1)
     use(store, once.id, times=9)
 
-    counts = run(promote, store, after=29 * DAY)
+    counts = run(promote, store, after=3 * DAY)
 
     assert counts["promoted"] == 1
     assert state(store, ripe) == (Tier.LONG, False)
     assert {state(store, memory)[0] for memory in (unsure, once, seldom)} == {Tier.SHORT}
-    assert run(promote, store, after=29 * DAY)["promoted"] == 0
+    assert run(promote, store, after=3 * DAY)["promoted"] == 0
     (recorded,) = store.audit.find(ADMIN, action="promote", limit=9)
     assert recorded.entry is not None
     (grounds,) = recorded.entry.detail["promoted"]  # type: ignore[misc,union-attr]

@@ -120,8 +120,8 @@ class Connections:
             self._held.session = None
             self._give_back(connection)
 
-    def write(self, work: Callable[[Session], T], /) -> T:
-        """Run `work` in a transaction that is durable when this returns.
+    def write(self, work: Callable[[Session], T], /, *, lazily: bool = False) -> T:
+        """Run `work` in a transaction that is durable when this returns, or soon after.
 
         It may be run twice, the first time undone: it must change nothing but the database.
         """
@@ -129,15 +129,17 @@ class Connections:
         while True:
             try:
                 with self.errors_mapped():
-                    return self._transact(work)
+                    return self._transact(work, lazily=lazily)
             except Again as again:
                 if time.monotonic() > deadline:
                     raise self._explained(again.__cause__) from again.__cause__
 
-    def _transact(self, work: Callable[[Session], T]) -> T:
+    def _transact(self, work: Callable[[Session], T], *, lazily: bool) -> T:
         connection = self._begun(WRITE)
         session = Session(connection, writes=True, leases=self.holding.leases)
         try:
+            if lazily:
+                session.run("wait_for_no_disk")
             value = work(session)
             session.check_leases()
             self._commit(session)

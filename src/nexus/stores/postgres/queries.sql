@@ -1421,8 +1421,8 @@ SELECT memory, memories.id, label, kind, at, length, salience, confidence, trust
   JOIN memories ON memories.workspace = %(workspace)s AND memories.id = used.id
  ORDER BY used.id;
 
--- any_uses --
-SELECT 1 FROM uses WHERE workspace = %(workspace)s LIMIT 1;
+-- some_uses --
+SELECT id, label, count, conversations, spelt(last_at) FROM uses WHERE workspace = %(workspace)s LIMIT %(limit)s;
 
 -- label_sets --
 SELECT label, learned, scopes FROM labels WHERE workspace = %(workspace)s;
@@ -1573,3 +1573,7 @@ SELECT made, dropped FROM audit_days(%(today)s::date, %(ahead)s::integer, %(befo
 -- standing_audit --
 SELECT number, spelt(at), action, content, salt, commitment, hash, seal FROM audit
  WHERE workspace = %(workspace)s AND number > %(first)s ORDER BY number LIMIT %(limit)s;
+
+-- wait_for_no_disk --
+-- For this transaction: it is on the disk with the next one, or within a second.
+SELECT set_config('synchronous_commit', 'off', true);

@@ -129,8 +129,10 @@ class SealedConnections:
         with self._connections.reading() as session:
             yield SealedSession(session, self._ring)
 
-    def write(self, work: Callable[[Session], T], /) -> T:
-        return self._connections.write(lambda session: work(SealedSession(session, self._ring)))
+    def write(self, work: Callable[[Session], T], /, *, lazily: bool = False) -> T:
+        return self._connections.write(
+            lambda session: work(SealedSession(session, self._ring)), lazily=lazily
+        )
 
 
 class SealedSession:

@@ -20,10 +20,10 @@ class Accompanied:
         self.holding = connections.holding
         self.along: Along[Session] = Along()
 
-    def write(self, work: Callable[[Session], T], /) -> T:
+    def write(self, work: Callable[[Session], T], /, *, lazily: bool = False) -> T:
         along = self.along
         if not along:
-            return self._connections.write(work)
+            return self._connections.write(work, lazily=lazily)
         value = self._connections.write(along.around(work))
         along.taken()
         return value

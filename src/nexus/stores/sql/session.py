@@ -74,8 +74,10 @@ class Connections(Protocol):
         """A transaction that sees one moment; inside another one of the same thread, that one."""
         ...
 
-    def write(self, work: Callable[[Session], T], /) -> T:
+    def write(self, work: Callable[[Session], T], /, *, lazily: bool = False) -> T:
         """Run `work` in a transaction that is durable when this returns.
+
+        Or, `lazily`, with the next one that is: for what can be made again.
 
         It may be run twice, the first time undone: it must change nothing but the database. If
         this thread holds a lease that is lost by now, nothing is written: LeaseLost.

@@ -13,9 +13,12 @@ from ...core.ids import WorkspaceId
 from ...core.moving import check_administrator
 from ...core.records import Tier, Trust
 from ...core.states import State
+from ...core.uses import UNUSED
 from .labels import locked_workspace, readable
 from .session import Connections, Row, Session
 from .uses import UsesForAll, common_uses
+
+TRUST = tuple(Trust)  # by number
 
 
 class SqlStates:
@@ -32,7 +35,8 @@ class SqlStates:
         archived: bool | None = None,
     ) -> int:
         return self._connections.write(
-            lambda session: mark_memories(session, workspace, ids, tier=tier, archived=archived)
+            lambda session: mark_memories(session, workspace, ids, tier=tier, archived=archived),
+            lazily=True,
         )
 
     def states(
@@ -83,12 +87,12 @@ def _state(row: Row, uses: UsesForAll, learned: set[int], *, by_id: bool) -> Sta
         length,
         salience,
         confidence,
-        Trust(trust),
+        TRUST[trust],
         TIERS[tier],
         bool(archived),
         bool(pinned),
         label in learned,
-        uses.of(id, label),
+        uses.of(id, label) if id in uses.uses else UNUSED,
     )
 
 

@@ -22,6 +22,8 @@ from ...core.uses import (
 from .labels import known_workspace, label_number, locked_workspace, readable, workspace_number
 from .session import Connections, Row, Session
 
+FEW_USES = 500  # of a workspace: read at once, whosever they are
+
 
 class SqlUses:
     def __init__(self, connections: Connections) -> None:
@@ -30,7 +32,7 @@ class SqlUses:
     def add(self, workspace: WorkspaceId, uses: Sequence[NewUse]) -> int:
         if not uses:
             return 0
-        return self._connections.write(lambda session: _add(session, workspace, uses))
+        return self._connections.write(lambda session: _add(session, workspace, uses), lazily=True)
 
     def of(self, grant: Grant, ids: Sequence[str]) -> dict[str, Use]:
         with self._connections.reading() as session:
@@ -108,10 +110,15 @@ NO_USES = UsesForAll({}, {})
 
 
 def common_uses(session: Session, number: int, ids: Sequence[str]) -> UsesForAll:
-    if not session.run("any_uses", {"workspace": number}).fetchone():
+    few = {"workspace": number, "limit": FEW_USES}
+    rows = session.run("some_uses", few).fetchall()
+    if not rows:
         return NO_USES
-    labels = session.run("label_sets", {"workspace": number}).fetchall()
-    uses = by_memory(session.run("uses_of", {"workspace": number, "ids": json.dumps(ids)}))
+    if len(rows) == FEW_USES:  # there may be more than it is worth to read
+        rows = session.run("uses_of", {"workspace": number, "ids": json.dumps(ids)}).fetchall()
+    wanted = set(ids)
+    uses = by_memory(row for row in rows if row[0] in wanted)
+    labels = session.run("label_sets", {"workspace": number}).fetchall() if uses else []
     return UsesForAll(uses, {label: frozenset(json.loads(scopes)) for label, _, scopes in labels})
 
 

@@ -44,6 +44,7 @@ PRAGMAS = (
 
 
 MOST_VIEWS = 100  # of one connection
+WAITS, WAITS_NOT = "PRAGMA synchronous = FULL", "PRAGMA synchronous = NORMAL"
 
 
 class Named:
@@ -103,6 +104,7 @@ def _taken_lock() -> threading.Lock:
 @dataclass(slots=True)
 class _Job(Generic[T]):
     work: Callable[[Connection], T]
+    lazily: bool = False
     turn: threading.Lock | None = None  # of who waits; free: it is done, or shall lead
     done: bool = False
     value: T | None = None
@@ -135,6 +137,7 @@ class Connections:
         self._leader = threading.Lock()  # held by whoever uses the writer
         self._led = False  # whether somebody commits, or is about to
         self._broken: str | None = None
+        self._waits = True  # for the disk, at the end of a commit
         self._closed = False
         self._refuse_second_library()
         self._writer = self._connect()
@@ -209,14 +212,16 @@ class Connections:
         except self._driver.Error as error:
             raise self._explained(error) from error
 
-    def write(self, work: Callable[[Connection], T]) -> T:
+    def write(self, work: Callable[[Connection], T], *, lazily: bool = False) -> T:
         """Run `work` in a transaction that is on disk when this returns.
+
+        Or, `lazily`, with the next one that is: a power cut may undo it, and nothing else.
 
         Work that fails is undone alone; what others wrote in the same commit stays. It may be
         run twice, the first time undone: it must change nothing but the database.
         """
         self._check_open()
-        job = _Job(self._if_held(work))
+        job = _Job(self._if_held(work), lazily=lazily)
         with self._mutex:
             self._waiting.append(job)
             leads, self._led = not self._led, True
@@ -296,6 +301,7 @@ class Connections:
 
     def _transact(self, jobs: Sequence[_Job[Any]], run: Callable[[_Job[Any]], Any]) -> None:
         try:
+            self._wait_for_the_disk(not all(job.lazily for job in jobs))
             self._writer.execute("BEGIN IMMEDIATE")
             for job in jobs:
                 job.value = run(job)
@@ -307,6 +313,12 @@ class Connections:
         except BaseException:
             self._undo()
             raise
+
+    def _wait_for_the_disk(self, waits: bool) -> None:
+        """Whether the next commit ends when it is on the disk."""
+        if waits is not self._waits:
+            self._writer.execute(WAITS if waits else WAITS_NOT)
+            self._waits = waits
 
     def _apart(self, job: _Job[Any]) -> Any:
         self._writer.execute("SAVEPOINT job")

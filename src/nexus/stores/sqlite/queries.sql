@@ -1131,8 +1131,8 @@ SELECT memory, memories.id, label, kind, at, length, salience, confidence, trust
   CROSS JOIN memories ON memories.workspace = :workspace AND memories.id = used.id
  ORDER BY used.id;
 
--- any_uses --
-SELECT 1 FROM uses WHERE workspace = :workspace LIMIT 1;
+-- some_uses --
+SELECT id, label, count, conversations, last_at FROM uses WHERE workspace = :workspace LIMIT :limit;
 
 -- label_sets --
 SELECT label, learned, scopes FROM labels WHERE workspace = :workspace;
