@@ -370,9 +370,12 @@ class Housekeeping:
             world.nexus.optimize()
         elif self.what == "flush":
             world.place(self.viewer).flush()
-        elif self.what in ("learn everything", "tell episodes"):
+        elif self.what in ("learn everything", "tell episodes", "rebuild"):
             for each in map(world.nexus.workspace, world.nexus.workspaces()):
-                _ = each.flush() if self.what == "learn everything" else each.learn_episodes()
+                if self.what == "rebuild":
+                    each.rebuild()
+                else:
+                    _ = each.flush() if self.what == "learn everything" else each.learn_episodes()
         elif self.what == "three weeks pass":
             world.now += timedelta(days=21)
             for each in map(world.nexus.workspace, world.nexus.workspaces()):

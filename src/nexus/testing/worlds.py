@@ -44,7 +44,7 @@ WORDS = "tea heron blue secret ledger likes the who staging database \u4e2d\u658
 KEYS = ("k1", "k2", "k3", "k4", "k5", "k'%_")
 CHORES = (
     *("flush", "learn everything", "learn everything", "tell episodes"),
-    *("optimize", "reopen", "tomorrow", "three weeks pass"),
+    *("optimize", "reopen", "rebuild", "tomorrow", "three weeks pass"),
 )
 
 names = some.sampled_from(sorted({name for pair in LOOKALIKES for name in pair}))
