@@ -94,6 +94,7 @@ class TelemetrySettings:
     traces: bool = False  # spans of OpenTelemetry, for the SDK that the application configures
     contents: bool = False  # with questions, hits and messages of errors
     workspaces: bool = False  # their names are customers' names
+    folder: str | None = None  # where processes leave their metrics for each other
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,13 +8,16 @@ from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
+from .config import in_use
 from .core.access import administrator_grant
 from .core.breaker import State, breakers
+from .core.errors import ConfigError
 from .core.ids import WorkspaceId
 from .core.jobs import JobState
 from .core.metrics import Sample, Snapshot, label, sample
 from .core.queue import Backlog
 from .core.records import Spent
+from .gathering import Shared, left_in
 from .wiring import Parts
 
 Numbers = defaultdict[tuple[str, tuple[str, ...]], float]  # by name and labels
@@ -23,8 +26,22 @@ LONGEST = {"outbox_lag_seconds", "job_lag_seconds", "job_last_run_seconds"}  # o
 
 def measured(parts: Parts) -> Snapshot:
     """Everything that is known now."""
+    folder = parts.settings.telemetry.folder
+    others = left_in(Path(folder).expanduser()) if folder else []
     read = [*_caches(parts), *_breakers(parts), *_files(parts), *_workspaces(parts)]
-    return parts.telemetry.metrics.snapshot(read)
+    return parts.telemetry.metrics.snapshot([*others, *read])
+
+
+def shared(parts: Parts) -> Shared | None:
+    """Leave the metrics of this process for others, where the settings name a folder."""
+    folder = parts.settings.telemetry.folder
+    if not folder or not parts.background:
+        return None
+    read = lambda: [*parts.telemetry.metrics.samples(), *_caches(parts)]  # noqa: E731
+    try:
+        return Shared(Path(in_use(folder, "memory.telemetry.folder")).expanduser(), read)
+    except OSError as error:
+        raise ConfigError(f"memory.telemetry.folder: {error.strerror}") from error
 
 
 def _caches(parts: Parts) -> Iterator[Sample]:

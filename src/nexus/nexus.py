@@ -18,6 +18,9 @@ from .core.metrics import Snapshot
 from .core.protocols import Embedder, Store
 from .core.records import Progress, Receipt
 from .wiring import Parts, assemble
+
+if TYPE_CHECKING:
+    from .gathering import Shared
 from .workspace import Workspace
 
 if TYPE_CHECKING:
@@ -29,6 +32,7 @@ class Nexus:
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
+        self._shared: Shared | None = None
 
     @classmethod
     def open(
@@ -49,9 +53,14 @@ class Nexus:
         if isinstance(given, str | PathLike):
             chosen = replace(chosen, store=replace(chosen.store, url=fspath(given)))
             given = None
-        return cls(
+        opened = cls(
             assemble(chosen, store=given, embedder=embedder, clock=clock, background=background)
         )
+        if chosen.telemetry.folder:
+            from .meters import shared  # noqa: PLC0415  # only then
+
+            opened._shared = shared(opened._parts)  # its own
+        return opened
 
     def workspace(self, name: str) -> Workspace:
         return Workspace(self._parts, WorkspaceId(name))
@@ -142,6 +151,8 @@ class Nexus:
         return exposition(self.metrics())
 
     def close(self) -> None:
+        if self._shared:
+            self._shared.close()
         self._parts.close()
 
     def __enter__(self) -> Self:

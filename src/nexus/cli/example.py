@@ -151,6 +151,8 @@ ABOUT = {
     "memory.telemetry.traces": "Spans for the OpenTelemetry SDK that the application configures.",
     "memory.telemetry.contents": "Questions, hits and messages of errors in these spans.",
     "memory.telemetry.workspaces": "Names of workspaces in both; they may be customers' names.",
+    "memory.telemetry.folder": "Processes leave their metrics there, so that `nexus metrics` knows"
+    " them all.",
     "memory.audit": "What is recorded of what is done here; `nexus audit` shows it.",
     "memory.audit.level": "off | writes | reads | verbose. Reads are recorded with a digest of the"
     " question; verbose keeps its words.",
@@ -200,6 +202,7 @@ SAMPLES = {
     "memory.llm.prices": {"name-of-the-model": {"input": 0.25, "output": 2.0}},
     "memory.llm.budget.per_day": 1.5,
     "memory.llm.budget.tokens_per_day": 2_000_000,
+    "memory.telemetry.folder": "/var/lib/nexus/metrics",
     "memory.quotas.events_per_day": 100_000,
     "memory.quotas.memories": 1_000_000,
     "memory.quotas.text_bytes": 500_000_000,

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from itertools import accumulate
@@ -235,8 +235,9 @@ class Metrics:
         ]
 
     def snapshot(self, others: Iterable[Sample] = ()) -> Snapshot:
-        """With what others have read."""
-        return Snapshot(at=datetime.now(UTC), samples=in_order([*self.samples(), *others]))
+        """With what others have counted or read."""
+        every = added_up([*self.samples(), *others])
+        return Snapshot(at=datetime.now(UTC), samples=in_order(every))
 
 
 def sample(
@@ -257,6 +258,20 @@ def sample(
 def label(text: str) -> str:
     """A word from outside as a label, if it looks like one."""
     return text if LABEL.fullmatch(text) else ELSE
+
+
+def added_up(samples: Iterable[Sample]) -> list[Sample]:
+    """Those of one name and the same labels as one."""
+    whole: dict[tuple[str, tuple[tuple[str, str], ...]], Sample] = {}
+    for each in samples:
+        key = (each.name, tuple(sorted(each.labels.items())))
+        whole[key] = _plus(whole[key], each) if key in whole else each
+    return list(whole.values())
+
+
+def _plus(one: Sample, other: Sample) -> Sample:
+    both = one.timing + other.timing if one.timing and other.timing else None
+    return replace(one, value=one.value + other.value, timing=both)
 
 
 def in_order(samples: Sequence[Sample]) -> tuple[Sample, ...]:
