@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from nexus import observe
 from nexus.core.access import Grant, administrator_grant
 from nexus.core.errors import NotFound
 from nexus.core.records import Event, Memory
@@ -207,7 +208,15 @@ def _for_everybody(read: Callable[..., Any]) -> Callable[..., Any]:
     )
 
 
+def tells_where_it_was_shared_from(patch: Patch) -> None:
+    along = observe.told_along
+    patch.setattr(
+        observe, "told_along", lambda memory: (along(memory)[0], {"was": str(memory.scope)})
+    )
+
+
 BUGS: list[Callable[[Patch], None]] = [
+    tells_where_it_was_shared_from,
     counts_before_filtering,
     counts_everybodys_work,
     statistics_over_everybody,

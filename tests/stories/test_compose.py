@@ -17,6 +17,7 @@ from nexus.core.context import Context, ContextReceipt
 from nexus.core.errors import EmbedderUnavailable, InvalidInput
 from nexus.core.fence import unfenced
 from nexus.core.part import Part
+from nexus.core.text import words_alone
 from nexus.core.tokens import count, family_of
 from nexus.embedders.hashing import HashingEmbedder
 
@@ -167,6 +168,21 @@ def test_nothing_is_shown_twice(team: Team) -> None:
     assert context.text.count("PostgreSQL for the ledger") == 1
     assert context.text.count("works at Anthropic") == 1
     assert {cut.why for cut in context.receipt.cut} == {"in the window"}
+
+
+@pytest.mark.parametrize("budget", [300, 400, 500, 700])
+def test_what_is_left_out_because_it_is_said_above_is_said_there(team: Team, budget: int) -> None:
+    for number in range(40):
+        team.room.observe("alice", f"Bob will send the report number {number} to Dana.")
+    team.clock.now += timedelta(days=2)  # nothing of it is in the window any more
+    context = team.room.compose("Who sends the report number 7 to Dana?", budget=budget)
+
+    shown = "\n".join(words_alone(i.text) for each in context.sections for i in each.items)
+    again = [each for each in context.receipt.cut if each.why == "said above"]
+    store = team.workspace._parts.store
+    assert again or budget > 500
+    for each in store.memories.get(team.room.grant, [each.id for each in again]):
+        assert words_alone(each.text) in shown or each.id in {i.id for i in context.receipt.shown}
 
 
 @pytest.mark.requirement("X11")

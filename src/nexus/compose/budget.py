@@ -32,6 +32,7 @@ STEADY = frozenset({Part.LANDMARKS, Part.PROFILE, Part.AWARENESS})
 IN_A_ROW = frozenset({Part.WINDOW})  # the newest, without a gap
 ATTENTION = 20  # tokens: what a line costs a reader before its first word
 LEAST_PIECE = 24  # tokens: of less nothing is understood
+NO_ROOM = "budget"
 SENTENCE_ENDS = ".!?…。！？\n"
 
 Count = Callable[[Item, Part], int]  # tokens of an item as it is rendered
@@ -162,7 +163,7 @@ def _until(text: str, length: int) -> str:
 def _cut(offer: Offer, shown: Share) -> list[Cut]:
     kept = {item.id for item in shown.items}
     return [
-        Cut(part=offer.part, id=item.id, tokens=item.tokens, why="budget")
+        Cut(part=offer.part, id=item.id, tokens=item.tokens, why=NO_ROOM)
         for item in offer.items
         if item.id not in kept
     ]

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..core.context import Cut, Item
 from ..core.part import Part
 from ..core.tokens import count, family_of
 from .asking import Asking
-from .budget import LEAST_PIECE, Offer, Share, share, shortened
-from .once import Before, once
+from .budget import LEAST_PIECE, NO_ROOM, STEADY, Offer, Share, share, shortened
+from .once import Before, Once, once
 from .render import INTRODUCTION, NOTHING_FOUND, NOTHING_MORE, header, heading, line, moment
 from .settings import Composing
 from .wish import Wish
 
 FENCE = 50  # tokens: of its beginning, its end and the id in it
+ROUNDS = 3  # what finds room below may take that of something else
 LONGEST_SHARE = 3  # one item takes at most a third of its section
 
 
@@ -70,17 +71,67 @@ def fit(
     measure = Measure.of(wish.model)
     counted = {part: measure.counted(part, items) for part, items in found.items()}
     before = _before(asking, wish, settings, counted.get(Part.WINDOW, ()))
-    fresh, repeated = once(counted, before)
-    fresh[Part.RECALL] = fresh[Part.RECALL][: settings.hits]
     frame = measure.frame(asking)
-    offers = [_offer(part, items, settings, measure) for part, items in fresh.items() if items]
-    shares, cut = share(offers, (wish.budget or settings.budget) - frame, measure.tokens)
+    room = (wish.budget or settings.budget) - frame
+    left, shares, cut = _divided(counted, before, settings, measure, room)
+    unsaid: set[tuple[Part, str]] = set()
+    for _ in range(ROUNDS):
+        if not (more := _unsaid(left, shares) - unsaid):
+            break
+        # What was to be said above has no room there: it is said where it comes next.
+        unsaid |= more
+        rest, without = _without(counted, unsaid)
+        left, shares, cut = _divided(rest, before, settings, measure, room, unsaid=unsaid)
+        cut += without
     return Fitted(
         shares=shares,
-        cut=(*repeated, *cut),
+        cut=(*left.cut, *cut),
         remarks=_remarks(asking, found, shares),
         tokens=frame + sum(each.tokens for each in shares.values()),
     )
+
+
+def _divided(
+    counted: Mapping[Part, Sequence[Item]],
+    before: Before,
+    settings: Composing,
+    measure: Measure,
+    room: int,
+    *,
+    unsaid: Collection[tuple[Part, str]] = (),
+) -> tuple[Once, dict[Part, Share], tuple[Cut, ...]]:
+    """Each thing once, and of that what has room."""
+    left = once(counted, before, unsaid)
+    left.kept[Part.RECALL] = left.kept[Part.RECALL][: settings.hits]
+    offers = [_offer(part, items, settings, measure) for part, items in left.kept.items() if items]
+    return left, *share(offers, room, measure.tokens)
+
+
+def _unsaid(left: Once, shares: Mapping[Part, Share]) -> set[tuple[Part, str]]:
+    """What others were left out for, and is not shown itself, or not to where it says the same."""
+    if not left.repeated:
+        return set()
+    shown = {(each.part, item.id): item for each in shares.values() for item in each.items}
+    return {each.above for each in left.repeated if not each.still_said(shown)}
+
+
+def _without(
+    counted: Mapping[Part, Sequence[Item]], unsaid: Collection[tuple[Part, str]]
+) -> tuple[dict[Part, list[Item]], tuple[Cut, ...]]:
+    """The sections without these: they shall not find room after all, and be said twice.
+
+    Those that stand first keep theirs: whether something below says the same depends on the
+    question, and nothing that does may move them.
+    """
+    gone = {each for each in unsaid if each[0] not in STEADY}
+    rest = {part: [i for i in items if (part, i.id) not in gone] for part, items in counted.items()}
+    cut = (
+        Cut(part=part, id=item.id, tokens=item.tokens, why=NO_ROOM)
+        for part, items in counted.items()
+        for item in items
+        if (part, item.id) in gone
+    )
+    return rest, tuple(cut)
 
 
 def _before(asking: Asking, wish: Wish, settings: Composing, window: Sequence[Item]) -> Before:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..core.context import Cut, Item
@@ -33,49 +34,99 @@ class Before:
         return _says(self.said, words)
 
 
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """An item that is left out because one above it says the same."""
+
+    words: str
+    above: tuple[Part, str]  # the section and the id of that one
+
+    def still_said(self, shown: Mapping[tuple[Part, str], Item]) -> bool:
+        """Whether it is, when only this is shown; of some, perhaps, not to the end."""
+        item = shown.get(self.above)
+        return item is not None and (not self.words or _says(words_alone(item.text), self.words))
+
+
+@dataclass(frozen=True, slots=True)
+class Once:
+    """The sections without repetitions, and what was left out of them."""
+
+    kept: dict[Part, tuple[Item, ...]]
+    cut: list[Cut]
+    repeated: list[Repeated]
+
+
 def once(
-    sections: Mapping[Part, Sequence[Item]], before: Before
-) -> tuple[dict[Part, tuple[Item, ...]], list[Cut]]:
-    """The sections without repetitions, and what was left out."""
+    sections: Mapping[Part, Sequence[Item]],
+    before: Before,
+    unsaid: Collection[tuple[Part, str]] = (),
+) -> Once:
+    """Leave out what the window shows, and what is said above.
+
+    `unsaid` are known to have no room in the end: for these nothing is left out.
+    """
     kept: dict[Part, tuple[Item, ...]] = {}
     cut: list[Cut] = []
-    above, ids = "", set[str]()
+    repeated: list[Repeated] = []
+    above = _Above()
     for part in Part:
         fresh: list[Item] = []
         for item in sections.get(part, ()):
             words = words_alone(item.text)
-            why = _why_not(item, words, part, before, above)
-            why = why or (SAID_ABOVE if item.id in ids else None)
-            if why:
+            is_window = part is Part.WINDOW and item.id in before.events
+            shown = part is not Part.WINDOW and before.shows(item, words)
+            again = None if shown else above.says(item, "" if is_window else words)
+            if shown or again:
+                why = IN_THE_WINDOW if shown else SAID_ABOVE
                 cut.append(Cut(part=part, id=item.id, tokens=item.tokens, why=why))
+                repeated += [again] if again else []
             else:
                 fresh.append(item)
-                above += f"{words}\n"
-                ids.add(item.id)
+                if (part, item.id) not in unsaid:
+                    above.add(part, item, words)
         kept[part] = tuple(fresh)
-    return kept, cut
+    return Once(kept, cut, repeated)
 
 
-def _why_not(item: Item, words: str, part: Part, before: Before, above: str) -> str | None:
-    if part is Part.WINDOW:
-        if item.id in before.events:
-            return None  # it is the window
-    elif before.shows(item, words):
-        return IN_THE_WINDOW
-    return SAID_ABOVE if _says(above, words) else None
+class _Above:
+    """What was said so far, and by which item."""
+
+    def __init__(self) -> None:
+        self._said = ""
+        self._starts: list[int] = []
+        self._items: list[tuple[Part, str]] = []
+        self._by_id: dict[str, tuple[Part, str]] = {}
+
+    def add(self, part: Part, item: Item, words: str) -> None:
+        self._starts.append(len(self._said))
+        self._items.append((part, item.id))
+        self._by_id[item.id] = (part, item.id)
+        self._said += f"{words}\n"
+
+    def says(self, item: Item, words: str) -> Repeated | None:
+        """By which item its words are said, or the same memory is told in other words."""
+        place = _place(self._said, words)
+        if place >= 0:
+            return Repeated(words, self._items[bisect_right(self._starts, place) - 1])
+        known = self._by_id.get(item.id)
+        return Repeated("", known) if known else None
 
 
 def _says(said: str, words: str) -> bool:
-    """Whether these words stand there in a row, as words of their own."""
+    return _place(said, words) >= 0
+
+
+def _place(said: str, words: str) -> int:
+    """Where these words stand in a row, as words of their own; -1: nowhere."""
     if len(words) < SHORTEST or words not in said:
-        return False
+        return -1
     start = said.find(words)
     while start >= 0:
         end = start + len(words)
         if _edge(said, start - 1) and _edge(said, end):
-            return True
+            return start
         start = said.find(words, start + 1)
-    return False
+    return -1
 
 
 def _edge(said: str, place: int) -> bool:

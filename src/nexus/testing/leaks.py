@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..core.access import Viewer
+from ..core.access import Label, Viewer
 from ..core.errors import MissingExtra, NexusError
 from ..core.ids import AgentId, UserId, WorkspaceId
 from ..core.protocols import Store
@@ -30,6 +30,7 @@ from .operations import (
     World,
     archive_of,
 )
+from .shares import Share, Shared
 from .shorten import shortened
 
 try:
@@ -123,11 +124,12 @@ class Plot:
 
     def is_secret(self, operation: Operation) -> bool:
         """Whether this is about something that no watcher may read."""
-        label = operation.label
-        return label is not None and not any(
-            viewer.workspace == operation.workspace and viewer.grant().allows(label)
-            for viewer in self.watchers
-        )
+        return operation.label is not None and self.hides(operation.workspace, operation.label)
+
+    def hides(self, workspace: WorkspaceId, label: Label) -> bool:
+        """Whether no watcher may read this."""
+        here = (viewer.grant() for viewer in self.watchers if viewer.workspace == workspace)
+        return not any(grant.allows(label) for grant in here)
 
 
 @some.composite
@@ -188,6 +190,7 @@ class Worlds:
     with_secrets: World
     without: World
     script: list[Operation] = field(default_factory=list)
+    shared: Shared = field(default_factory=Shared)
 
     @property
     def told(self) -> list[Ref]:
@@ -200,9 +203,12 @@ class Worlds:
         for world in (self.with_secrets, self.without):
             world.know(operation)
         told = self.with_secrets.do(operation)
+        if not secret:
+            instead = self.shared.instead(operation, told, self.with_secrets, self.plot.hides)
+            told_without = self.without.do(instead)
+        self.shared.forget(self.with_secrets, self.without)
         if secret:
             return
-        told_without = self.without.do(operation)
         watched = getattr(operation, "viewer", None) in self.plot.watchers
         if watched and canonical(told) != canonical(told_without):
             raise Leak(operation, canonical(told), canonical(told_without))
@@ -265,7 +271,7 @@ class Machine(RuleBasedStateMachine):
     @rule(data=some.data())
     def something_comes_of_it(self, data: Any) -> None:
         operation = data.draw(about(self.worlds.plot.cast, self.worlds.told))
-        if isinstance(operation, Derive | Forget):
+        if isinstance(operation, Derive | Forget | Share):
             self._everything_is_learned()  # or it would be learned in one of the worlds only
         self._happens(data, operation)
 

@@ -347,7 +347,7 @@ class Take:
         return workspace.import_(io.StringIO(self.archive), grant=place.grant, scope=self.into)
 
 
-JOBS = ("session_end", "promote", "decay", "cleanup")
+JOBS = ("consolidate", "near_duplicates", "session_end", "promote", "decay", "cleanup")
 
 
 @dataclass(frozen=True)

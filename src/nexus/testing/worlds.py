@@ -22,6 +22,7 @@ from .operations import (
     SetFact,
     Tell,
 )
+from .shares import Share
 
 try:
     from hypothesis import strategies as some
@@ -128,6 +129,18 @@ def tellings(
     return Tell(viewer, verb, arguments[verb], key, scope)
 
 
+@some.composite
+def sharings(draw: some.DrawFn, cast: Cast, told: Sequence[Ref]) -> Share:
+    """Somebody shares something: mostly what they may read, with those they can reach."""
+    ref = draw(some.sampled_from(told))
+    near = [v for v in cast.viewers if ref.scope in v.grant().scopes and draw(some.integers(0, 9))]
+    viewer = draw(some.sampled_from(near or cast.viewers))
+    places = [other for other in cast.viewers if viewer.user in (*other.people, other.user)]
+    drawer = drawers(viewer, cast.scopes)
+    to = draw(some.one_of(drawer, some.sampled_from(places)) if places else drawer)
+    return Share(viewer, ref, to, draw(keys))
+
+
 def about(cast: Cast, told: Sequence[Ref]) -> some.SearchStrategy[Operation]:
     """Something is made of what was told, or it is forgotten, or learned again."""
     known = some.sampled_from(told)
@@ -136,6 +149,7 @@ def about(cast: Cast, told: Sequence[Ref]) -> some.SearchStrategy[Operation]:
         lambda refs: tuple(r for r in refs if r.workspace == refs[0].workspace)
     )
     return some.one_of(
+        *[sharings(cast, told)] * 2,
         *[some.builds(Derive, some.sampled_from(cast.scopes), sources, texts, deeper, shapes)] * 3,
         known.map(lambda ref: Forget(ref.workspace, event=ref)),
         known.map(lambda ref: Forget(ref.workspace, memory=ref)),

@@ -14,8 +14,7 @@ def item(id: str, text: str, *events: str) -> Item:
 
 
 def reasons(sections: dict[Part, list[Item]], before: Before) -> dict[str, str]:
-    _, cut = once(sections, before)
-    return {each.id: each.why for each in cut}
+    return {each.id: each.why for each in once(sections, before).cut}
 
 
 @pytest.mark.requirement("X11")
@@ -71,7 +70,22 @@ def test_short_answers_are_nobodys_in_particular() -> None:
 def test_the_window_itself_stays() -> None:
     said = item("e1", "We decided to use PostgreSQL.", "e1")
 
-    kept, cut = once({Part.WINDOW: [said]}, Before(events={"e1"}, texts=[said.text]))
+    found = once({Part.WINDOW: [said]}, Before(events={"e1"}, texts=[said.text]))
 
-    assert kept[Part.WINDOW] == (said,)
-    assert cut == []
+    assert found.kept[Part.WINDOW] == (said,)
+    assert found.cut == []
+
+
+def test_what_has_no_room_above_is_said_below() -> None:
+    said = item("pinned", "We decided to use PostgreSQL for the ledger.")
+    again = item("again", "we decided to use PostgreSQL")
+    sections = {Part.FACTS: [said], Part.RECALL: [again]}
+
+    (repeated,) = once(sections, Before()).repeated
+    shown = {(Part.FACTS, "pinned"): said}
+    shortened = {(Part.FACTS, "pinned"): item("pinned", "We decided to use …")}
+
+    assert repeated.still_said(shown)
+    assert not repeated.still_said({})
+    assert not repeated.still_said(shortened)
+    assert once(sections, Before(), {repeated.above}).cut == []
