@@ -127,7 +127,6 @@ class Plot:
         return operation.label is not None and self.hides(operation.workspace, operation.label)
 
     def hides(self, workspace: WorkspaceId, label: Label) -> bool:
-        """Whether no watcher may read this."""
         here = (viewer.grant() for viewer in self.watchers if viewer.workspace == workspace)
         return not any(grant.allows(label) for grant in here)
 
@@ -203,9 +202,8 @@ class Worlds:
         for world in (self.with_secrets, self.without):
             world.know(operation)
         told = self.with_secrets.do(operation)
-        if not secret:
-            instead = self.shared.instead(operation, told, self.with_secrets, self.plot.hides)
-            told_without = self.without.do(instead)
+        instead = self.shared.instead(operation, told, self.with_secrets, self.plot.hides)
+        told_without = None if secret else self.without.do(instead)
         self.shared.forget(self.with_secrets, self.without)
         if secret:
             return

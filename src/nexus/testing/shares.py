@@ -18,7 +18,6 @@ from ..core.records import Memory, Receipt
 from ..core.scope import Scope
 from .operations import Operation, Ref, World, reached
 
-
 Hides = Callable[[WorkspaceId, Label], bool]  # whether no watcher may read this
 
 
