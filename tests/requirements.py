@@ -153,10 +153,7 @@ REQUIREMENTS: dict[str, Requirement] = {
     "D33": later("A dashboard", SERVER),
     # E, the fifth seed: AgentX
     "E1": partial("Active channel and the user's own searched together, without repeats"),
-    "E2": partial(
-        "Hits from other channels noted in the audit",
-        "a context's receipt names the scope of every item; the audit itself follows",
-    ),
+    "E2": works("Hits from other channels noted in the audit"),
     "E3": partial(
         "Promotion to user-wide by confidence, accesses and conversations",
         "to the long tier; more readers only by sharing, because promotion never widens them",

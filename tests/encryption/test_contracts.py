@@ -10,6 +10,7 @@ from tests.servers.postgres import Database
 
 from nexus.core.protocols import Store
 from nexus.stores.postgres.store import PostgresStore
+from nexus.testing.suites.audit import AuditSuite
 from nexus.testing.suites.eraser import EraserSuite
 from nexus.testing.suites.ledger import LedgerSuite
 from nexus.testing.suites.memories import MemoriesSuite
@@ -30,6 +31,7 @@ class TestSealed(
     ShelvesSuite,
     EraserSuite,
     WindowSuite,
+    AuditSuite,
     MovingSuite,
 ):
     """Those that read or write what is sealed."""

@@ -16,7 +16,7 @@ from tests.servers.postgres import Database
 
 from nexus import Nexus
 from nexus.cli import nexus as nexus_command
-from nexus.config import EmbeddingSettings, Settings, StoreSettings
+from nexus.config import AuditSettings, EmbeddingSettings, Settings, StoreSettings
 from nexus.core.access import administrator_grant
 from nexus.core.errors import ConfigError, Corrupt
 from nexus.core.ids import WorkspaceId, digest
@@ -31,7 +31,7 @@ from nexus.transfer.migrating import migrate
 
 ACME = WorkspaceId("acme")
 SECRETS = ("otter", "Ferdinand", "watermill", "Zebedee", "hollyhock")
-TABLES = ("events", "memories", "window_items", "postings", "names", "threads", "keys")
+TABLES = ("events", "memories", "window_items", "postings", "names", "threads", "keys", "audit")
 
 
 @pytest.fixture
@@ -42,7 +42,9 @@ def store(empty: Database) -> Iterator[PostgresStore]:
 
 
 def opened(store: Any) -> Nexus:
-    settings = Settings(embeddings=EmbeddingSettings(provider="hashing"))
+    settings = Settings(
+        embeddings=EmbeddingSettings(provider="hashing"), audit=AuditSettings(level="verbose")
+    )
     return Nexus.open(store, settings=settings, background=False)
 
 
@@ -52,6 +54,8 @@ def talk(nexus: Nexus) -> None:
     room.observe("alice", "My otter is called Ferdinand and lives in the watermill.", key="otter")
     room.observe("bob", "We decided to plant hollyhock with Zebedee.", thread="Zebedee's garden")
     room.note("plan", {"who": "Zebedee", "what": "hollyhock"})
+    room.recall("Where does Ferdinand the otter live?")
+    assert workspace.audit(action="recall")
     workspace.flush()
 
 
