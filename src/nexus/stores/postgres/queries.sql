@@ -1162,7 +1162,7 @@ SELECT documents, terms, threads, names,
        (SELECT coalesce(sum(frequency), 0)::bigint FROM postings AS p
          WHERE p.workspace = labels.workspace AND p.label = labels.label)
   FROM labels
- WHERE workspace = %(workspace)s AND (%(label)s::integer IS NULL OR label = %(label)s);
+ WHERE workspace = %(workspace)s AND label = %(label)s;
 
 -- set_label_sums --
 UPDATE labels SET documents = %(documents)s, terms = %(terms)s, threads = %(threads)s,

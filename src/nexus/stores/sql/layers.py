@@ -42,8 +42,8 @@ class SqlLayers:
     def damage(self, workspace: WorkspaceId) -> list[Damage]:
         with self._connections.reading() as session:
             number = known_workspace(session, workspace)
-            bound = {"workspace": number, "label": None}
-            rows = [_Sums.of(row) for row in session.run("label_sums", bound).fetchall()]
+            view = readable(session, administrator_grant(workspace))
+            rows = [_sums(session, number, state.label) for state in view.labels]
             bare, strays = session.run("link_damage", {"workspace": number}).fetchone()
             unfit = len(_unfit_vectors(session, workspace, number))
             missing = _missing_vectors(session, workspace)
@@ -98,6 +98,11 @@ class _Sums(NamedTuple):
     @property
     def names_fit(self) -> bool:
         return self.said[3] == self.there[3]
+
+
+def _sums(session: Session, number: int, label: int) -> _Sums:
+    bound = {"workspace": number, "label": label}
+    return _Sums.of(session.run("label_sums", bound).fetchone())
 
 
 class _Place(NamedTuple):
@@ -279,7 +284,7 @@ class _Walk:
 
     def _recount(self, label: int) -> None:
         here = {"workspace": self.number, "label": label}
-        sums = _Sums.of(self.session.run("label_sums", here).fetchone())
+        sums = _sums(self.session, self.number, label)
         if sums.said != sums.there:
             names = ("documents", "terms", "threads", "names")
             told = dict(zip(names, sums.there, strict=True))

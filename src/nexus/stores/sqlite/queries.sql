@@ -934,7 +934,7 @@ SELECT documents, terms, threads, names,
        (SELECT coalesce(sum(frequency), 0) FROM postings AS p
          WHERE p.workspace = labels.workspace AND p.label = labels.label)
   FROM labels
- WHERE workspace = :workspace AND (:label IS NULL OR label = :label);
+ WHERE workspace = :workspace AND label = :label;
 
 -- set_label_sums --
 UPDATE labels SET documents = :documents, terms = :terms, threads = :threads, names = :names
