@@ -18,6 +18,7 @@ from ..sql.eraser import SqlEraser
 from ..sql.labels import known_workspace
 from ..sql.session import Connections as Sessions
 from .connections import Connections
+from .tidying import Tidying
 
 SMALL = ("keys", "labels", "outbox", "window_items")
 LARGE = ("events", "memories", "threads", "links", "names", "postings", "vectors")  # in parts
@@ -27,6 +28,7 @@ class PostgresEraser(SqlEraser):
     def __init__(self, sessions: Sessions, server: Connections) -> None:
         super().__init__(sessions)
         self._server = server
+        self._tidy = Tidying(server.vacuum)
 
     def erase(
         self,
@@ -59,7 +61,7 @@ class PostgresEraser(SqlEraser):
             found = {place: int(times) for place, times in session.run("traces", bound)}
             (orphans,) = session.run("orphaned_vectors", bound).fetchone()
         with suppress(StoreUnavailable):  # it takes as long as it takes
-            self._server.vacuum([*SMALL, *(f"{table}_{part}" for table in LARGE)])
+            self._tidy([*SMALL, *(f"{table}_{part}" for table in LARGE)])
         return {**found, "vectors": orphans}
 
 
