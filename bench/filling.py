@@ -73,7 +73,7 @@ def copy(path: Path, different: int, workspaces: Sequence[int], say: Say) -> Non
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA synchronous = OFF")
         connection.execute("PRAGMA cache_size = -200000")
-        statements = list(copying(connection))
+        statements, itself = list(copying(connection)), copying_itself(connection)
         triggers = connection.execute(
             "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'"
         ).fetchall()
@@ -86,12 +86,7 @@ def copy(path: Path, different: int, workspaces: Sequence[int], say: Say) -> Non
             for number in portion:
                 origin = numbers[name_of(number % different)]
                 made = {"origin": origin, "name": name_of(number)}
-                (made["number"],) = connection.execute(
-                    "INSERT INTO workspaces (name, length, head, counter)"
-                    " SELECT :name, length, head, counter FROM workspaces"
-                    " WHERE workspace = :origin RETURNING workspace",
-                    made,
-                ).fetchone()
+                (made["number"],) = connection.execute(itself, made).fetchone()
                 for statement in statements:
                     connection.execute(statement, made)
             connection.execute("COMMIT")
@@ -99,6 +94,16 @@ def copy(path: Path, different: int, workspaces: Sequence[int], say: Say) -> Non
         for _, sql in triggers:
             connection.execute(sql)
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def copying_itself(connection: sqlite3.Connection) -> str:
+    """The row of a workspace, under another name."""
+    columns = [row[1] for row in connection.execute("PRAGMA table_info(workspaces)")]
+    names = ", ".join(column for column in columns if column not in ("workspace", "name"))
+    return (
+        f"INSERT INTO workspaces (name, {names}) SELECT :name, {names} FROM workspaces"
+        " WHERE workspace = :origin RETURNING workspace"
+    )
 
 
 def copying(connection: sqlite3.Connection) -> Iterator[str]:
