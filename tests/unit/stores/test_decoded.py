@@ -27,7 +27,8 @@ class Reader:
         return told["text"], workspace
 
     def __call__(self, text: str, workspace: WorkspaceId = ACME) -> tuple[str, WorkspaceId]:
-        return self.decoded(json.dumps({"text": text}), workspace)
+        (read,) = self.decoded([(json.dumps({"text": text}),)], workspace)
+        return read
 
 
 @pytest.fixture
@@ -42,6 +43,13 @@ def test_the_same_text_is_read_once(reader: Reader) -> None:
 
 def test_the_same_text_of_another_workspace_is_another_record(reader: Reader) -> None:
     assert reader("tea", ACME) != reader("tea", OTHER)
+
+
+def test_many_come_in_their_order_whether_they_were_read_before_or_not(reader: Reader) -> None:
+    reader("tea")
+    rows = [(json.dumps({"text": text}),) for text in ("milk", "tea", "gin", "milk")]
+    assert [text for text, _ in reader.decoded(rows, ACME)] == ["milk", "tea", "gin", "milk"]
+    assert reader.decoded([], ACME) == []
 
 
 def test_what_was_changed_is_read_again(reader: Reader) -> None:

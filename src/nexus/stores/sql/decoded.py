@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 from weakref import WeakSet
 
@@ -61,15 +61,23 @@ class Decoded(Generic[T]):
         self._read = read
         self._known: Rounds[tuple[Any, ...], T] = Rounds()
 
-    def __call__(self, content: str, workspace: WorkspaceId, *state: Any) -> T:
-        """The record of this content; what else it is read with, such as a tier, tells it apart."""
-        key = (workspace.value, content, *state)
-        known = self._known.find(key)
-        if known is None:
-            known = self._read(json.loads(content), workspace, *state)
+    def __call__(self, rows: Iterable[tuple[Any, ...]], workspace: WorkspaceId) -> list[T]:
+        """The records of these contents, each with what else it is read with, such as a tier."""
+        keys = [(workspace.value, *row) for row in rows]
+        found = [self._known.find(key) for key in keys]
+        new = [key for key, record in zip(keys, found, strict=True) if record is None]
+        made = iter(self._made(new, workspace) if new else ())
+        return [next(made) if record is None else record for record in found]
+
+    def _made(self, keys: Sequence[tuple[Any, ...]], workspace: WorkspaceId) -> Iterator[T]:
+        """All of them read as one text: the names in it are made once, and not for each record."""
+        together = json.loads(f"[{','.join(content for _, content, *_ in keys)}]")
+        for key, told in zip(keys, together, strict=True):
+            _, content, *state = key
+            record = self._read(told, workspace, *state)
             if len(content) <= LONGEST:
-                self._known.keep(key, known)
-        return known
+                self._known.keep(key, record)
+            yield record
 
 
 read_memory = Decoded(memory_from_json)

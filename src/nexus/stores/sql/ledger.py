@@ -261,7 +261,8 @@ def _check_repeated(workspace: WorkspaceId, content: str | None, entry: Entry) -
 
 
 def _read(grant: Grant, contents: Iterable[str]) -> list[Event]:
-    return list(going_out(grant, (read_event(each, grant.workspace) for each in contents)))
+    rows = ((content,) for content in contents)
+    return list(going_out(grant, read_event(rows, grant.workspace)))
 
 
 def _events(contents: Iterable[str], workspace: WorkspaceId) -> Iterator[Event]:

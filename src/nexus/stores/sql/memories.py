@@ -157,8 +157,7 @@ class SqlMemories(SqlStates):
 
 def _read(grant: Grant, rows: Iterable[Row]) -> list[Memory]:
     """Rows of a content and its state."""
-    read = (read_memory(content, grant.workspace, *state) for content, *state in rows)
-    return list(going_out(grant, read))
+    return list(going_out(grant, read_memory(rows, grant.workspace)))
 
 
 def _memory(workspace: WorkspaceId, content: str, tier: str, archived: bool) -> Memory:
