@@ -248,6 +248,7 @@ def test_the_list_of_commands_says_what_each_commands_help_says() -> None:
 
 def test_commands_that_print_results_can_print_json() -> None:
     groups = {
+        "audit",
         "memory",
         "models",
         "completion",
