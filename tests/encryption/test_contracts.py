@@ -15,7 +15,8 @@ from nexus.testing.suites.eraser import EraserSuite
 from nexus.testing.suites.ledger import LedgerSuite
 from nexus.testing.suites.memories import MemoriesSuite
 from nexus.testing.suites.moving import MovingSuite
-from nexus.testing.suites.queue import QueueSuite
+from nexus.testing.suites.queue import BacklogSuite, QueueSuite
+from nexus.testing.suites.quotas import QuotasSuite
 from nexus.testing.suites.shelves import ShelvesSuite
 from nexus.testing.suites.vectors import VectorsSuite
 from nexus.testing.suites.window import WindowSuite
@@ -26,6 +27,8 @@ from nexus.testing.suites.window import WindowSuite
 class TestSealed(
     LedgerSuite,
     QueueSuite,
+    BacklogSuite,
+    QuotasSuite,
     MemoriesSuite,
     VectorsSuite,
     ShelvesSuite,
