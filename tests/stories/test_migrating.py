@@ -48,6 +48,8 @@ def lived_in(store: Store, *, messages: int = 30) -> Store:
         workspace.flush()
         room.note("plan", {"step": 1})
         workspace.forget(user="bob")
+        room.recall("Which release?")  # what it shows is counted
+        workspace.run_job("patterns")
         room.observe("alice", "This is still to be learned: tea at four.")
         at = room.observe("carol", "Who likes tea? I like tea.").workspace
         bill = {"calls": 1, "input_tokens": 10, "output_tokens": 3, "cost": 0.1}
@@ -67,7 +69,7 @@ def everything(store: Store, name: str) -> dict[str, object]:
         "work": store.queue.waiting(grant, limit=1000),
         "spent": store.accounts.spent(grant.workspace),
         "count": store.count(grant),
-        "profiles": store.vectors.profiles(),
+        "profiles": (store.vectors.profiles(), store.vectors.in_use(grant.workspace)),
     }
 
 
