@@ -43,8 +43,8 @@ def forge_an_event(file: sqlite3.Connection) -> None:
     forged = recorded(ACME, event("6", "I owe you money."), NOON)
     promise = commitment(b"salt", content_of(forged))
     file.execute(
-        "INSERT INTO events (workspace, seq, id, label, at, content, salt, commitment, hash)"
-        " VALUES (1, 6, ?, 1, '2026', ?, ?, ?, ?)",
+        "INSERT INTO events (workspace, seq, id, label, at, content, salt, commitment, hash, bytes)"
+        " VALUES (1, 6, ?, 1, '2026', ?, ?, ?, ?, 1)",
         (forged.id, content_of(forged), b"salt", promise, link(head, promise)),
     )
 
