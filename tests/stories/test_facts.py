@@ -135,3 +135,17 @@ def test_a_fact_knows_who_said_it_and_when(team: Team) -> None:
     assert memory.speaker == "alice"
     (hit,) = [hit for hit in team.alices.recall("likes tea") if hit.memory.id == memory.id]
     assert hit.event_keys == ("tea",)
+
+
+def test_ones_own_word_holds_against_what_another_says_at_the_same_time(team: Team) -> None:
+    team.room.observe("bob", "Alice works at Initech.")
+    team.room.observe("alice", "I work at Acme.")
+    team.room.observe("bob", "Alice works at Globex.")
+    team.room.observe("bob", "Alice doesn't work at Acme.")
+
+    assert team.room.interpret("alice", "WORKS_AT").now.fact.object == "Acme"
+    assert [entry.text for entry in team.room.profile("alice").about] == ["Alice works at Acme."]
+
+    team.clock.now += timedelta(days=2)  # things change, and others may know first
+    team.room.observe("cleo", "Alice works at Globex.")
+    assert team.room.interpret("alice", "WORKS_AT").now.fact.object == "Globex"

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
+from ..core.derive import known_as
 from ..core.predicates import DATED, LASTING, aspect_of, contrary, denies, holds_one, value_of
 from ..core.records import Fact, Memory, Metadata
+
+NEAR = timedelta(days=1)  # for so long one's own word holds against what others say
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,18 @@ class Observed:
             trust=marks.get("accepted", memory.trust),  # a person's word may have been given
             marks=marks,
         )
+
+    @property
+    def own(self) -> bool:
+        """Whether somebody says it of themself."""
+        memory = self.memory
+        told = memory.role == "user" and memory.speaker is not None
+        return told and known_as(memory.speaker or "") == known_as(self.fact.subject)
+
+    def only_claims(self, other: Observed) -> bool:
+        """Whether it says otherwise of somebody who has just spoken of themself."""
+        near = abs(self.memory.at - other.memory.at) < NEAR
+        return near and other.own and not self.own
 
     @property
     def order(self) -> tuple[datetime, datetime, str]:
@@ -135,7 +150,7 @@ class Course:
     def _is(self, each: Observed) -> None:
         others = self.holding.items() if each.one else ()
         rivals = [held for value, held in others if value != each.value]
-        if any(held.newest.trust > each.trust for held in rivals):
+        if any(held.newest.trust > each.trust or each.only_claims(held.newest) for held in rivals):
             return
         for held in rivals:
             self._end(held.newest.value, each.begins, each)
@@ -154,8 +169,10 @@ class Course:
             self.ended[each.value] = (each, end)
 
     def _deny(self, each: Observed) -> None:
-        for value in [value for value in self.holding if denies(each.fact, value)]:
-            self._end(value, each.begins, each)
+        denied = [value for value in self.holding if denies(each.fact, value)]
+        for value in denied:
+            if not each.only_claims(self.holding[value].newest):
+                self._end(value, each.begins, each)
 
     def _end(self, value: str, at: datetime, by: Observed) -> None:
         held = self.holding.get(value)
