@@ -18,7 +18,7 @@ from ..core.derive import embedded_text
 from ..core.errors import LeaseLost, NexusError, Unavailable
 from ..core.heartbeat import HEARTBEAT
 from ..core.ids import WorkspaceId
-from ..core.leases import LOST
+from ..core.leases import LOST, MOST_LOST
 from ..core.protocols import Embedder, Floats, Store
 from ..core.records import Draft, Memory, Stage, Task
 from ..core.telemetry import Telemetry
@@ -164,7 +164,7 @@ class Learner:
 
     def _index(self, tasks: Sequence[Task]) -> None:
         """Passages, what the rules know, and vectors."""
-        lost = [task for task in tasks if task.error == LOST and task.attempts >= MOST_ATTEMPTS]
+        lost = [task for task in tasks if task.error == LOST and task.attempts >= MOST_LOST]
         if lost:
             self._fail(lost, LOST, None)
             tasks = [task for task in tasks if task not in lost]

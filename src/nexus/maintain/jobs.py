@@ -13,7 +13,7 @@ from ..core.errors import InvalidInput, LeaseLost, Unavailable
 from ..core.heartbeat import HEARTBEAT
 from ..core.ids import WorkspaceId
 from ..core.jobs import Done, Job, JobState, NewJob, Recurring
-from ..core.leases import LOST
+from ..core.leases import LOST, MOST_LOST
 from ..core.protocols import Store
 from ..core.telemetry import Telemetry
 from .schedule import Planned
@@ -109,7 +109,7 @@ class Runner:
 
     def _step(self, job: Job) -> Done | None:
         """One step; None if it did not work."""
-        if job.attempts >= MOST_ATTEMPTS and job.error == LOST:
+        if job.attempts >= MOST_LOST and job.error == LOST:
             self._fail(job, LOST, None)
             return None
         try:

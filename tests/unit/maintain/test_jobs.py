@@ -12,7 +12,7 @@ from nexus.core.errors import InvalidInput, ModelUnavailable, Unavailable
 from nexus.core.heartbeat import Heartbeat
 from nexus.core.ids import WorkspaceId
 from nexus.core.jobs import Json, NewJob, Recurring, Step
-from nexus.core.leases import LEASE
+from nexus.core.leases import LEASE, MOST_LOST
 from nexus.maintain.jobs import MOST_ATTEMPTS, MOST_OUTAGES, Runner
 from nexus.maintain.schedule import Planned
 from nexus.stores.inprocess import InProcessStore
@@ -100,7 +100,7 @@ def test_what_is_only_away_is_waited_for_longer(doing: Doing) -> None:
 @pytest.mark.requirement("E32")
 def test_work_that_kills_whoever_does_it_is_given_up(doing: Doing) -> None:
     doing.now += DAY
-    for _ in range(MOST_ATTEMPTS + 1):  # taken, and never ended
+    for _ in range(MOST_LOST + 1):  # taken, and never ended
         doing.store.jobs.claim(now=doing.now, limit=9)
         doing.now += LEASE
 

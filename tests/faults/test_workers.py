@@ -1,0 +1,157 @@
+"""Workers that are killed or paused: nothing is lost, nothing is done twice, nothing comes late."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from nexus import Nexus
+from nexus.config import Settings
+from nexus.core.access import administrator_grant
+from nexus.core.ids import WorkspaceId
+from nexus.core.jobs import NewJob
+from nexus.core.moving import Shelf
+from nexus.core.records import MemoryKind
+from nexus.core.scope import Scope
+from nexus.embedders.hashing import HashingEmbedder
+from nexus.stores.sql.store import SqlStore
+
+WORKER = Path(__file__).with_name("working.py")
+LEASE_SECONDS = 0.6
+SPACES = ("acme", "globex", "initech")
+STEPS = 3
+
+
+@contextmanager
+def working(url: str, *more: str) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, str(WORKER), url, str(LEASE_SECONDS), *more]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as worker:
+        try:
+            assert worker.stdout
+            assert worker.stdout.readline() == "ready\n", worker.stderr and worker.stderr.read()
+            yield worker
+        finally:
+            worker.kill()
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        return str(tmp_path / "memory.db")
+    found: str = request.getfixturevalue("postgres").url
+    return found
+
+
+def opened(url: str) -> Nexus:
+    return Nexus.open(url, settings=Settings(), embedder=HashingEmbedder(), background=False)
+
+
+def tell(nexus: Nexus, round_: int) -> int:
+    """A little in every workspace; how much that was."""
+    for name in SPACES:
+        for room in ("design", "kitchen"):
+            place = nexus.workspace(name).room(room, participants=["alice"])
+            for n in range(3):
+                place.observe("alice", f"Message {round_}-{n} is about tea.", key=f"{round_}-{n}")
+    return len(SPACES) * 2 * 3
+
+
+def passages(store: SqlStore, name: str) -> list[str]:
+    grant = administrator_grant(WorkspaceId(name))
+    found = store.memories.find(grant)
+    return [m.sources[0] for m in found if m.kind is MemoryKind.PASSAGE and "tea" in m.text]
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("X3", "D25", "E32")
+def test_workers_that_are_killed_lose_nothing_and_do_nothing_twice(url: str, kills: int) -> None:
+    chance = random.Random(kills)
+    told = 0
+    with opened(url) as nexus:
+        store = nexus._parts.store
+        for number in range(kills):
+            told += tell(nexus, number)
+            if number == 0:
+                for name in SPACES:
+                    job = NewJob(name="mark", due_at=nexus._parts.now())
+                    store.jobs.schedule(WorkspaceId(name), [job])
+            with working(url):
+                time.sleep(chance.uniform(0, 0.5))
+        time.sleep(LEASE_SECONDS)
+        with working(url):
+            deadline = time.monotonic() + 120
+            while not done(store) and time.monotonic() < deadline:
+                time.sleep(0.1)
+
+        assert done(store), stuck(store)
+        for name in SPACES:
+            grant = administrator_grant(WorkspaceId(name))
+            there = passages(store, name)
+            assert len(there) == len(set(there)) == told // len(SPACES), name
+            marks = store.ledger.find(grant.within([Scope.room("marks")]))
+            assert sorted(mark.text for mark in marks) == [f"step {n}" for n in range(STEPS)]
+            assert store.ledger.verify(WorkspaceId(name)).sound
+            assert store.queue.waiting(grant, limit=9) == []
+
+
+def stuck(store: SqlStore) -> object:
+    grants = [administrator_grant(WorkspaceId(name)) for name in SPACES]
+    waiting = [each for grant in grants for each in store.queue.waiting(grant, limit=999)]
+    jobs = [state.last_counts for grant in grants for state in store.jobs.listed(grant)]
+    return len(waiting), [(w.attempts, w.error, w.step.value) for w in waiting[:3]], jobs
+
+
+def done(store: SqlStore) -> bool:
+    grants = [administrator_grant(WorkspaceId(name)) for name in SPACES]
+    states = [state for grant in grants for state in store.jobs.listed(grant)]
+    ended = all(state.last_counts == {"steps": STEPS} for state in states if state.name == "mark")
+    return ended and not any(store.queue.pending(grant) for grant in grants)
+
+
+def records(store: SqlStore, name: str) -> dict[Shelf, list[str]]:
+    """Everything that is kept, but for when jobs ran."""
+    grant = administrator_grant(WorkspaceId(name))
+    return {
+        shelf: [each.line for each in store.mover.read(grant, shelf, limit=10_000)]
+        for shelf in Shelf
+        if shelf is not Shelf.JOBS
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("X3", "E32")
+def test_one_that_was_paused_beyond_its_lease_writes_nothing_late(url: str) -> None:
+    with opened(url) as nexus:
+        room = nexus.workspace("acme").room("design", participants=["alice"])
+        room.observe("alice", "We chose PostgreSQL for the ledger.", key="1")
+        store = nexus._parts.store
+        grant = administrator_grant(WorkspaceId("acme"))
+        with working(url, "pause") as paused:
+            assert paused.stdout
+            assert paused.stdin
+            assert paused.stdout.readline() == "paused\n"
+            os.kill(paused.pid, signal.SIGSTOP)
+            time.sleep(LEASE_SECONDS + 0.3)
+            with working(url):
+                deadline = time.monotonic() + 60
+                while store.queue.pending(grant) and time.monotonic() < deadline:
+                    time.sleep(0.05)
+            assert store.queue.pending(grant) == 0, "another one did it"
+            before = records(store, "acme"), store.epoch(grant)
+
+            os.kill(paused.pid, signal.SIGCONT)
+            paused.stdin.write("\n")
+            paused.stdin.flush()
+
+            assert paused.stdout.readline() == "ended\n"
+            assert (records(store, "acme"), store.epoch(grant)) == before
