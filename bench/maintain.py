@@ -3,6 +3,9 @@
     python bench/maintain.py sweep                        10,000 workspaces of 250 memories
     python bench/maintain.py sweep --workspaces 1000      fewer
     python bench/maintain.py sweep --stores sqlite        only one of both
+    python bench/maintain.py queue                        jobs and events a second
+
+Kills of workers are a test: pytest tests/faults/test_workers.py -m slow --kills 200
 
 Results go to bench/results/maintain.json, under the name of what was measured.
 """
@@ -22,6 +25,7 @@ from rich.progress import Progress
 
 sys.path.insert(0, str(Path(__file__).parent.parent))  # the servers of the tests are ours as well
 
+import queueing
 import sweeping
 
 RESULTS = Path(__file__).parent / "results" / "maintain.json"
@@ -47,7 +51,22 @@ def sweep(given: argparse.Namespace) -> dict[str, Any]:
     return done
 
 
-PARTS = {"sweep": sweep}
+def queue(given: argparse.Namespace) -> dict[str, Any]:
+    """Jobs and events of the outbox: claimed, done and finished."""
+    done: dict[str, Any] = {}
+    if "sqlite" in given.stores:
+        with tempfile.TemporaryDirectory(dir=given.folder) as folder:
+            file = str(Path(folder) / "memory.db")
+            done["sqlite"] = queueing.measured(file, given.jobs, given.events)
+    if "postgres" in given.stores:
+        with sweeping.server() as running:
+            made = running.database()
+            done["postgres"] = queueing.measured(made.url, given.jobs, given.events)
+            made.drop()
+    return done
+
+
+PARTS = {"sweep": sweep, "queue": queue}
 
 
 def main() -> None:
@@ -55,6 +74,8 @@ def main() -> None:
     parser.add_argument("part", choices=sorted(PARTS))
     parser.add_argument("--workspaces", type=int, default=10_000)
     parser.add_argument("--memories", type=int, default=250)
+    parser.add_argument("--jobs", type=int, default=20_000)
+    parser.add_argument("--events", type=int, default=3_000)
     parser.add_argument("--stores", default="sqlite,postgres")
     parser.add_argument("--folder", default=None, help="where files are made")
     parser.add_argument("--keep", action="store_true", help="write the results down")

@@ -73,6 +73,7 @@ def passages(store: SqlStore, name: str) -> list[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)  # --kills 200
 @pytest.mark.requirement("X3", "D25", "E32")
 def test_workers_that_are_killed_lose_nothing_and_do_nothing_twice(url: str, kills: int) -> None:
     chance = random.Random(kills)

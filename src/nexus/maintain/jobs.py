@@ -18,7 +18,9 @@ from ..core.protocols import Store
 from ..core.telemetry import Telemetry
 from .schedule import Planned
 
-AT_ONCE = 16  # jobs that are taken together
+AT_ONCE, MOST_AT_ONCE = 4, 64  # jobs that are taken together: more, while they are quick
+QUICK_SECONDS = 0.5  # for all of them
+PLANT_SECONDS = 60.0  # between looks for new workspaces, while there is always something to do
 TOGETHER_SECONDS = 0.05  # steps as short as this are entered together
 FIRST_RETRY = timedelta(minutes=1)
 LAST_RETRY = timedelta(hours=6)
@@ -43,6 +45,8 @@ class Runner:
         self._store = store
         self._planned = planned
         self._clock = clock
+        self._at_once = AT_ONCE
+        self._next_plant = 0.0
 
     @property
     def names(self) -> list[str]:
@@ -75,21 +79,32 @@ class Runner:
         `between` is called after each: there, whoever waits comes first. `told` hears of each,
         and of None if it did not work.
         """
-        jobs, now = self._store.jobs, self._clock()
-        jobs.plant([each.when for each in self._planned.values()], now=now)
         wanted = [name for name in self._planned if names is None or name in names]
-        taken = jobs.claim(now=now, limit=AT_ONCE, names=wanted)
+        taken = self._taken(wanted)
+        left = list(taken)
         ended: list[Done] = []
-        began = time.monotonic()
-        for job in taken:
-            done = self._step(job)
-            ended += [done] if done else []
-            told(job, done)
-            if time.monotonic() - began >= TOGETHER_SECONDS:
-                ended, began = self._enter(ended), time.monotonic()
-            between()
+        started = began = time.monotonic()
+        with HEARTBEAT.during(lambda: self._keep(left)):
+            while left:
+                done = self._step(left[0])
+                ended += [done] if done else []
+                told(left.pop(0), done)
+                if time.monotonic() - began >= TOGETHER_SECONDS:
+                    ended, began = self._enter(ended), time.monotonic()
+                between()
         self._enter(ended)
+        quick = time.monotonic() - started < QUICK_SECONDS
+        self._at_once = min(2 * self._at_once, MOST_AT_ONCE) if quick else 1
         return len(taken)
+
+    def _taken(self, names: Sequence[str]) -> list[Job]:
+        """What is due; now and then, and when nothing is, every workspace gets its jobs."""
+        jobs, now = self._store.jobs, self._clock()
+        taken = jobs.claim(now=now, limit=self._at_once, names=names)
+        if not taken or time.monotonic() >= self._next_plant:
+            self._next_plant = time.monotonic() + PLANT_SECONDS
+            jobs.plant([each.when for each in self._planned.values()], now=now)
+        return taken or jobs.claim(now=now, limit=self._at_once, names=names)
 
     def _enter(self, ended: Sequence[Done]) -> list[Done]:
         self._store.jobs.finish(ended, now=self._clock())
@@ -101,7 +116,8 @@ class Runner:
         jobs = self._store.jobs
         jobs.schedule(workspace, [NewJob(name=name, due_at=self._clock())])
         while job := jobs.take(workspace, name, now=self._clock()):
-            done = self._timed(job)
+            with HEARTBEAT.during(partial(self._keep, [job])):
+                done = self._timed(job)
             jobs.finish([done], now=self._clock())
             if done.step.cursor is None:
                 return done.counts
@@ -125,9 +141,8 @@ class Runner:
 
     def _timed(self, job: Job) -> Done:
         began = time.monotonic()
-        keep = partial(self._keep, job)
         doing = self._telemetry.doing("job", job=job.name, workspace=job.workspace)
-        with doing, self._store.holding([job.lease]), HEARTBEAT.during(keep):
+        with doing, self._store.holding([job.lease]):
             step = self._planned[job.name].run(job.workspace, self._clock(), job.cursor)
         seconds, metrics = time.monotonic() - began, self._telemetry.metrics
         metrics.took("job_seconds", job.name, seconds)
@@ -140,8 +155,8 @@ class Runner:
         wait = min(FIRST_RETRY * 2 ** min(job.attempts, most), LAST_RETRY)
         return None if job.attempts + 1 >= most else self._clock() + wait
 
-    def _keep(self, job: Job) -> None:
-        self._store.jobs.keep([job], now=self._clock())
+    def _keep(self, jobs: Sequence[Job]) -> None:
+        self._store.jobs.keep(list(jobs), now=self._clock())
 
     def _fail(self, job: Job, error: str, retry_at: datetime | None) -> None:
         from ..core.secrets import redacted  # noqa: PLC0415  # its patterns load with the first

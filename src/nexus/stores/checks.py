@@ -61,7 +61,13 @@ def entered(spent: Spent) -> Spent:
     return replace(spent, at=day_of(spent.at))
 
 
+SERVED_AT_ONCE = 8  # workspaces
+
+
 def shares(limit: int, many: int) -> list[int]:
-    """So much, divided among so many as evenly as can be; nobody has nothing."""
-    some = min(limit, many)
+    """So much, divided among so many as evenly as can be; nobody has nothing.
+
+    Not among all of very many: each costs something of its own, and has its turn soon.
+    """
+    some = min(limit, many, SERVED_AT_ONCE)
     return [limit // some + (place < limit % some) for place in range(some)]

@@ -120,7 +120,7 @@ CREATE TABLE jobs (
     PRIMARY KEY (workspace, name, key)
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01);
 
-CREATE INDEX jobs_by_due ON jobs (priority, due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX jobs_by_due ON jobs (priority, due_at, workspace, name, key) WHERE due_at IS NOT NULL;
 
 CREATE TABLE memories (
     workspace bigint  NOT NULL,

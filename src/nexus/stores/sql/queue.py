@@ -17,7 +17,7 @@ from ...core.leases import LEASE, LOST, Lease
 from ...core.queue import Backlog
 from ...core.records import Stage, Task, Waiting
 from ...core.scope import parse_scope
-from ..checks import shares
+from ..checks import SERVED_AT_ONCE, shares
 from .jobs import fence_at, wake_jobs
 from .labels import known_workspace, locked_workspace, readable
 from .session import Connections, Row, Session
@@ -104,7 +104,7 @@ class SqlQueue:
         """Some of each workspace in which anything is due, beginning after the last one served."""
         look = (time_text(now), step)
         with self._connections.reading() as session:
-            homes = _due_homes(session, self._served, look, limit)
+            homes = _due_homes(session, self._served, look, min(limit, SERVED_AT_ONCE))
         if not homes:
             return []
         self._served = homes[-1]
