@@ -65,7 +65,7 @@ def test_what_is_due_is_done_in_every_workspace(doing: Doing) -> None:
     assert (doing.state().last_counts, doing.state().due_at) == ({"done": 1}, doing.now + DAY)
 
 
-@pytest.mark.requirement("D26", "E32")
+@pytest.mark.requirement("E32")
 def test_a_poisoned_workspace_holds_nobody_up_and_is_given_up(doing: Doing) -> None:
     doing.errors[ACME] = ValueError("poison")
 
