@@ -24,6 +24,6 @@ class Accompanied:
         along = self.along
         if not along:
             return self._connections.write(work, lazily=lazily)
-        value = self._connections.write(along.around(work))
+        value = self._connections.write(along.around(work), lazily=lazily)
         along.taken()
         return value
