@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
@@ -156,3 +157,27 @@ def test_one_that_was_paused_beyond_its_lease_writes_nothing_late(url: str) -> N
 
             assert paused.stdout.readline() == "ended\n"
             assert (records(store, "acme"), store.epoch(grant)) == before
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("E24")
+@pytest.mark.parametrize("processes", ["1", "2"])
+def test_a_worker_that_is_told_to_end_ends_what_it_began(tmp_path: Path, processes: str) -> None:
+    url = str(tmp_path / "memory.db")
+    with opened(url) as nexus:
+        tell(nexus, 0)
+    command = [sys.executable, "-m", "nexus", "worker", "--json", "--store", url]
+    with subprocess.Popen(
+        [*command, "--processes", processes], stdout=subprocess.PIPE, text=True
+    ) as worker:
+        assert worker.stdout
+        while json.loads(worker.stdout.readline())["learned"] < len(SPACES) * 2 * 3:
+            pass
+        worker.send_signal(signal.SIGTERM)
+        *_, last = worker.stdout
+
+        assert worker.wait(timeout=60) == 0
+    assert json.loads(last)["learned"] == len(SPACES) * 2 * 3
+    with opened(url) as nexus:
+        grants = [administrator_grant(WorkspaceId(name)) for name in SPACES]
+        assert [nexus._parts.store.queue.pending(grant) for grant in grants] == [0, 0, 0]

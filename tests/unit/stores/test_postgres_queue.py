@@ -1,0 +1,65 @@
+"""How workers elsewhere hear of new work."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+from tests.servers.postgres import Database
+
+from nexus.stores.postgres.store import PostgresStore
+
+
+@pytest.fixture
+def worker(postgres: Database) -> Iterator[PostgresStore]:
+    store = PostgresStore(postgres.url)
+    yield store
+    store.close()
+
+
+def heard(worker: PostgresStore, teller: PostgresStore) -> float | None:
+    """After how many seconds the worker heard of it; None: not at all."""
+    began = time.monotonic()
+    soon = threading.Timer(0.1, teller.queue.announce)
+    soon.start()
+    found = worker.queue.listen(threading.Event(), 20)
+    soon.join()
+    return time.monotonic() - began if found else None
+
+
+@pytest.mark.requirement("D25")
+def test_an_idle_worker_hears_of_work_also_after_its_connection_was_lost(
+    worker: PostgresStore, postgres: Database
+) -> None:
+    teller = PostgresStore(postgres.url)
+    worker.queue.listen(threading.Event(), 0.01)  # from here on it is told
+
+    assert heard(worker, teller)
+    ended = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s"
+    postgres.run(ended, "nexus-worker")
+    worker.queue.listen(threading.Event(), 1)  # it connects again
+    assert heard(worker, teller)
+
+    teller.close()
+
+
+def test_one_that_is_to_end_waits_no_longer(worker: PostgresStore) -> None:
+    until = threading.Event()
+    threading.Timer(0.1, until.set).start()
+    began = time.monotonic()
+
+    assert not worker.queue.listen(until, 60)
+    assert time.monotonic() - began < 20
+
+
+def test_what_was_to_be_announced_is_announced_at_the_end(
+    worker: PostgresStore, postgres: Database
+) -> None:
+    worker.queue.listen(threading.Event(), 0.01)
+    teller = PostgresStore(postgres.url)
+    teller.queue.announce()
+    teller.close()
+
+    assert worker.queue.listen(threading.Event(), 20)
