@@ -208,15 +208,13 @@ def _for_everybody(read: Callable[..., Any]) -> Callable[..., Any]:
     )
 
 
-def tells_where_it_was_shared_from(patch: Patch) -> None:
+def tells_what_it_was_shared_from(patch: Patch) -> None:
     along = observe.told_along
-    patch.setattr(
-        observe, "told_along", lambda memory: (along(memory)[0], {"was": str(memory.scope)})
-    )
+    patch.setattr(observe, "told_along", lambda memory: (along(memory)[0], {"was": memory.id}))
 
 
 BUGS: list[Callable[[Patch], None]] = [
-    tells_where_it_was_shared_from,
+    tells_what_it_was_shared_from,
     counts_before_filtering,
     counts_everybodys_work,
     statistics_over_everybody,
