@@ -23,9 +23,17 @@ class Before:
     events: set[str] | frozenset[str] = frozenset()  # their ids
     texts: Sequence[str] = ()
     said: str = field(default="", init=False)
+    words: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "said", "\n".join(map(words_alone, self.texts)))
+
+    def words_of(self, item: Item) -> str:
+        """Its words alone, looked for once: sections are gone through again and again."""
+        words = self.words.get(item.text)
+        if words is None:
+            words = self.words[item.text] = words_alone(item.text)
+        return words
 
     def shows(self, item: Item, words: str) -> bool:
         """Whether it shows what an item rests on, or says its words."""
@@ -72,7 +80,7 @@ def once(
     for part in Part:
         fresh: list[Item] = []
         for item in sections.get(part, ()):
-            words = words_alone(item.text)
+            words = before.words_of(item)
             is_window = part is Part.WINDOW and item.id in before.events
             shown = part is not Part.WINDOW and before.shows(item, words)
             again = None if shown else above.says(item, "" if is_window else words)
