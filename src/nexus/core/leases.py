@@ -8,7 +8,7 @@ from datetime import timedelta
 from .ids import WorkspaceId
 
 LEASE = timedelta(seconds=30)  # for how long work belongs to whoever took it; it is renewed
-MOST_LOST = 25  # then work is given up: it seems to end whoever does it
+MOST_LOST = 1000  # eight hours of ended workers; then work is given up: it seems to end them
 LOST = "whoever did it ended without a word"  # the error of work that nobody ended
 
 
