@@ -158,8 +158,9 @@ def test_work_that_waits_is_told(run, lines, prepared: Database) -> None:
     run("observe", "alice", "The launch is on Tuesday.", "--workspace", "acme")
     requeue = "UPDATE nexus.outbox SET attempts = 3, error = 'away'"
     prepared.run(
-        "INSERT INTO nexus.outbox SELECT workspace, seq, label, 'indexed', now()"
-        " FROM nexus.events ON CONFLICT DO NOTHING"
+        "INSERT INTO nexus.outbox (workspace, priority, seq, label, step, due_at)"
+        " SELECT workspace, 0, seq, label, 'indexed', now() FROM nexus.events"
+        " ON CONFLICT DO NOTHING"
     )
     prepared.run(requeue)
 

@@ -45,7 +45,7 @@ def test_the_strategies_are_listed_below_with_time_found_and_shown(run, told) ->
     shown = run("memory", "search", QUESTION, "--explain", "--limit", "1").stdout.splitlines()
 
     rows = {line.split("\t")[0]: line.split("\t")[1:] for line in shown if "\t" in line}
-    assert set(rows) == {"keyword", "meaning", "timeline", "graph"}
+    assert set(rows) == {"keyword", "meaning", "timeline", "graph", "wording"}
     assert rows["timeline"][1:] == ["1", "1"]
     assert rows["meaning"][1:] == ["2", "1"]
     assert all(re.fullmatch(r"\d+\.\d\d ms", row[0]) for row in rows.values())

@@ -121,7 +121,7 @@ def memory_from_json(
         trust=TRUSTS[data["trust"]],
         confidence=data["confidence"],
         salience=data["salience"],
-        tier=TIERS[tier or data.get("tier", "short")],
+        tier=TIERS[tier or data["tier"]],
         valid_from=_parse_or_none(data["valid_from"]),
         valid_to=_parse_or_none(data["valid_to"]),
         speaker=data["speaker"],
@@ -130,7 +130,7 @@ def memory_from_json(
         thread=data["thread"],
         tags=tuple(data["tags"]),
         learned=data["learned"],
-        archived=data.get("archived", False) if archived is None else bool(archived),
+        archived=data["archived"] if archived is None else bool(archived),
         metadata=data["metadata"],
         body=data["body"],
     )
