@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -48,7 +49,8 @@ def jobs(door: Door, action: str | None, which: tuple[str, ...], limit: int, as_
     with door.open() as nexus:
         workspace = nexus.workspace(door.workspace or HERE)
         if action == "run":
-            done: dict[str, Any] = {name: workspace.run_job(name) for name in which}
+            counts = {name: workspace.run_job(name) for name in which}
+            done: dict[str, Any] = counts if as_json else {n: _did(c) for n, c in counts.items()}
         elif action == "retry":
             retried = workspace.retry_jobs(which or None)
             done = {"retried": retried, "still_waiting": workspace.flush()}
@@ -115,8 +117,11 @@ def _job_cells(state: JobState) -> tuple[object, ...]:
     every = "" if state.every is None else _span(state.every)
     ran = "" if state.last_run_at is None else _when(state.last_run_at)
     took = "" if state.last_run_at is None else f"{state.last_seconds:.2f} s"
-    did = ", ".join(f"{count} {what}" for what, count in state.last_counts.items())
-    return name, every, ran, took, did, _due(state), _state(state)
+    return name, every, ran, took, _did(state.last_counts), _due(state), _state(state)
+
+
+def _did(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {what}".replace("_", " ") for what, count in counts.items())
 
 
 def _due(state: JobState) -> str:
