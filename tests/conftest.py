@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import socket
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -115,3 +116,9 @@ def refuse_to_leave(host: str | bytes | None) -> None:
         here = False
     if not here:
         raise RuntimeError(f"tests stay on this machine, and {name} is elsewhere")
+
+
+def pytest_collection_finish() -> None:
+    """Ten thousand tests are many objects, which need not be looked through again and again."""
+    gc.collect()
+    gc.freeze()

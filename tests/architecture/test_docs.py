@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from textwrap import dedent
@@ -65,11 +66,18 @@ def blocks(text: str) -> list[Block]:
     return found
 
 
-def runnable() -> list[Path]:
-    return [page for page in PAGES if page.exists() and blocks(page.read_text(encoding="utf-8"))]
+FIRST = ("README.md", "docs/quickstart.md")  # read first, and run at every run
 
 
-@pytest.mark.parametrize("page", runnable(), ids=lambda page: str(page.relative_to(ROOT)))
+def runnable() -> Iterator[object]:
+    """Each page with code of ours; it takes a process and a second or two."""
+    for page in PAGES:
+        if page.exists() and blocks(page.read_text(encoding="utf-8")):
+            name = str(page.relative_to(ROOT))
+            yield pytest.param(page, id=name, marks=() if name in FIRST else pytest.mark.slow)
+
+
+@pytest.mark.parametrize("page", runnable())
 def test_the_code_on_a_page_runs(page: Path, tmp_path: Path) -> None:
     told = [asdict(block) for block in blocks(page.read_text(encoding="utf-8"))]
     environment = {
