@@ -77,7 +77,7 @@ def runnable() -> Iterator[object]:
             yield pytest.param(page, id=name, marks=() if name in FIRST else pytest.mark.slow)
 
 
-@pytest.mark.parametrize("page", runnable())
+@pytest.mark.parametrize("page", list(runnable()))
 def test_the_code_on_a_page_runs(page: Path, tmp_path: Path) -> None:
     told = [asdict(block) for block in blocks(page.read_text(encoding="utf-8"))]
     environment = {
