@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from textwrap import dedent
@@ -69,15 +68,17 @@ def blocks(text: str) -> list[Block]:
 FIRST = ("README.md", "docs/quickstart.md")  # read first, and run at every run
 
 
-def runnable() -> Iterator[object]:
-    """Each page with code of ours; it takes a process and a second or two."""
-    for page in PAGES:
-        if page.exists() and blocks(page.read_text(encoding="utf-8")):
-            name = str(page.relative_to(ROOT))
-            yield pytest.param(page, id=name, marks=() if name in FIRST else pytest.mark.slow)
+def runnable() -> list[Path]:
+    return [page for page in PAGES if page.exists() and blocks(page.read_text(encoding="utf-8"))]
 
 
-@pytest.mark.parametrize("page", list(runnable()))
+def as_case(page: Path) -> object:
+    """A page takes a process and a second or two."""
+    name = str(page.relative_to(ROOT))
+    return pytest.param(page, id=name, marks=() if name in FIRST else pytest.mark.slow)
+
+
+@pytest.mark.parametrize("page", list(map(as_case, runnable())))
 def test_the_code_on_a_page_runs(page: Path, tmp_path: Path) -> None:
     told = [asdict(block) for block in blocks(page.read_text(encoding="utf-8"))]
     environment = {
