@@ -94,7 +94,7 @@ def store() -> InProcessStore:
     return InProcessStore()
 
 
-@pytest.mark.requirement("D11")
+@pytest.mark.requirement("D11", "D26", "E25")
 def test_what_is_said_again_has_one_representative_and_stays(store: InProcessStore) -> None:
     one = keep(store, "1", "Sarah likes tea.", speaker="sarah")
     two = keep(store, "22", "Sarah really likes tea.", speaker="bob")
