@@ -26,7 +26,7 @@ from nexus.testing.samples import ACME, LATER, NOON, SPACE, draft, event
 
 EVENTS = 1_500
 KILLS = 6
-ATTEMPTS = 12  # one that is let run too long ends by itself
+ATTEMPTS = 24  # one that is let run too long ends by itself
 
 
 def filled(path: Path) -> SqliteStore:

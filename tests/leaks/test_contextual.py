@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from nexus.config import Settings
@@ -15,7 +17,7 @@ from nexus.testing.leaks import run_leaktest
 @pytest.mark.requirement("X2")
 def test_the_contextual_ranking_shows_nothing_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
     contextual = Settings(search=Search(ranking="contextual"))
-    monkeypatch.setattr(operations, "Settings", lambda: contextual)
+    monkeypatch.setattr(operations, "Settings", lambda **given: replace(contextual, **given))
 
     report = run_leaktest(5, InProcessStore)
 

@@ -13,7 +13,16 @@ from nexus.core.scope import Scope
 from nexus.stores.inprocess import InProcessStore
 from nexus.testing.leaks import Leak, Plot, Worlds, replayed
 from nexus.testing.observations import LOOKS, Look
-from nexus.testing.operations import Forget, Housekeeping, Operation, Ref, Tell, World
+from nexus.testing.operations import (
+    Forget,
+    Housekeeping,
+    Operation,
+    Ref,
+    Take,
+    Tell,
+    World,
+    archive_of,
+)
 from nexus.testing.shares import Share
 
 HERE = WorkspaceId("w")
@@ -29,16 +38,13 @@ SECRET = replace(WATCHER, user=UserId("ann"))
 SOURCE = Ref(HERE, Scope.dm("ann", "bot"), "k1")
 
 
+TOLD = Tell(SECRET, "observe", ("ann", "the blue heron likes secret tea"), "k1")
+LEARN = Housekeeping("learn everything", WATCHER)
+
+
 def leak(to: str | Viewer, *after: Operation) -> Leak | None:
-    learn = Housekeeping("learn everything", WATCHER)
-    script: list[Operation] = [
-        Tell(SECRET, "observe", ("ann", "the blue heron likes secret tea"), "k1"),
-        learn,
-        Share(SECRET, SOURCE, to, "k2"),
-        learn,
-        *after,
-        *(Look(viewer, each) for viewer in (WATCHER, ROOM) for each in LOOKS),
-    ]
+    looks = [Look(viewer, each) for viewer in (WATCHER, ROOM) for each in LOOKS]
+    script = [TOLD, LEARN, Share(SECRET, SOURCE, to, "k2"), LEARN, *after, *looks]
     plot = Plot("ann", (SECRET,), (ROOM, WATCHER))
     return replayed(lambda p: Worlds(p, *(World(InProcessStore()) for _ in range(2))), plot, script)
 
@@ -55,3 +61,19 @@ def test_an_id_of_what_it_comes_from_would_be_noticed(monkeypatch: pytest.Monkey
     monkeypatch.setattr(observe, "told_along", lambda m: (along(m)[0], {"was": m.id}))
 
     assert leak("project") is not None
+
+
+@pytest.mark.requirement("X2")
+@pytest.mark.parametrize("into", [WATCHER.home, None], ids=["into a DM", "as it is"])
+def test_an_act_that_a_file_claims_tells_nothing_of_what_it_names(into: Scope | None) -> None:
+    """What becomes of such an act must not show whether what it names is there."""
+    worlds = Worlds(
+        Plot("ann", (SECRET,), (ROOM, WATCHER)), *(World(InProcessStore()) for _ in range(2))
+    )
+    for operation in (TOLD, LEARN, Share(SECRET, SOURCE, "agent", "k2"), LEARN):
+        worlds.do(operation)
+    worlds.do(Take(WATCHER, archive_of(worlds.with_secrets, HERE), into))
+    worlds.do(LEARN)
+
+    for look in LOOKS:
+        worlds.do(Look(WATCHER, look))  # raises where the worlds differ

@@ -22,7 +22,7 @@ from ..core.codec import event_json, memory_json
 from ..core.errors import Conflict, Forgotten, InvalidInput
 from ..core.ids import digest
 from ..core.protocols import Floats, Store
-from ..core.records import Draft, EmbeddingProfile, Event, Memory, Tombstone, Trust
+from ..core.records import Draft, EmbeddingProfile, Event, EventKind, Memory, Tombstone, Trust
 from ..core.scope import Scope
 from .reading import FORMAT, VERSION, Record, VectorRecord, checked_path, read_records
 
@@ -146,14 +146,21 @@ class _Import:
         for batch in _batches(self._admitted(told, done)):
             self._append(batch, done)
             report(done.events + done.repeated, total)
-        # Only an administrator vouches for what a file says was derived; and in another scope,
-        # or for anybody else, it is derived anew.
-        if self.scope is None and self.grant.everything:
+        if self._vouched:
             self._memories([record for record in records if isinstance(record, Memory)], done)
             vectors = [record for record in records if isinstance(record, VectorRecord)]
             self._vectors([v for v in vectors if self.profile in (None, v.profile)], done)
         report(total, total)
         return done
+
+    @property
+    def _vouched(self) -> bool:
+        """Only an administrator vouches for what a file says was derived, or shared by somebody.
+
+        In another scope, or for anybody else, it is derived anew; and whoever could make up an
+        act of sharing would see by what becomes of it whether what it names is there.
+        """
+        return self.scope is None and self.grant.everything
 
     def _bury(self, stones: Sequence[Tombstone]) -> None:
         """What was forgotten where the archive comes from is forgotten here, and stays so."""
@@ -174,7 +181,8 @@ class _Import:
         }
         admitted = []
         for event in events:
-            if not self.grant.allows(frozenset({event.scope})):
+            claimed = event.kind is EventKind.SHARE and not self._vouched
+            if claimed or not self.grant.allows(frozenset({event.scope})):
                 done.out_of_reach += 1
             elif any(
                 mark in stones and (mark[0] == "event" or event.at <= stones[mark])
