@@ -201,10 +201,12 @@ RECORDS = (  # what gives whole records, which the last look can see
 ).split()
 # Here nobody sees that a filter is missing: a second one hides it, or nothing of it is shown.
 UNSEEN = {
+    "backlog",  # an administrator's numbers
     "due_work_of",
     "ids_by_number",
     "memories_by_number",
     "named_since",
+    "uses_seen",  # nothing is used in private here; the suite of uses does that
     "vectors_by_number",
     "without_vector",
 }
