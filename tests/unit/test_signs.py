@@ -276,6 +276,31 @@ def test_equal_vectors_come_in_the_order_of_their_ids(store: SqliteStore) -> Non
 
 
 @pytest.mark.requirement("C23")
+@pytest.mark.parametrize("signed_from", [50, 10_000], ids=["signs", "bytes"])
+def test_who_reads_an_earlier_moment_misses_nothing_for_what_came_since(
+    monkeypatch: pytest.MonkeyPatch, store: SqliteStore, signed_from: int
+) -> None:
+    """Another thread has found what this one does not yet see, and all of it is nearer."""
+    monkeypatch.setattr(codes, "SIGNED_FROM", signed_from)
+    known = _keep(store, _uniform(200, 1, WIDE.dimension))
+    asked = _uniform(1, 2, WIDE.dimension)[0]
+
+    def answers() -> tuple[list[Scored], list[Scored], int]:
+        near = store.vectors.nearest(ADMIN, WIDE, asked, limit=10)
+        said = store.memories.matching(ADMIN, ["note"], limit=10)
+        return near, said, store.memories.holding(ADMIN, ["note"])
+
+    def told_and_asked() -> int:
+        _keep(store, np.stack([asked] * 5), 200)
+        return answers()[2]
+
+    with ThreadPoolExecutor(1) as pool, store.moment():
+        before = answers()
+        assert pool.submit(told_and_asked).result() == len(known) + 5
+        assert answers() == before
+
+
+@pytest.mark.requirement("C23")
 def test_threads_that_ask_while_one_writes_are_answered_rightly(store: SqliteStore) -> None:
     known = _keep(store, _uniform(200, 1, WIDE.dimension))
     asked = _uniform(1, 2, WIDE.dimension)[0]

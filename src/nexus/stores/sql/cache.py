@@ -2,7 +2,9 @@
 
 An entry knows how far it has read. Numbers only grow, so refreshing reads the new rows; when
 something was removed, its label's generation differs and the entry starts over. Another
-process writing to the same file therefore needs to tell us nothing.
+process writing to the same file therefore needs to tell us nothing. A reader whose view of the
+database is older than an entry is given what was there by then: what came later it could not
+name, and would miss among the best.
 """
 
 from __future__ import annotations
@@ -11,18 +13,22 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, Protocol, Self, TypeVar
 
 from ...core.metrics import CacheUse
 from .labels import LabelState
 
 
-class Sized(Protocol):
+class Kept(Protocol):
     @property
     def bytes(self) -> int: ...
 
+    def until(self, number: int, /) -> Self:
+        """What of it was there when this number was the latest."""
+        ...
 
-T = TypeVar("T", bound=Sized)
+
+T = TypeVar("T", bound=Kept)
 K = TypeVar("K", bound=Hashable)
 Read = Callable[[Mapping[K, tuple[T | None, int]]], Sequence[T]]
 
@@ -68,7 +74,8 @@ class LabelCache(Generic[T]):
                     stale[key] = (entry.value, entry.read_to)
                 else:
                     self._entries.move_to_end(key)
-                    fresh[key] = entry.value
+                    later = entry.read_to > state.latest
+                    fresh[key] = entry.value.until(state.latest) if later else entry.value
             self._hits += len(fresh)
             self._misses += len(stale)
         if stale:

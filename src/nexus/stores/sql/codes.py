@@ -57,6 +57,9 @@ class Layer:
     def at(self, places: Places) -> Layer:
         return Layer(self.codes[places], self.scales[places], self.errors[places])
 
+    def first(self, count: int) -> Layer:
+        return Layer(self.codes[:count], self.scales[:count], self.errors[:count])
+
 
 @dataclass(frozen=True, slots=True)
 class Codes:
@@ -91,6 +94,14 @@ class Codes:
         fine = self.fine.at(places) if self.fine else None
         return Codes(self.rows[places], self.coarse.at(places), fine)
 
+    def until(self, number: int) -> Codes:
+        there = int(np.searchsorted(self.rows[:, NUMBER], number, "right"))
+        if there == len(self):
+            return self
+        fine = self.fine.first(there) if self.fine else None
+        signs = Signs(self.signs.words[:, :there]) if self.signs else None
+        return Codes(self.rows[:there], self.coarse.first(there), fine, signs)
+
     def __len__(self) -> int:
         return len(self.rows)
 
@@ -104,6 +115,10 @@ class LabelCodes:
     @property
     def bytes(self) -> int:
         return 200 + sum(part.bytes for part in self.parts)
+
+    def until(self, number: int) -> LabelCodes:
+        """Those whose numbers go up to this one; numbers rise."""
+        return LabelCodes(tuple(part.until(number) for part in self.parts))
 
     def kept_like(self, way: Way) -> bool:
         return all(

@@ -41,6 +41,11 @@ class Postings:
     def bytes(self) -> int:
         return 6 * self.memories.nbytes + 300
 
+    def until(self, number: int) -> Postings:
+        there = int(np.searchsorted(self.memories, number, "right"))
+        columns = (self.memories, self.frequencies, self.lengths, self.threads)
+        return Postings(*(column[:there] for column in columns))
+
     @cached_property
     def by_thread(self) -> tuple[Ints, Ints]:
         """Conversations that hold the term, rising, and how often."""
@@ -66,6 +71,10 @@ class ThreadLengths:
     @property
     def bytes(self) -> int:
         return 2 * self.threads.nbytes + 200
+
+    def until(self, _number: int, /) -> ThreadLengths:
+        """All: a conversation a little longer than it was is scored as well."""
+        return self
 
 
 NO_THREADS = ThreadLengths(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
