@@ -39,6 +39,10 @@ class State(NamedTuple):
     learned: bool
     use: Use = UNUSED  # in the places that every one of its readers may read
 
+    def used_since(self, since: datetime) -> bool:
+        """Whether it was used where every one of its readers may know of it."""
+        return self.use.last_at is not None and self.use.last_at >= since
+
     @property
     def last_active_at(self) -> datetime:
         """When it was told, or last used."""

@@ -12,8 +12,8 @@ from ..core.ids import WorkspaceId
 from ..core.jobs import Json, Step
 from ..core.protocols import Store
 from ..core.records import MemoryKind
+from .settings import BATCH
 
-BATCH = 1_000  # light rows in one step
 STRAY_DAYS = 30  # uses of what is gone are kept so long: it may be derived again
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from ..core.access import administrator_grant
 from ..core.audit import Entry, by_worker
@@ -16,9 +16,7 @@ from ..core.jobs import Json, Step
 from ..core.protocols import Store
 from ..core.states import State
 from ..core.strength import CURVES, Strengthening, strength
-
-BATCH = 1_000  # light rows in one step
-LOOKING_BACK = timedelta(days=3)  # for uses that bring something back
+from .settings import BATCH, LOOKING_BACK
 
 
 def decay(
@@ -72,7 +70,9 @@ def _turned(
     return [
         state.id
         for state in page
-        if state.archived is not fading and (strength(state, now, curve) < below) is fading
+        if state.archived is not fading
+        and (strength(state, now, curve) < below) is fading
+        and (fading or state.used_since(now - LOOKING_BACK))  # others' secret uses are no reason
     ]
 
 

@@ -19,9 +19,8 @@ from ..core.protocols import Store
 from ..core.records import Tier, Trust
 from ..core.states import State
 from ..core.strength import Strengthening, importance
+from .settings import BATCH, LOOKING_BACK
 
-BATCH = 1_000  # light rows in one step
-LOOKING_BACK = timedelta(days=3)  # for uses
 AFTER_A_SESSION = timedelta(hours=1)
 LEAST_TRUST = Trust.INFERRED  # documents, imports and strangers' tools are below
 
@@ -39,7 +38,8 @@ def promote(
     since = now - LOOKING_BACK
     grant = administrator_grant(workspace)
     page = store.memories.states(grant, after=cursor, limit=batch, used_since=since)
-    ripe = [state for state in page if _may_rise(state) and _is_needed(state, now, settings)]
+    known = [state for state in page if state.used_since(since)]  # not by a secret use
+    ripe = [state for state in known if _may_rise(state) and _is_needed(state, now, settings)]
     return _kept_for_long(store, workspace, page, ripe, now=now, settings=settings, batch=batch)
 
 

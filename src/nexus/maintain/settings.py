@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 from ..core.strength import Strengthening
 
+BATCH = 1_000  # light rows in one step of a sweep
+LOOKING_BACK = timedelta(days=3)  # for uses
 MOST_MINUTES = 10 * 365 * 24 * 60
 
 

@@ -207,3 +207,17 @@ def test_conversations_that_nobody_goes_on_with_are_archived(store: Store) -> No
         assert state(store, spared)[1] is False
     assert run(decay, store, after=91 * DAY, settings=slow).get("revived", 0) == 0
     assert tidy(151)["archived"] == 1
+
+
+@pytest.mark.requirement("X2")
+def test_a_use_in_private_brings_nothing_back_for_others(store: Store) -> None:
+    memory = keep(store, "1", scope=PROJECT)
+    store.memories.mark(ACME, [memory.id], archived=True)
+
+    use(store, memory.id, place=ALICE_DM)
+    assert run(decay, store, after=timedelta(hours=1))["revived"] == 0
+    assert state(store, memory)[1]
+
+    use(store, memory.id, place=PROJECT)
+    assert run(decay, store, after=timedelta(hours=1))["revived"] == 1
+    assert not state(store, memory)[1]
