@@ -50,6 +50,15 @@ def fill(team: Team) -> None:
         team.room.observe("bob", said, at=at, key=f"tea {number}", thread=f"t{number % 3}")
     team.clock.advance(weeks=3)
     team.workspace.flush()
+    own = team.alices.remember("Helen is my aunt.")
+    team.workspace.flush()
+    (note,) = [
+        hit.memory
+        for hit in team.alices.recall("Helen aunt")
+        if hit.memory.sources == (own.event_id,)
+    ]
+    team.alices.share(note.id, to=team.room)
+    team.workspace.flush()
     assert team.workspace.learn_episodes() > 0
 
 

@@ -14,11 +14,12 @@ from ..core.access import administrator_grant
 from ..core.derive import tells_of_time
 from ..core.ids import WorkspaceId
 from ..core.protocols import Store
-from ..core.records import Draft, Event, Memory, MemoryKind
+from ..core.records import Draft, Event, EventKind, Memory, MemoryKind
 from ..core.scope import Scope
 from .drafting import Drafter
 from .immune import is_person
 from .knowledge import RULES
+from .sharing import shared
 
 AT_ONCE = 64  # events read together
 # What the rules make of what one message says: what they do not make again is left over.
@@ -50,10 +51,17 @@ class Relearner:
         place = _Place({event.id: event for event in events}, known, read)
         drafts = [draft for draft in made.values() if place.wants(draft)]
         put = self.store.memories.put(workspace, drafts) if drafts else []
+        links = [link for link in self._links(events) if link.id not in known]
+        put += self.store.memories.put(workspace, links) if links else []
         left = [memory.id for memory in known.values() if place.is_left_over(memory, made)]
         gone = self.store.memories.delete(workspace, left) if left else 0
         new = [memory for memory in put if known.get(memory.id) != memory]
         return Relearned(len(events), new, gone)
+
+    def _links(self, events: Sequence[Event]) -> list[Draft]:
+        """From what was shared to its copies: they lie elsewhere, so the real store is asked."""
+        acts = [event for event in events if event.kind is EventKind.SHARE]
+        return [link for act in acts for link in shared(self.store, act)]
 
     def _made(
         self, workspace: WorkspaceId, events: Sequence[Event]
@@ -103,7 +111,7 @@ class _Place:
         What an agent was given to read is known for some days only, and its words are learned
         without that. So what is there of them stays as it is.
         """
-        if draft.id in self.known and self._model:
+        if draft.kind is MemoryKind.LINK or (draft.id in self.known and self._model):
             return False
         event = self.events.get(draft.sources[0])
         if event is None or is_person(event) or event.id not in self._with_memories:
