@@ -292,6 +292,8 @@ def _metadata(told: Told) -> dict[str, Any]:
     if not isinstance(given, Mapping):
         raise InvalidInput(f"metadata is a mapping, not {type(given).__name__}")
     cleaned: dict[str, Any] = clean_json(dict(given))
+    if SHARED_FROM in cleaned:
+        raise InvalidInput(f"metadata has no room for {SHARED_FROM}: only share() tells that")
     given_tags = told.get("tags")
     tags = [] if given_tags is None else clean_list(given_tags, "tags")
     return {**cleaned, "tags": [clean_text(tag, "a tag") for tag in tags]} if tags else cleaned

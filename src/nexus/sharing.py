@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from . import observe as tell
 from .core.access import Grant, Viewer
 from .core.errors import Conflict, Forgotten, InvalidInput, NotFound
-from .core.records import Event, Memory, Receipt
+from .core.records import Event, EventKind, Memory, Receipt
 from .core.scope import Scope
 from .core.sharing import NEVER, SHARE
 
@@ -101,6 +101,8 @@ class Sharing:
         found = self._parts.store.ledger.get(self.grant, [act])
         if not found:
             return None
+        if found[0].kind is not EventKind.SHARE:
+            raise Conflict("something else was told under the key of this act of sharing")
         told = found[0].metadata[SHARE]
         if self._parts.store.eraser.gone(self.viewer.workspace, [told["copy"]]):
             raise Forgotten("this was shared there, and forgotten")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from io import StringIO
 from pathlib import Path
 from threading import Barrier, Thread
@@ -12,6 +13,7 @@ from tests.stories.conftest import Team, make_team
 
 from nexus import Conflict, Forgotten, InvalidInput, Memory, NotFound, Place
 from nexus.core.records import EventKind, MemoryKind, Trust
+from nexus.core.sharing import act_key
 
 SECRET = "I am allergic to peanuts."
 
@@ -237,6 +239,45 @@ def test_nobody_claims_the_event_of_somebody_else(team: Team) -> None:
     team.workspace.forget(user="alice")
 
     assert [event.text for event in team.bobs.recent()] == ["Mine, and nobody's copy."]
+
+
+def test_what_was_told_under_the_key_of_an_act_is_no_act(team: Team) -> None:
+    memory = told(team.alices)
+    home = team.room.viewer.home
+    key = act_key(memory, str(home), "alice")
+    team.alices.observe("alice", "Just a message.", key=key)
+
+    with pytest.raises(Conflict, match="key of this act"):
+        team.alices.share(memory.id, to=team.room)
+    assert SECRET not in texts(team.room)
+
+
+def test_only_sharing_makes_a_copy(team: Team) -> None:
+    with pytest.raises(InvalidInput, match="only share"):
+        team.room.observe("bob", "Alice said so.", metadata={"shared_from": "a seal"})
+    assert team.room.recent() == []
+
+
+@pytest.mark.parametrize("wrong", [{"due": "soon"}, {"owner": 7}, {"more": "x"}])
+def test_a_landmark_that_is_not_whole_is_not_taken_in(
+    wrong: dict[str, object], open_nexus: Open, clock: Clock
+) -> None:
+    team = make_team(open_nexus(), clock)
+    team.room.observe("bob", "We decided to use Redis for the cache.")
+    team.room.flush()
+    (decision,) = [hit.memory for hit in team.room.recall("Redis", kinds=["landmark"])]
+    team.room.share(decision.id, to="project")
+    out = StringIO()
+    team.workspace.export(out)
+    records = [json.loads(line) for line in out.getvalue().splitlines()]
+    events = [each for each in records if each.get("type") == "event"]
+    (copy,) = [each for each in events if "landmark" in each["metadata"]]
+    copy["metadata"]["landmark"] |= wrong
+    forged = "\n".join(map(json.dumps, records))
+
+    other = make_team(open_nexus(), clock)
+    with pytest.raises(InvalidInput, match="not a shared landmark"):
+        other.workspace.import_(StringIO(forged))
 
 
 def test_an_archive_carries_it_and_what_it_hangs_by(open_nexus: Open, clock: Clock) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from .canonical import time_text
+from .canonical import text_time, time_text
 from .errors import InvalidInput
 from .ids import digest
 from .links import Relation
@@ -87,11 +87,20 @@ def check_landmark(told: Any) -> Mapping[str, Any]:
     whole = isinstance(told, Mapping) and told.keys() == set(DECIDED)
     if not whole or not all(each is None or _is_text(each) for each in told.values()):
         raise InvalidInput("not a shared landmark")
+    if not all(told[name] is None or _is_time(told[name]) for name in ("due", "due_from")):
+        raise InvalidInput("not a shared landmark: when it is due is no time")
     return dict(told)
 
 
 def _is_text(value: object) -> bool:
     return isinstance(value, str)
+
+
+def _is_time(text: str) -> bool:
+    try:
+        return bool(text_time(text))
+    except ValueError:
+        return False
 
 
 def link_draft(act: Event, sources: tuple[str, ...]) -> Draft:

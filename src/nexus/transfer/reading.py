@@ -21,7 +21,7 @@ from ..core.procedures import OUTCOME, TOOL, check_outcome, check_use
 from ..core.protocols import Floats
 from ..core.questions import QUESTION
 from ..core.records import EmbeddingProfile, Event, EventKind, Fact, Memory, MemoryKind, Tombstone
-from ..core.sharing import SHARE, check_act
+from ..core.sharing import LANDMARK, SHARE, check_act, check_landmark, is_copy
 from ..learn.explicit import check_fact, explicit
 
 FORMAT = "nexus-archive"
@@ -153,6 +153,8 @@ def _check_kind(event: Event) -> None:
         check_use(_mapping(event.metadata[TOOL], TOOL))
     if event.kind is EventKind.SHARE:
         check_act(event.metadata.get(SHARE))
+    if event.kind is EventKind.NOTE and is_copy(event) and LANDMARK in event.metadata:
+        check_landmark(event.metadata[LANDMARK])
 
 
 def _whole_tombstone(record: Mapping[str, Any]) -> Tombstone:
