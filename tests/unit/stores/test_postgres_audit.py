@@ -52,6 +52,26 @@ def in_rest(database: Database) -> int:
     return int(count)
 
 
+@pytest.mark.requirement("X2")
+def test_the_wall_shows_the_trail_only_to_who_reads_everything(
+    store: PostgresStore, database: Database
+) -> None:
+    store.audit.append(ACME, [done("recall")])
+
+    def seen(**settings: str) -> int:
+        with psycopg.connect(database.url, options="-c role=nexus_app") as connection:
+            for name, value in settings.items():
+                connection.execute("SELECT set_config(%s, %s, false)", (f"nexus.{name}", value))
+            (count,) = connection.execute("SELECT count(*) FROM nexus.audit").fetchone()  # type: ignore[misc]
+            return int(count)
+
+    (number,) = asked(database, "SELECT workspace FROM nexus.workspaces")
+    assert seen(workspace=f"{{{number}}}") == 0
+    assert seen(workspace=f"{{{number}}}", every_label="false") == 0
+    assert seen(workspace=f"{{{number}}}", every_label="true") == 1
+    assert seen(workspace=f"{{{number + 1}}}", every_label="true") == 0
+
+
 @pytest.mark.requirement("E28")
 def test_midnight_stops_nobody(store: PostgresStore, database: Database) -> None:
     """Past the days that were made, what is done lies in the rest until a day is made for it."""

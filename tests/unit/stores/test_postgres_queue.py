@@ -45,6 +45,12 @@ def test_an_idle_worker_hears_of_work_also_after_its_connection_was_lost(
     teller.close()
 
 
+def test_it_listens_with_no_more_rights_than_it_reads_with(worker: PostgresStore) -> None:
+    worker.queue.listen(threading.Event(), 0.01)
+
+    assert worker.queue._listener.execute("SELECT current_user").fetchone() == ("nexus_app",)
+
+
 def test_one_that_is_to_end_waits_no_longer(worker: PostgresStore) -> None:
     until = threading.Event()
     threading.Timer(0.1, until.set).start()

@@ -16,6 +16,7 @@ import psycopg
 from ...core.errors import NexusError
 from ..sql.queue import SqlQueue
 from ..sql.session import Connections
+from .connections import ROLE, with_settings
 
 MOMENT_SECONDS = 0.02  # in which more may come
 SLICE_SECONDS = 0.25  # between looks whether to end
@@ -59,7 +60,9 @@ class PostgresQueue(SqlQueue):
     def _connected(self) -> psycopg.Connection[Any]:
         if self._listener is None or self._listener.closed:
             self._listener = psycopg.connect(
-                self._url, autocommit=True, application_name="nexus-worker"
+                with_settings(self._url, {}, {"role": ROLE}),
+                autocommit=True,
+                application_name="nexus-worker",
             )
             self._listener.execute("LISTEN nexus_work")
         return self._listener

@@ -603,12 +603,17 @@ CREATE POLICY bound ON jobs USING (
      AND (SELECT nullif(current_setting('nexus.every_label', true), '')::boolean))
     OR (SELECT nullif(current_setting('nexus.worker', true), '')::boolean));
 
+-- The trail tells what everybody asked: it is its administrator's.
+CREATE POLICY bound ON audit USING (
+    workspace = ANY ((SELECT nullif(current_setting('nexus.workspace', true), '')::bigint[])::bigint[])
+    AND (SELECT nullif(current_setting('nexus.every_label', true), '')::boolean));
+
 DO $$
 DECLARE
     walled text;
 BEGIN
     FOREACH walled IN ARRAY ARRAY['commits', 'label_scopes', 'links', 'tombstones', 'keys',
-                                  'spending', 'audit'] LOOP
+                                  'spending'] LOOP
         EXECUTE format('CREATE POLICY bound ON %I USING ('
             'workspace = ANY ((SELECT nullif(current_setting(''nexus.workspace'', true), '''')'
             '::bigint[])::bigint[]))', walled);
