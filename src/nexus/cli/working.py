@@ -8,12 +8,13 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from .lazy import Refused
 from .options import Door, json_option, store_options
 from .output import for_person, message, one_line, print_json, print_record
 
@@ -49,11 +50,22 @@ def worker(door: Door, processes: int, once: bool, jobs: str | None, as_json: bo
         nexus worker --once --jobs patterns,episodes
     """
     names = None if jobs is None else [name.strip() for name in jobs.split(",")]
+    tell = print_json if as_json else print_record
     if processes == 1:
-        done = _work(door, names, once=once, as_json=as_json)
-    else:
-        done = _Crew(processes, _own_options(door, jobs, once), as_json=as_json).run()
-    (print_json if as_json else print_record)(done)
+        tell(_work(door, names, once=once, as_json=as_json))
+        return
+    _check(door, names)
+    crew = Crew(processes, _own_command(door, jobs, once), once=once, as_json=as_json)
+    tell(crew.run())
+    sys.exit(crew.code)
+
+
+def _check(door: Door, names: Sequence[str] | None) -> None:
+    """Refuse here what each of them would refuse; for a store that is away they wait."""
+    from ..core.errors import Unavailable  # noqa: PLC0415
+
+    with suppress(Unavailable), door.open(create=True) as nexus:
+        nexus.shift(names)
 
 
 def _work(door: Door, names: Sequence[str] | None, *, once: bool, as_json: bool) -> dict[str, Any]:
@@ -109,20 +121,22 @@ def _at_the_end(end: Callable[[], None]) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _own_options(door: Door, jobs: str | None, once: bool) -> list[str]:
+def _own_command(door: Door, jobs: str | None, once: bool) -> list[str]:
     """How a process of ours is started."""
     given = {"--store": door.store, "--config": door.config, "--jobs": jobs}
     options = [word for name, value in given.items() if value for word in (name, value)]
-    return [*options, "--json", *(["--once"] if once else [])]
+    more = ["--json", *(["--once"] if once else [])]
+    return [sys.executable, "-m", "nexus", "worker", *options, *more]
 
 
-class _Crew:
-    """Several processes, and what they did together."""
+class Crew:
+    """Several processes, what they did together, and the worst code that one ended with."""
 
-    def __init__(self, size: int, options: Sequence[str], *, as_json: bool) -> None:
+    def __init__(self, size: int, command: Sequence[str], *, once: bool, as_json: bool) -> None:
+        self.code = 0
         self._size = size
-        self._command = [sys.executable, "-m", "nexus", "worker", *options]
-        self._once = "--once" in options
+        self._command = command
+        self._once = once
         self._as_json = as_json
         self._running: dict[int, subprocess.Popen[str]] = {}
         self._before: dict[str, int] = dict.fromkeys(("learned", "steps", "failed"), 0)
@@ -146,7 +160,7 @@ class _Crew:
             process.terminate()
 
     def _keep(self, number: int) -> None:
-        """One of them, started again if it ends by itself."""
+        """One of them, started again if it ends by itself and another try may do better."""
         while not self._ends.is_set():
             pipe = subprocess.PIPE
             with subprocess.Popen(self._command, stdout=pipe, text=True) as process:  # noqa: S603
@@ -159,9 +173,20 @@ class _Crew:
                 ended = self._now.pop(number, {})
                 for name in self._before:
                     self._before[name] += ended.get(name, 0)
-            if self._once:
+            if self._is_over(process.returncode):
                 return
             self._ends.wait(AGAIN_SECONDS)
+
+    def _is_over(self, code: int) -> bool:
+        """Bad input is as bad at the next try, and for all of them."""
+        refused = code == Refused.exit_code
+        if self._ends.is_set() or not (self._once or refused):
+            return self._ends.is_set()
+        with self._lock:
+            self.code = max(self.code, code if code >= 0 else 128 - code)  # as shells tell signals
+        if refused:
+            self.end()
+        return True
 
     def _heard(self, number: int, worked: dict[str, Any]) -> None:
         with self._lock:
