@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import click
 import pytest
 
 from nexus.cli import output
@@ -76,6 +77,49 @@ def test_a_terminal_gets_tables_in_which_brackets_are_text(
     assert "\x1b" not in shown
 
 
+@pytest.fixture
+def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal of 80 columns."""
+    monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda _: True)
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+def test_what_somebody_copies_is_whole_on_a_narrow_terminal(run, narrow) -> None:
+    run("observe", "alice", "Our database is PostgreSQL.", "--room", "design")
+    run("memory", "export", "--output", "archive.jsonl")
+    head = json.loads(run("audit", "verify", "--json").stdout)["head"]
+
+    shown = click.unstyle(run("audit", "verify").stdout)
+    run("audit", "verify", "--anchor", head)
+
+    assert any(line.split() == ["head", head] for line in shown.splitlines())
+
+
+def test_ids_in_a_table_stay_whole_and_nothing_is_cut(
+    narrow, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(output, "for_person", lambda: True)
+    id, text = "0123456789abcdef" * 2, "a text of some words that is far too long " * 3
+    long = "#" * 90
+
+    output.print_table(["id", "text", "name"], [(id, text, long)])
+
+    shown = capsys.readouterr().out
+    assert id in shown
+    assert "…" not in shown
+    assert shown.count("#") == 90
+
+
+def test_a_value_of_several_lines_poses_as_no_other(
+    narrow, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(output, "for_person", lambda: True)
+    output.print_record({"text": "tea\nsalience  1.0", "id": 3})
+
+    shown = click.unstyle(capsys.readouterr().out)
+    assert shown.splitlines() == ["text  tea", "      salience  1.0", "id    3"]
+
+
 def test_an_archive_on_a_terminal_is_the_same_json_made_safe(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -100,7 +144,7 @@ def test_progress_draws_a_bar_on_a_terminal(
 ) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
 
-    with output.progress("Working") as report:
+    with output.progress("Working on x[/red]y\x1b[31m") as report:
         report(1, 2)
 
-    assert "Working" in capsys.readouterr().err
+    assert "Working on x[/red]y\u241b[31m" in capsys.readouterr().err

@@ -7,6 +7,7 @@ that move the cursor, colour the screen or turn the line around are shown, not o
 from __future__ import annotations
 
 import json
+import re
 import sys
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
@@ -18,6 +19,7 @@ import click
 JOINERS = "\u200c\u200d"  # Persian needs one, emoji the other; neither hides anything
 LINES = "\n\t"
 INVISIBLE = ("Cc", "Cf", "Cs", "Zl", "Zp")
+COPIED = re.compile(r"[0-9a-f]{16,}")  # ids and hashes
 Report = Callable[[int, int], None]
 Row = Sequence[object]
 
@@ -71,25 +73,42 @@ def for_person() -> bool:
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Row]) -> None:
-    """A table for a person; for a program, one row a line with tabs between."""
+    """A table for a person; for a program, one row a line with tabs between.
+
+    Nothing is cut: what is too wide goes on below, and last of all an id, which somebody copies.
+    """
     cells = [[visible(str(cell)) for cell in row] for row in rows]
     if not for_person():
-        for row in cells:
-            click.echo("\t".join(cell.replace("\t", " ").replace("\n", " ") for cell in row))
+        _print_rows(cells)
         return
     from rich.console import Console  # noqa: PLC0415  # slow, and only for people
     from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
-    table = Table(*columns, header_style="bold", show_header=any(columns))
+    table = Table(header_style="bold", show_header=any(columns))
+    for place, name in enumerate(columns):
+        whole = any(COPIED.fullmatch(row[place]) for row in cells)
+        table.add_column(Text(name), overflow="fold", no_wrap=whole)
     for row in cells:
         table.add_row(*map(Text, row))  # as Text, [brackets] are text and not markup
     Console().print(table)
 
 
+def _print_rows(cells: Sequence[Sequence[str]]) -> None:
+    for row in cells:
+        click.echo("\t".join(cell.replace("\t", " ").replace("\n", " ") for cell in row))
+
+
 def print_record(record: dict[str, Any]) -> None:
-    """Names and values, one below the other."""
-    print_table(["", ""], [(name.replace("_", " "), value) for name, value in record.items()])
+    """Names and values, one below the other; a value is never cut, and no frame is in it."""
+    rows = [(name.replace("_", " "), visible(str(value))) for name, value in record.items()]
+    if not for_person():
+        _print_rows(rows)
+        return
+    width = max((len(name) for name, _ in rows), default=0)
+    for name, value in rows:
+        below = value.replace("\n", "\n" + " " * (width + 2))
+        click.echo(f"{click.style(visible(name).ljust(width), bold=True)}  {below}")
 
 
 @contextmanager
@@ -107,8 +126,8 @@ def progress(label: str) -> Iterator[Report]:
         TimeRemainingColumn,
     )
 
-    told, left = TextColumn("{task.description}"), TimeRemainingColumn()
+    told, left = TextColumn("{task.description}", markup=False), TimeRemainingColumn()
     columns = (told, BarColumn(), MofNCompleteColumn(), left)
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(label, total=None)
+        task = bar.add_task(one_line(label), total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
