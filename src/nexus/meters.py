@@ -24,18 +24,19 @@ Numbers = defaultdict[tuple[str, tuple[str, ...]], float]  # by name and labels
 LONGEST = {"outbox_lag_seconds", "job_lag_seconds", "job_last_run_seconds"}  # of all workspaces
 
 
-def measured(parts: Parts) -> Snapshot:
-    """Everything that is known now."""
+def measured(parts: Parts, ours: Shared | None) -> Snapshot:
+    """Everything that is known now, with what others have left."""
     folder = parts.settings.telemetry.folder
-    others = left_in(Path(folder).expanduser()) if folder else []
+    own = ours.file if ours else None
+    others = left_in(Path(folder).expanduser(), own=own) if folder else []
     read = [*_caches(parts), *_breakers(parts), *_files(parts), *_workspaces(parts)]
     return parts.telemetry.metrics.snapshot([*others, *read])
 
 
 def shared(parts: Parts) -> Shared | None:
-    """Leave the metrics of this process for others, where the settings name a folder."""
+    """Leave what is counted here for others, where the settings name a folder."""
     folder = parts.settings.telemetry.folder
-    if not folder or not parts.background:
+    if not folder:
         return None
     read = lambda: [*parts.telemetry.metrics.samples(), *_caches(parts)]  # noqa: E731
     try:

@@ -18,12 +18,10 @@ from .core.metrics import Snapshot
 from .core.protocols import Embedder, Store
 from .core.records import Progress, Receipt
 from .wiring import Parts, assemble
-
-if TYPE_CHECKING:
-    from .gathering import Shared
 from .workspace import Workspace
 
 if TYPE_CHECKING:
+    from .gathering import Shared
     from .maintain.shift import Shift, Worked
 
 
@@ -56,11 +54,16 @@ class Nexus:
         opened = cls(
             assemble(chosen, store=given, embedder=embedder, clock=clock, background=background)
         )
-        if chosen.telemetry.folder:
+        if background:
+            opened._share()
+        return opened
+
+    def _share(self) -> None:
+        """Whoever runs for long leaves its metrics for others, if that is configured."""
+        if self._shared is None and self._parts.settings.telemetry.folder:
             from .meters import shared  # noqa: PLC0415  # only then
 
-            opened._shared = shared(opened._parts)  # its own
-        return opened
+            self._shared = shared(self._parts)
 
     def workspace(self, name: str) -> Workspace:
         return Workspace(self._parts, WorkspaceId(name))
@@ -125,6 +128,7 @@ class Nexus:
 
         parts = self._parts
         parts.jobs.check_names(jobs or ())
+        self._share()
         return Shift(parts.store, parts.learner, parts.jobs, names=jobs, report=report)
 
     def optimize(self) -> None:
@@ -142,7 +146,7 @@ class Nexus:
         """
         from .meters import measured  # noqa: PLC0415  # only then
 
-        return measured(self._parts)
+        return measured(self._parts, self._shared)
 
     def prometheus(self) -> str:
         """The same, as Prometheus reads it."""
