@@ -18,7 +18,10 @@ def test_quotas_are_shown_with_what_is_used(run, lines, shell: Path) -> None:
     assert (told["events_per_day"]["used"], told["events_per_day"]["limit"]) == (1, 10)
     assert told["events_per_day"]["frees_at"].endswith("T00:00:00+00:00")
     assert (told["memories"]["limit"], told["memories"]["frees_at"]) == (None, None)
-    assert "events_per_day\t1\t10\t" in run("quota").stdout
+    assert told["recalls_per_minute"]["used"] is None  # of each process, and not of this one
+    shown = run("quota").stdout
+    assert "events_per_day\t1\t10\t" in shown
+    assert "recalls_per_minute\tof each process\tnone\t" in shown
 
 
 def test_what_frees_by_itself_is_tried_again_and_what_does_not_is_wrong(run, shell: Path) -> None:

@@ -20,7 +20,7 @@ def quota(door: Door, as_json: bool) -> None:
     """How much a workspace may keep and do, and how much is used.
 
     Quotas are set by memory.quotas. What is counted by the minute is counted by each process for
-    itself, so this command shows none of it.
+    itself, so this command knows the limit and not how much is used.
 
     \b
         nexus quota
@@ -38,13 +38,19 @@ def quota(door: Door, as_json: bool) -> None:
 def _row(each: QuotaUse) -> dict[str, Any]:
     return {
         "quota": each.name,
-        "used": each.used,
+        "used": _used(each),
         "limit": each.limit,
         "frees_at": each.frees_at.isoformat() if each.frees_at else None,
     }
 
 
+def _used(each: QuotaUse) -> int | None:
+    from ..core.quotas import RATES  # noqa: PLC0415
+
+    return None if each.name in RATES else each.used
+
+
 def _cells(each: QuotaUse) -> tuple[object, ...]:
-    limit = "none" if each.limit is None else each.limit
+    limit, used = "none" if each.limit is None else each.limit, _used(each)
     frees = f"{each.frees_at:%Y-%m-%d %H:%M}" if each.frees_at else "by forgetting"
-    return each.name, each.used, limit, frees
+    return each.name, "of each process" if used is None else used, limit, frees
