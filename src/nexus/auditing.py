@@ -21,14 +21,13 @@ from .core.audit import ADMINISTRATOR, Entry, Level
 from .core.canonical import canonical_json, clean_text
 from .core.context import Context
 from .core.errors import ConfigError, NexusError, Unavailable
-from .core.ids import WorkspaceId, digest
+from .core.ids import WorkspaceId, digest, is_digest
 from .core.protocols import Store
 from .core.records import Event, Found, Json, Memory
 from .core.scope import parse_scope
 
 MOST_WAITING = 500  # reads that are not written down yet; whoever makes one more writes them
 LONGEST_QUESTION = 4_000  # characters of it that are kept
-ID = re.compile(r"[0-9a-f]{32}")
 SETTINGS = "settings"
 TOLD = ("search", "learning", "indexing", "compose", "audit")  # sections that decide something
 SECRET = re.compile(r"(?:^|_)(?:key|url|command|password|token)(?:_|$)")
@@ -332,7 +331,7 @@ def _asked(viewer: Viewer, asked: str | None, level: Level) -> dict[str, Json]:
     """An id as it is; a question in its words or, unless all is to be told, as a digest."""
     if asked is None:
         return {}
-    if ID.fullmatch(asked):
+    if is_digest(asked):
         return {"id": asked}
     if level is Level.VERBOSE:
         from .core.secrets import redacted  # noqa: PLC0415  # it takes its time to load

@@ -115,6 +115,21 @@ def test_an_embedding_says_by_what_it_was_made(open_nexus: Open, spans: Spans) -
     assert made.attributes["gen_ai.embeddings.dimension.count"] > 0
 
 
+def test_a_text_in_the_place_of_an_id_is_not_told(open_nexus: Open, spans: Spans) -> None:
+    room = traced(open_nexus).workspace("acme").room("design")
+    room.remember("The kettle is red.")
+    id = room.recall("kettle")[0].memory.id
+    room.get(id)
+    with pytest.raises(NotFound):
+        room.get(CANARY)
+
+    known, unknown = spans("nexus.get")
+
+    assert known.attributes is not None
+    assert known.attributes["gen_ai.memory.record.id"] == id
+    assert CANARY not in unknown.to_json()
+
+
 def test_an_error_is_on_its_span_without_its_words(open_nexus: Open, spans: Spans) -> None:
     room = traced(open_nexus).workspace("acme").room("design")
     room.observe("alice", "The kettle is red.", key=CANARY)

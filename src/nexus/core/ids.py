@@ -7,6 +7,7 @@ one raises, so `f"ws_{workspace}"` is an error instead of a leak. `.value` is th
 from __future__ import annotations
 
 import hashlib
+import re
 import unicodedata
 from dataclasses import dataclass
 from typing import NoReturn, Self
@@ -14,6 +15,7 @@ from typing import NoReturn, Self
 from .errors import InvalidInput
 
 LONGEST_ID = 200
+DIGEST = re.compile(r"[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -73,6 +75,11 @@ def check_name(value: str, what: str) -> None:
 
 def _is_invisible(character: str) -> bool:
     return unicodedata.category(character) in ("Cc", "Cs", "Cf")
+
+
+def is_digest(text: str) -> bool:
+    """Whether this looks like an id that `digest` made: it says nothing of anybody."""
+    return DIGEST.fullmatch(text) is not None
 
 
 def digest(*parts: str) -> str:

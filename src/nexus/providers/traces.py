@@ -16,7 +16,7 @@ from typing import Any
 from opentelemetry import context, trace
 from opentelemetry.trace import SpanKind, Status, StatusCode
 
-from ..core.ids import WorkspaceId
+from ..core.ids import WorkspaceId, is_digest
 from ..core.telemetry import Told
 
 Attributes = dict[str, Any]
@@ -146,7 +146,7 @@ SPELT: Mapping[str, Callable[[Any], Attributes]] = {
     "context": _context,
     "profile": _profile,
     "used": _used,
-    "record": lambda memory: {"gen_ai.memory.record.id": memory},
+    "record": lambda wanted: {"gen_ai.memory.record.id": wanted} if is_digest(wanted) else {},
     "asked": lambda name: {"gen_ai.request.model": name},
     "events": lambda count: {"nexus.events": count},
     "texts": lambda count: {"nexus.texts": count},
