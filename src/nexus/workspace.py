@@ -12,7 +12,7 @@ from .core.access import Grant, Viewer, administrator_grant
 from .core.audit import ADMINISTRATOR, Recorded, TrailReport
 from .core.canonical import clean_list, clean_time
 from .core.errors import InvalidInput
-from .core.ids import AgentId, UserId, WorkspaceId, str_only
+from .core.ids import AgentId, UserId, WorkspaceId, is_digest, str_only
 from .core.quotas import QuotaUse
 from .core.records import LedgerReport, Receipt, Waiting
 from .core.scope import Scope
@@ -213,10 +213,11 @@ class Workspace:
     def export_audit(self, to: Path | str) -> int:
         """Write the whole trail as lines of JSON, oldest first; returns how many."""
         from .maintain.trail import lines  # noqa: PLC0415
+        from .transfer.archive import written  # noqa: PLC0415
 
-        self._parts.audit.wrote(self.id, "export", what="audit")
-        self._parts.audit.flush()
-        with Path(to).open("w", encoding="utf-8") as file:
+        with written(to) as file:  # it can be: then it is recorded, and that is in it, too
+            self._parts.audit.wrote(self.id, "export", what="audit")
+            self._parts.audit.flush()
             trail = lines(self._parts.store, self.administrator)
             return sum(file.write(line + "\n") > 0 for line in trail)
 
@@ -235,9 +236,17 @@ class Workspace:
         Also what failed too often to be tried by itself.
         """
         store, now = self._parts.store, self._parts.now()
-        with self._parts.audit.writing(self.id, "retry", events=list(which or ())):
-            events = store.queue.retry(self.id, which, now=now)
-        return events + store.jobs.retry(self.id, which, now=now)
+        self._check_jobs(each for each in which or () if not is_digest(each))
+        events = store.queue.retry(self.id, which, now=now)
+        retried = events + store.jobs.retry(self.id, which, now=now)
+        if retried:
+            self._parts.audit.wrote(self.id, "retry", which=list(which or ()), retried=retried)
+        return retried
+
+    def _check_jobs(self, names: Iterable[str]) -> None:
+        """Refuse the name of a job that is not done here, and was not."""
+        known = {each.name for each in self.job_states()}
+        self._parts.jobs.check_names(name for name in names if name not in known)
 
     def run_job(self, name: str) -> dict[str, int]:
         """Do one of the jobs of this workspace now, to its end; what it did."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -65,6 +67,29 @@ def test_the_trail_is_written_into_a_file(run: Run, lines, asked, shell: Path) -
     assert [each["number"] for each in told] == [1, 2, 3] == [*range(1, done["entries"] + 1)]
     assert told[-1]["detail"]["what"] == "audit"  # who takes the trail away is in it
     assert len(told[0]["proof"]["hash"]) == 64
+
+
+def test_a_trail_that_cannot_be_written_is_refused_and_not_recorded(
+    run: Run, lines, asked, shell: Path
+) -> None:
+    (shell / "folder").mkdir()
+
+    for file in ("nowhere/trail.jsonl", "folder/" + "x" * 300):
+        refused = run("audit", "export", file, code=2)
+        assert "name a file in a folder that you may write to" in refused.stderr
+
+    assert lines("audit", "tail", "--action", "export", code=1) == []
+
+
+def test_a_trail_goes_into_a_pipe_too(run: Run, asked, shell: Path) -> None:
+    pipe = shell / "pipe"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor() as threads:
+        told = threads.submit(pipe.read_text)
+        run("audit", "export", "pipe")
+
+    assert [json.loads(line)["number"] for line in told.result(10).splitlines()] == [1, 2, 3]
+    assert pipe.is_fifo()
 
 
 @pytest.mark.requirement("E27", "X10")

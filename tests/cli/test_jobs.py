@@ -66,9 +66,18 @@ def test_only_some_can_be_tried_again(stuck, lines, server: Loopback) -> None:
     (job,) = waiting(lines)
 
     (nothing,) = lines("jobs", "retry", "0" * 32)
-    (something,) = lines("jobs", "retry", job["event_id"])
+    (something,) = lines("jobs", "retry", job["event_id"], "patterns")
 
     assert (nothing["retried"], something["retried"]) == (0, 1)
+    (recorded,) = lines("audit", "tail", "--action", "retry")
+    assert recorded["detail"]["which"] == [job["event_id"], "patterns"]
+
+
+def test_a_job_that_nobody_knows_is_not_tried_again(stuck, run, lines) -> None:
+    refused = run("jobs", "retry", "patern", code=2)
+
+    assert "there is no job 'patern'; known are" in refused.stderr
+    assert lines("audit", "tail", "--action", "retry", code=1) == []
 
 
 def test_a_model_that_talks_waits_and_is_not_paid_again_until_somebody_asks(

@@ -148,10 +148,10 @@ def test_what_an_administrator_does_is_recorded_with_counts(opened: Opened) -> N
     team.workspace.export(archive)
     archive.seek(0)
     team.workspace.import_(archive)
-    team.workspace.retry_jobs()
+    team.workspace.retry_jobs()  # nothing failed, so nothing was done
     team.workspace.forget(user="bob")
 
-    assert told(team.workspace) == ["forget", "retry", "import", "export"]
+    assert told(team.workspace) == ["forget", "import", "export"]
     (came,) = entries(team.workspace, "import")
     assert (came.actor, came.detail["events"], came.detail["repeated"]) == ("administrator", 0, 6)
     (gone,) = entries(team.workspace, "forget")

@@ -57,7 +57,7 @@ def export_archive(
     memories = sorted(store.memories.find(grant), key=lambda memory: (memory.at, memory.id))
     rows = list(_vectors(store, grant, memories)) if vectors else []
     head = ({"type": FORMAT, "version": VERSION}, *_tombstones(store, grant))
-    with _written(to) as out:
+    with written(to) as out:
         for line in (*head, *_records(events, memories), *rows):
             out.write(canonical_json(line) + "\n")
     return Exported(events=len(events), memories=len(memories), vectors=len(rows))
@@ -88,19 +88,32 @@ def _vectors(store: Store, grant: Grant, memories: Sequence[Memory]) -> Iterator
 
 
 @contextmanager
-def _written(to: Path | str | TextIO) -> Iterator[TextIO]:
-    """A file that is whole or not there."""
+def written(to: Path | str | TextIO) -> Iterator[TextIO]:
+    """A file that is whole or not there; a pipe or a device, which nothing replaces, as it is."""
     if not isinstance(to, Path | str):
         yield to
         return
     path = checked_path(to)
+    try:
+        file = path.resolve()
+        with _directly(file) if file.exists() and not file.is_file() else _replaced(file) as out:
+            yield out
+    except OSError as error:
+        advice = "name a file in a folder that you may write to"
+        raise InvalidInput(f"cannot write {path}: {error.strerror}; {advice}") from error
+
+
+def _directly(path: Path) -> TextIO:
+    return path.open("w", encoding="utf-8", newline="\n")
+
+
+@contextmanager
+def _replaced(path: Path) -> Iterator[TextIO]:
     part = path.with_name(path.name + ".part")
     try:
-        with part.open("w", encoding="utf-8", newline="\n") as out:
+        with _directly(part) as out:
             yield out
         part.replace(path)
-    except OSError as error:
-        raise InvalidInput(f"cannot write {path}: {error.strerror}") from error
     finally:
         with suppress(OSError):
             part.unlink(missing_ok=True)
