@@ -129,6 +129,17 @@ def test_a_job_is_done_now_and_tells_when_it_ran(run, lines) -> None:
     run("jobs", "run", code=2)
 
 
+def test_how_far_consolidation_came_is_not_told_as_something_it_did(run, lines) -> None:
+    run("observe", "alice", "We decided to use PostgreSQL.", "--room", "design")
+
+    (first,), (again,) = (lines("jobs", "run", "consolidate") for _ in range(2))
+
+    assert first["consolidate"].keys() == {"looked_at", "put", "dropped"}
+    assert (first["consolidate"]["looked_at"] > 0, again["consolidate"]["looked_at"]) == (True, 0)
+    assert "up to" not in run("jobs").stdout
+    assert "up_to" not in run("metrics").stdout
+
+
 @pytest.mark.requirement("D25", "E24")
 def test_a_worker_learns_what_others_have_told(run, lines, shell: Path) -> None:
     (shell / "nexus.yaml").write_text("memory: {embeddings: {provider: hashing}}")

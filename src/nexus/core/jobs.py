@@ -19,6 +19,7 @@ from .ids import WorkspaceId
 from .leases import LEASE, Lease
 
 Json = Any  # what JSON can hold
+MARK = "up_to"  # beside the counts that are kept: no count, but how far a job has come
 
 
 class Priority(IntEnum):
@@ -76,6 +77,7 @@ class Step:
     counts: Mapping[str, int] = field(default_factory=dict)
     cursor: Json = None  # not None: there is more, and this is where it goes on
     again_at: datetime | None = None  # when there will be something to do, if that is known
+    mark: int | None = None  # how far it has come, for the next run to begin there
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,8 +91,14 @@ class Done:
     @property
     def counts(self) -> dict[str, int]:
         """What this run of the job did up to here."""
-        before, new = self.job.counts, self.step.counts
+        before, new = counts_in(self.job.counts), self.step.counts
         return {what: before.get(what, 0) + new.get(what, 0) for what in {**before, **new}}
+
+    @property
+    def kept(self) -> dict[str, int]:
+        """That, and how far the job has come."""
+        mark = self.step.mark
+        return self.counts if mark is None else {**self.counts, MARK: mark}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,11 +118,17 @@ class JobState:
     last_run_at: datetime | None
     last_seconds: float
     last_counts: Mapping[str, int]
+    mark: int | None = None  # how far it has come
 
     def lag(self, now: datetime) -> timedelta:
         """How long it has been due."""
         late = self.due_at is not None and self.due_at < now and not (self.running or self.dead)
         return now - self.due_at if late and self.due_at else timedelta()
+
+
+def counts_in(kept: Mapping[str, int]) -> dict[str, int]:
+    """What was counted, of what is kept."""
+    return {what: count for what, count in kept.items() if what != MARK}
 
 
 Run = Callable[[WorkspaceId, datetime, Json], Step]

@@ -36,7 +36,6 @@ MOST_COMPARED = 5_000  # of one label and name, or of one label: the newest
 LOOKED_AT = (*KINDS, MemoryKind.LINK)
 SLOT = "consolidated"
 CONSOLIDATE = "consolidate"  # the name of the job
-UP_TO = "up_to"  # in its counts: the number of the last one it looked at
 
 
 def consolidate(
@@ -45,9 +44,8 @@ def consolidate(
     """What was written since the last run: the same thing said again gets a representative."""
     start = _up_to(store, workspace) if cursor is None else int(cursor)
     end, counts = look_on(store, workspace, after=start, limit=AT_ONCE, now=now)
-    moved = end if cursor is None else end - start  # counts of a run add up: to where it came
     more = counts["looked_at"] == AT_ONCE
-    return Step(counts={**counts, UP_TO: moved}, cursor=end if more else None)
+    return Step(counts=counts, cursor=end if more else None, mark=end)
 
 
 def near_duplicates(
@@ -61,8 +59,7 @@ def near_duplicates(
 def _up_to(store: Store, workspace: WorkspaceId) -> int:
     """The number the last run came to, as the job itself says."""
     jobs = store.jobs.listed(administrator_grant(workspace))
-    counts = (job.last_counts for job in jobs if job.name == CONSOLIDATE)
-    return next((each.get(UP_TO, 0) for each in counts), 0)
+    return next((job.mark or 0 for job in jobs if job.name == CONSOLIDATE), 0)
 
 
 def look_on(

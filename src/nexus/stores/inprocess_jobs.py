@@ -12,7 +12,7 @@ from typing import Protocol
 from ..core.access import Grant
 from ..core.canonical import canonical_json, text_time, time_text
 from ..core.ids import WorkspaceId
-from ..core.jobs import Done, Job, JobState, Json, NewJob, Priority, Recurring
+from ..core.jobs import MARK, Done, Job, JobState, Json, NewJob, Priority, Recurring, counts_in
 from ..core.leases import LEASE, LOST
 from ..core.moving import MovedJob, check_administrator
 from .holding import Holding
@@ -90,7 +90,8 @@ class JobRow:
             dead=self.dead,
             last_run_at=self.last_run_at,
             last_seconds=self.seconds,
-            last_counts=dict(self.counts),
+            last_counts=counts_in(self.counts),
+            mark=self.counts.get(MARK),
         )
 
 
@@ -191,7 +192,7 @@ class InProcessJobs:
         row.cursor, row.last_run_at, row.leased_until = step.cursor, now, None
         row.attempts, row.error = 0, None
         row.seconds = job.seconds + done.seconds
-        row.counts = done.counts
+        row.counts = done.kept
 
     def fail(self, jobs: Sequence[Job], *, error: str, retry_at: datetime | None) -> int:
         with self._state.lock:

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from ...core.access import Grant
 from ...core.canonical import canonical_json, text_time, time_text
 from ...core.ids import WorkspaceId
-from ...core.jobs import Done, Job, JobState, NewJob, Priority, Recurring
+from ...core.jobs import MARK, Done, Job, JobState, NewJob, Priority, Recurring, counts_in
 from ...core.leases import LEASE, LOST
 from ...core.moving import check_administrator
 from .labels import known_workspace, locked_workspace, workspace_number
@@ -192,7 +192,7 @@ def _finished(done: Done, now: datetime) -> Row:
         *_known_by(job),
         None if step.cursor is None else canonical_json(step.cursor),
         job.seconds + done.seconds,
-        canonical_json(done.counts),
+        canonical_json(done.kept),
         time_text(now),
         None if step.again_at is None else time_text(step.again_at),
         None if job.every is None else time_text(now + job.every),
@@ -201,6 +201,7 @@ def _finished(done: Done, now: datetime) -> Row:
 
 def _state(row: Row) -> JobState:
     (name, key, every, on_news, priority, due_at, leased, attempts, error, dead, ran, *took) = row
+    kept = json.loads(took[1])
     return JobState(
         name=name,
         key=key,
@@ -214,5 +215,6 @@ def _state(row: Row) -> JobState:
         dead=bool(dead),
         last_run_at=None if ran is None else text_time(ran),
         last_seconds=took[0],
-        last_counts=json.loads(took[1]),
+        last_counts=counts_in(kept),
+        mark=kept.get(MARK),
     )

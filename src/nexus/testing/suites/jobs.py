@@ -171,6 +171,21 @@ class JobsSuite:
 
         assert state(store, "decay").last_counts == {"seen": 2}
 
+    def test_how_far_a_job_has_come_is_no_count(self, store: Store) -> None:
+        tell(store, event("1"))
+        store.jobs.plant([DAILY], now=NOON)
+        (job,) = store.jobs.claim(now=LATER, limit=9)
+        first = done(job, counts={"seen": 2}, cursor=7, mark=7)
+        store.jobs.finish([first], now=LATER)
+        (again,) = store.jobs.claim(now=LATER, limit=9)
+        last = done(again, counts={"seen": 3}, mark=12)
+
+        store.jobs.finish([last], now=LATER)
+
+        found = state(store, "decay")
+        assert last.counts == found.last_counts == {"seen": 5}
+        assert found.mark == 12
+
     def test_what_waits_for_news_is_due_only_after_some(self, store: Store) -> None:
         tell(store, event("1"))
         store.jobs.plant([HOURLY], now=NOON)
