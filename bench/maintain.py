@@ -7,7 +7,7 @@
 
 Kills of workers are a test: pytest tests/faults/test_workers.py -m slow --kills 200
 
-Results go to bench/results/maintain.json, under the name of what was measured.
+With --keep, results go to bench/results/maintain.json, under the name of what was measured.
 """
 
 from __future__ import annotations
