@@ -246,3 +246,21 @@ def test_forgetting_empties_the_cache(open_nexus: Open) -> None:
 
     assert room._parts.contexts.stats.contexts == 0
     assert "PostgreSQL" not in room.compose("Which one did we choose?").text
+
+
+def test_of_a_long_reason_the_beginning_is_kept_without_secrets(
+    open_nexus: Open, embedder: FarAway
+) -> None:
+    def refuses() -> None:
+        raise EmbedderUnavailable("AKIAIOSFODNN7EXAMPLE is refused" + " and refused" * 1_000)
+
+    embedder.trouble = refuses
+    workspace = open_nexus(":memory:", embedder=embedder).workspace("acme")
+    workspace.room("design").observe("alice", "The kettle is red.")
+    workspace.flush()
+
+    (waiting,) = workspace.jobs()
+
+    assert waiting.error is not None
+    assert waiting.error.startswith("[redacted: api key] is refused and")
+    assert len(waiting.error) == 500

@@ -21,6 +21,7 @@ from ..core.ids import WorkspaceId
 from ..core.leases import LOST, MOST_LOST
 from ..core.protocols import Embedder, Floats, Store
 from ..core.records import Draft, Memory, Stage, Task
+from ..core.retries import Waits, kept_error
 from ..core.telemetry import Telemetry
 from .learning import Learning
 from .passages import Indexing
@@ -30,8 +31,7 @@ if TYPE_CHECKING:
     from .one_pass import OnePass
     from .second_reading import Read, SecondReading
 
-FIRST_RETRY = timedelta(seconds=1)
-LAST_RETRY = timedelta(minutes=5)
+WAITS = Waits(timedelta(seconds=1), timedelta(minutes=5))
 SUSPECT = 2  # attempts; what failed so often is done alone, so that it takes nothing along
 MOST_ATTEMPTS = 8  # of what cannot be read; then somebody has to look at it
 SMALL_BATCH = 64  # for somebody who waits
@@ -263,12 +263,8 @@ class Learner:
         if not tasks:
             return
         longest = max(task.attempts for task in tasks)
-        wait = min(FIRST_RETRY * 2 ** min(longest, 20), LAST_RETRY)
         dead = most is not None and longest + 1 >= most
-        self._fail(tasks, error, None if dead else self._clock() + wait)
+        self._fail(tasks, error, None if dead else self._clock() + WAITS.after(longest))
 
     def _fail(self, tasks: Sequence[Task], error: str, again: datetime | None) -> None:
-        """Errors quote: what somebody said, or the key a provider refuses."""
-        from ..core.secrets import redacted  # noqa: PLC0415  # its patterns load with the first
-
-        self._store.queue.fail(tasks, error=redacted(error), retry_at=again)
+        self._store.queue.fail(tasks, error=kept_error(error), retry_at=again)

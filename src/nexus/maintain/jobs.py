@@ -15,6 +15,7 @@ from ..core.ids import WorkspaceId
 from ..core.jobs import Done, Job, JobState, NewJob, Recurring
 from ..core.leases import LOST, MOST_LOST
 from ..core.protocols import Store
+from ..core.retries import Waits, kept_error
 from ..core.telemetry import Telemetry
 from .schedule import Planned
 
@@ -22,11 +23,9 @@ AT_ONCE, MOST_AT_ONCE = 4, 64  # jobs that are taken together: more, while they 
 QUICK_SECONDS = 0.5  # for all of them
 PLANT_SECONDS = 60.0  # between looks for new workspaces, while there is always something to do
 TOGETHER_SECONDS = 0.05  # steps as short as this are entered together
-FIRST_RETRY = timedelta(minutes=1)
-LAST_RETRY = timedelta(hours=6)
+WAITS = Waits(timedelta(minutes=1), timedelta(hours=6))
 MOST_ATTEMPTS = 5  # then somebody has to look at it;
 MOST_OUTAGES = 20  # after about three days, if it is something else that is away
-LONGEST_ERROR = 500
 
 log = logging.getLogger(__name__)
 
@@ -152,16 +151,14 @@ class Runner:
 
     def _again(self, job: Job, most: int) -> datetime | None:
         """When to try again; None: somebody has to look at it."""
-        wait = min(FIRST_RETRY * 2 ** min(job.attempts, most), LAST_RETRY)
-        return None if job.attempts + 1 >= most else self._clock() + wait
+        gives_up = job.attempts + 1 >= most
+        return None if gives_up else self._clock() + WAITS.after(job.attempts)
 
     def _keep(self, jobs: Sequence[Job]) -> None:
         self._store.jobs.keep(list(jobs), now=self._clock())
 
     def _fail(self, job: Job, error: str, retry_at: datetime | None) -> None:
-        from ..core.secrets import redacted  # noqa: PLC0415  # its patterns load with the first
-
-        self._store.jobs.fail([job], error=redacted(error)[:LONGEST_ERROR], retry_at=retry_at)
+        self._store.jobs.fail([job], error=kept_error(error), retry_at=retry_at)
 
 
 def _never_run(when: Recurring) -> JobState:
