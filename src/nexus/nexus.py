@@ -17,6 +17,7 @@ from .core.ids import WorkspaceId
 from .core.metrics import Snapshot
 from .core.protocols import Embedder, Store
 from .core.records import Progress, Receipt
+from .core.report import Report, silent
 from .wiring import Parts, assemble
 from .workspace import Workspace
 
@@ -85,9 +86,7 @@ class Nexus:
             raise NotFound(f"no event {receipt.event_id!r} here")
         return known[receipt.event_id]
 
-    def reembed(
-        self, report: Callable[[int, int], None] | None = None, *, drop_old: bool = False
-    ) -> dict[str, int]:
+    def reembed(self, report: Report | None = None, *, drop_old: bool = False) -> dict[str, int]:
         """Change over to the configured embedder now: a vector of its kind for every memory.
 
         Vectors of the former one stay, for a process that still asks with them, until the daily
@@ -95,8 +94,8 @@ class Nexus:
         """
         from .maintain.reembed import reembed  # noqa: PLC0415  # only then
 
-        parts, silent = self._parts, report or (lambda _done, _all: None)
-        made = reembed(parts.store, parts.changeover.embedder, silent, drop=drop_old)
+        parts = self._parts
+        made = reembed(parts.store, parts.changeover.embedder, report or silent, drop=drop_old)
         profile = parts.changeover.embedder.profile
         for workspace in parts.store.workspaces():
             parts.changeover.look_again(workspace)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from .core.errors import InvalidInput
 from .core.ids import WorkspaceId
 from .core.layers import Layer
+from .core.report import Report, silent
 from .maintain.rebuild import Tools, rebuild
 from .storing import make_scratch
 from .wiring import Parts
@@ -17,17 +17,16 @@ if TYPE_CHECKING:
 
 ALL = "all"
 
-Report = Callable[[int, int], None]
-
 
 def rebuild_layers(
     parts: Parts, workspace: WorkspaceId, layer: str, *, again: bool, report: Report | None
 ) -> dict[str, dict[str, int]]:
     """Make these layers again, each after what it rests on; what each one took."""
-    silent = report or (lambda _done, _all: None)
     tools = make_tools(parts)
     made = {
-        each.value: rebuild(tools, workspace, each, now=parts.now(), again=again, report=silent)
+        each.value: rebuild(
+            tools, workspace, each, now=parts.now(), again=again, report=report or silent
+        )
         for each in chosen(layer)
     }
     parts.contexts.forget(workspace)

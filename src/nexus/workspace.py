@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -15,6 +15,7 @@ from .core.errors import InvalidInput
 from .core.ids import AgentId, UserId, WorkspaceId, is_digest, str_only
 from .core.quotas import QuotaUse
 from .core.records import LedgerReport, Receipt, Waiting
+from .core.report import Report
 from .core.scope import Scope
 from .learn.spending import Usage
 from .place import MOST_LISTED, Place
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from .transfer.archive import Exported, Imported
 
 AGENT = "assistant"
-Report = Callable[[int, int], None]
 
 
 class Workspace:

@@ -10,17 +10,19 @@ import json
 import re
 import sys
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from ..core.report import Report
 
 JOINERS = "\u200c\u200d"  # Persian needs one, emoji the other; neither hides anything
 LINES = "\n\t"
 INVISIBLE = ("Cc", "Cf", "Cs", "Zl", "Zp")
 COPIED = re.compile(r"[0-9a-f]{16,}")  # ids and hashes
-Report = Callable[[int, int], None]
 Row = Sequence[object]
 
 
@@ -115,7 +117,9 @@ def print_record(record: dict[str, Any]) -> None:
 def progress(label: str) -> Iterator[Report]:
     """A bar on a terminal; nothing where nobody looks."""
     if not sys.stderr.isatty():
-        yield lambda _done, _all: None
+        from ..core.report import silent  # noqa: PLC0415
+
+        yield silent
         return
     from rich.console import Console  # noqa: PLC0415
     from rich.progress import (  # noqa: PLC0415

@@ -23,5 +23,10 @@ class RisingClock:
             return self._last
 
 
+def day_of(at: datetime) -> datetime:
+    """The midnight a moment's day began with, in UTC."""
+    return at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+
+
 def _utc_now() -> datetime:
     return datetime.now(UTC)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime, timedelta
 from threading import Lock
 
+from .clock import day_of
 from .errors import QuotaExceeded
 from .ids import WorkspaceId
 
@@ -96,11 +97,10 @@ def exceeded(name: str, quota: Quota, now: datetime) -> QuotaExceeded:
 
 def frees_at(name: str, now: datetime) -> datetime | None:
     """When it starts anew, if it does: the same for everybody, whoever used it up."""
-    at = now.astimezone(UTC)
     if name.endswith("_per_day"):
-        return at.replace(hour=0, minute=0, second=0, microsecond=0) + DAY
+        return day_of(now) + DAY
     if name.endswith("_per_minute"):
-        return at.replace(second=0, microsecond=0) + MINUTE
+        return now.astimezone(UTC).replace(second=0, microsecond=0) + MINUTE
     return None
 
 

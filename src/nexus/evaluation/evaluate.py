@@ -13,12 +13,13 @@ from typing import Any
 
 from ..config import Settings
 from ..core.protocols import Embedder
+from ..core.report import Report, silent
 from ..nexus import Nexus
 from ..products import make_embedder
 from .dataset import first_questions
 from .read import read_benchmark
 from .report import summarize
-from .run import Report, Row, run
+from .run import Row, run
 
 Summary = dict[str, Any]
 
@@ -38,7 +39,7 @@ def evaluate(
     *,
     store: str | None = None,
     limit: int | None = None,
-    report: Report = lambda _done, _all: None,
+    report: Report = silent,
 ) -> Evaluation:
     """Measure a benchmark with the embedder, index and ranking of these settings.
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from time import perf_counter
 
 from ..core.errors import EmbedderUnavailable
 from ..core.records import Found
+from ..core.report import Report
 from ..nexus import Nexus
 from ..place import Place
 from .dataset import Conversation, Question
@@ -17,7 +18,6 @@ from .metrics import measure, ranks
 ROOM = "talk"
 ASKED_FOR = 100  # hits a question: enough that their sessions fill the first places too
 LISTED = 50  # of what was found, in a row
-Report = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from ..core.accounts import Accounts
+from ..core.clock import day_of
 from ..core.errors import BadOutput, BudgetSpent
 from ..core.ids import WorkspaceId
 from ..core.models import Completion, LanguageModel, Prompt, Schema, Tokens
@@ -79,7 +80,7 @@ class Spending:
 
     def usage(self, workspace: WorkspaceId, *, since: datetime | None = None) -> Usage:
         """What was spent from a day on (the first, if not said otherwise), and what is left."""
-        today = _midnight(self.clock())
+        today = day_of(self.clock())
         spent = tuple(self.accounts.spent(workspace, since=since))
         now = self.accounts.spent(workspace, since=today) if since and since > today else spent
         return self._usage(spent, [each for each in now if each.at >= today], today)
@@ -88,7 +89,7 @@ class Spending:
         """Raises BudgetSpent if nothing is left of today."""
         if self.budget == Budget():
             return
-        today = _midnight(self.clock())
+        today = day_of(self.clock())
         spent = self.accounts.spent(workspace, since=today)
         usage = self._usage((), [each for each in spent if each.at >= today], today)
         if usage.exhausted:
@@ -169,7 +170,3 @@ class AccountedModel:
 
     def _add(self, used: Tokens) -> None:
         self.spending.add(self.workspace, self.purpose, used, asked=self.name)
-
-
-def _midnight(at: datetime) -> datetime:
-    return at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)

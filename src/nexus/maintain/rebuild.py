@@ -24,6 +24,7 @@ from ..core.jobs import Step
 from ..core.layers import Json, Layer
 from ..core.protocols import Embedder, Store
 from ..core.records import EmbeddingProfile, Memory
+from ..core.report import Report, silent
 from ..core.scope import parse_scope
 from .reembed import vectors_of
 
@@ -35,8 +36,6 @@ STEP_SECONDS = 1.0
 AT_ONCE = 250  # memories or events compared in one transaction
 WEEK = timedelta(days=7)
 EVERYBODY = EmbeddingProfile(provider="none", model="none", dimension=1)  # nothing has a vector
-
-Report = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +79,7 @@ def rebuild(
     *,
     now: datetime,
     again: bool = False,
-    report: Report = lambda _done, _all: None,
+    report: Report = silent,
 ) -> dict[str, int]:
     """All of a layer, now: how much was looked at, and how much of it was put right."""
     counts: Counter[str] = Counter(looked=0, changed=0)

@@ -8,7 +8,7 @@ until every memory of it has a new one; the switch is one row.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from ..core.access import administrator_grant
 from ..core.derive import embedded_text
@@ -16,12 +16,11 @@ from ..core.ids import WorkspaceId
 from ..core.jobs import Json, Step
 from ..core.protocols import Embedder, Floats, Store
 from ..core.records import EmbeddingProfile, Memory
+from ..core.report import Report
 
 BATCH = 256
 STEP_SECONDS = 1.0
 OLD_AT_ONCE = 2_000  # vectors that are removed in one transaction
-
-Report = Callable[[int, int], None]
 
 
 def reembed_some(

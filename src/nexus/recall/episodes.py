@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Protocol
 
 from ..core.access import Grant
 from ..core.canonical import text_time
+from ..core.clock import day_of
 from ..core.derive import span_name
 from ..core.errors import InvalidInput, Unavailable
 from ..core.ids import WorkspaceId
@@ -142,7 +143,7 @@ def _extent(episode: Memory) -> tuple[datetime, datetime]:
     length = LENGTHS.get(episode.body["span"])
     if length is None:
         return start, end + timedelta(seconds=1)
-    midnight = start.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    midnight = day_of(start)
     first = midnight - timedelta(days=midnight.weekday() if length.days > 1 else 0)
     return first, first + length
 

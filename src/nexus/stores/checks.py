@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import fields, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from math import sqrt
 
 import numpy as np
 
+from ..core.clock import day_of
 from ..core.errors import InvalidInput
 from ..core.ids import WorkspaceId
 from ..core.protocols import Floats, Scored
@@ -47,11 +48,6 @@ def recorded(workspace: WorkspaceId, event: NewEvent, at: datetime) -> Event:
     recorded_at = event.recorded_at if isinstance(event, Event) else at
     told = {name: getattr(event, name) for name in _NEW}
     return Event(workspace=workspace, recorded_at=recorded_at, **told)
-
-
-def day_of(at: datetime) -> datetime:
-    """The midnight a moment's day began with, in UTC."""
-    return at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 def entered(spent: Spent) -> Spent:

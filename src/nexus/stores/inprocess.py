@@ -24,6 +24,7 @@ from ..core.bm25 import K1, B, best_possible, inverse_frequency
 from ..core.candidate import Candidate
 from ..core.canonical import LATEST
 from ..core.chain import GENESIS, commitment, content_of, link, new_salt, same_content
+from ..core.clock import day_of
 from ..core.codec import content_json
 from ..core.derive import (
     NAMED,
@@ -72,7 +73,7 @@ from ..core.states import State, in_state, pinned, state_of
 from ..core.text import terms
 from ..core.uses import NewUse, Use, place_digest
 from .along import Along
-from .checks import DIGITS, check_vector, day_of, entered, ranked, recorded, shares
+from .checks import DIGITS, check_vector, entered, ranked, recorded, shares
 from .holding import Holding
 from .inprocess_audit import InProcessAudit
 from .inprocess_jobs import InProcessJobs, JobRow

@@ -1,4 +1,4 @@
-"""Named queries: SQL lives in `.sql` files, under `-- name --` headings."""
+"""SQL lives in `.sql` files: named queries under `-- name --` headings, and numbered migrations."""
 
 from __future__ import annotations
 
@@ -12,3 +12,13 @@ def load_queries(package: str, name: str = "queries.sql") -> dict[str, str]:
     text = files(package).joinpath(name).read_text(encoding="utf-8")
     _, *parts = HEADING.split(text)
     return dict(zip(parts[::2], map(str.strip, parts[1::2]), strict=True))
+
+
+def load_migrations(package: str) -> dict[int, tuple[str, str]]:
+    """Version → (name, SQL), in order."""
+    folder = files(package).joinpath("migrations")
+    names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".sql"))
+    return {
+        int(name[:4]): (name[5:-4], folder.joinpath(name).read_text(encoding="utf-8"))
+        for name in names
+    }

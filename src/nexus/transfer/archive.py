@@ -23,6 +23,7 @@ from ..core.errors import Conflict, Forgotten, InvalidInput
 from ..core.ids import digest
 from ..core.protocols import Floats, Store
 from ..core.records import Draft, EmbeddingProfile, Event, EventKind, Memory, Tombstone, Trust
+from ..core.report import Report, silent
 from ..core.scope import Scope
 from .reading import FORMAT, VERSION, Record, VectorRecord, checked_path, read_records
 
@@ -127,7 +128,7 @@ def import_archive(
     now: Callable[[], datetime],
     scope: Scope | None = None,
     profile: Callable[[], EmbeddingProfile] | None = None,
-    report: Callable[[int, int], None] | None = None,
+    report: Report | None = None,
 ) -> Imported:
     """Read an archive, or seed 002's JSON list of entries. Reading it twice is reading it once.
 
@@ -139,8 +140,7 @@ def import_archive(
         raise InvalidInput(f"the scope {scope} is out of reach")
     records = list(read_records(source, grant.workspace))
     ours = profile() if profile and any(isinstance(r, VectorRecord) for r in records) else None
-    silent = report or (lambda _done, _all: None)
-    return _Import(store, grant, now, scope, ours).run(records, silent)
+    return _Import(store, grant, now, scope, ours).run(records, report or silent)
 
 
 @dataclass(slots=True)
@@ -151,7 +151,7 @@ class _Import:
     scope: Scope | None
     profile: EmbeddingProfile | None  # None: any
 
-    def run(self, records: Sequence[Record], report: Callable[[int, int], None]) -> Imported:
+    def run(self, records: Sequence[Record], report: Report) -> Imported:
         done = Imported()
         self._bury([record for record in records if isinstance(record, Tombstone)])
         told = [self._told(record) for record in records if isinstance(record, Event)]

@@ -17,8 +17,7 @@ from ..core.errors import Conflict, Corrupt, InvalidInput
 from ..core.ids import WorkspaceId
 from ..core.moving import Mover, Shelf, Tally
 from ..core.protocols import Store
-
-Report = Callable[[int, int], None]
+from ..core.report import Report
 
 FIRST_BATCH = 50  # records; how many follow depends on how long these were
 LARGEST_BATCH = 2_000

@@ -15,6 +15,7 @@ from datetime import datetime, timedelta
 
 from ...core.access import administrator_grant
 from ...core.canonical import text_time
+from ...core.clock import day_of
 from ...core.derive import embedded_text, span_name, tells_of_time
 from ...core.errors import Unavailable
 from ...core.ids import WorkspaceId
@@ -25,7 +26,7 @@ from ...core.scope import Scope
 from ..immune import NOTHING_INJECTED, Injected
 from .drafts import Teller, episode_id
 from .narrating import Narrator
-from .splitting import DAY, WEEK, Piece, day_of, pieces, week_of
+from .splitting import DAY, WEEK, Piece, pieces, week_of
 
 SPANS = ("thread", "session", "day", "week")
 EMPTY_WEEKS = 8  # after so many the next event is looked for

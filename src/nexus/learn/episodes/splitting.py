@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from ...core.clock import day_of
 from ...core.records import Event, EventKind
 
 TALK = (EventKind.MESSAGE, EventKind.NOTE, EventKind.TOOL)  # what a conversation is made of
@@ -50,11 +51,6 @@ class Piece:
 def week_of(at: datetime) -> datetime:
     """The Monday a week begins with."""
     return day_of(at) - timedelta(days=at.astimezone(UTC).weekday())
-
-
-def day_of(at: datetime) -> datetime:
-    """Midnight, UTC."""
-    return at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 def pieces(events: Sequence[Event], now: datetime) -> list[Piece]:

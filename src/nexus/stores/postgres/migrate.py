@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from importlib.resources import files
 from typing import Any
 
@@ -18,11 +19,14 @@ from psycopg import Connection, errors, sql
 from ...core.canonical import time_text
 from ...core.errors import StoreUnavailable
 from ...core.urls import masked
+from ..queries import load_migrations
 from .connections import ROLE, explained
 from .session import SQL
 
 OLDEST_SERVER = 130_000  # 13: transactions have numbers that can be asked for
 OLDEST_VECTOR = (0, 5)
+
+migrations = partial(load_migrations, __package__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +35,6 @@ class Home:
 
     schema_of_vector: str
     vector: int  # the type's number
-
-
-def migrations() -> dict[int, tuple[str, str]]:
-    """Version → (name, SQL), in order."""
-    folder = files(__package__).joinpath("migrations")
-    names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".sql"))
-    return {
-        int(name[:4]): (name[5:-4], folder.joinpath(name).read_text(encoding="utf-8"))
-        for name in names
-    }
 
 
 def bring_up_to_date(url: str) -> Home:

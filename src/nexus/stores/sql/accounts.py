@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 
 from ...core.canonical import text_time, time_text
+from ...core.clock import day_of
 from ...core.ids import WorkspaceId
 from ...core.records import Spent
-from ..checks import day_of, entered
+from ..checks import entered
 from .labels import known_workspace, workspace_number
 from .session import Connections, Session
 

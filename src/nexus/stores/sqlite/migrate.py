@@ -8,21 +8,15 @@ from __future__ import annotations
 
 import sqlite3
 from datetime import UTC, datetime
+from functools import partial
 from importlib.resources import files
 
 from ...core.canonical import time_text
 from ...core.errors import StoreUnavailable
+from ..queries import load_migrations
 from .connections import Connection, Connections
 
-
-def migrations() -> dict[int, tuple[str, str]]:
-    """Version → (name, SQL), in order."""
-    folder = files(__package__).joinpath("migrations")
-    names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".sql"))
-    return {
-        int(name[:4]): (name[5:-4], folder.joinpath(name).read_text(encoding="utf-8"))
-        for name in names
-    }
+migrations = partial(load_migrations, __package__)
 
 
 def bring_up_to_date(connections: Connections) -> list[int]:
