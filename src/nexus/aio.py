@@ -202,6 +202,7 @@ class AsyncWorkspace(_Face):
     reviews = _Entered(Workspace.reviews, AsyncReviews)
     verify = _Awaited(Workspace.verify)
     audit = _Awaited(Workspace.audit)
+    audit_after = _Awaited(Workspace.audit_after)
     verify_audit = _Awaited(Workspace.verify_audit)
     export_audit = _Awaited(Workspace.export_audit)
     rebuild = _Awaited(Workspace.rebuild)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from .core.access import Grant, Viewer, administrator_grant
-from .core.audit import ADMINISTRATOR, Recorded, TrailReport
+from .core.audit import ADMINISTRATOR, Mark, Recorded, TrailReport
 from .core.canonical import clean_list, clean_time
 from .core.errors import InvalidInput
 from .core.ids import AgentId, UserId, WorkspaceId, is_digest, str_only
@@ -200,6 +200,20 @@ class Workspace:
         if events:
             return happened(store, self.administrator, **asked)
         return store.audit.find(self.administrator, **asked)
+
+    def audit_after(
+        self, mark: Mark | None = None, *, action: str | None = None, events: bool = False
+    ) -> tuple[list[Recorded], Mark]:
+        """What was recorded since a mark, oldest first, and the next one; first only a mark.
+
+        By the order of writing, whatever time it tells of; if it is much, some of it at a time.
+        When the mark stays the same, that was all.
+        """
+        from .maintain.trail import come  # noqa: PLC0415
+
+        self._parts.audit.flush()
+        wanted = None if action is None else str_only(action, "an action")
+        return come(self._parts.store, self.administrator, mark, action=wanted, events=events)
 
     def verify_audit(self, *, anchor: str | None = None) -> TrailReport:
         """Walk the hash chain of the audit.

@@ -81,6 +81,7 @@ NOT_READS = {
     "ledger.append": "writes",
     "ledger.used": "the administrator's: numbers",
     "ledger.verify": "the administrator's: tells numbers and no content",
+    "ledger.written": "the administrator's: in the order of writing; another grant is refused",
     "queue.announce": "says that there is work, and not whose",
     "queue.listen": "hears that there is work, and not whose",
     "queue.renew": "writes, for the worker",

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
+from threading import Timer
 
 import pytest
 from tests.cli.conftest import Run
@@ -44,6 +47,24 @@ def test_the_tail_is_narrowed(run: Run, lines, asked) -> None:
     assert lines("audit", "tail", "--since", "2999-01-01", code=1) == []
     assert lines("audit", "tail", "--workspace", "globex", code=1) == []
     run("audit", "tail", "--since", "yesterday-ish", code=2)
+
+
+@pytest.mark.slow
+def test_the_tail_goes_on_after_what_tells_of_a_time_to_come(run: Run, asked) -> None:
+    words = [sys.executable, "-m", "nexus", "audit", "tail", "--follow", "--json"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as following:
+        assert following.stdout
+        patience = Timer(20, following.kill)
+        patience.start()
+        shown = [json.loads(following.stdout.readline()) for _ in range(3)]
+        for words in (["Tea is at four.", "--at", "2999-01-01T16:00Z"], ["Fine."]):
+            run("observe", "bob", *words, "--room", "design")
+            shown.append(json.loads(following.stdout.readline()))
+        patience.cancel()
+        following.terminate()
+
+    assert [each["at"][:4] == "2999" for each in shown] == [False] * 3 + [True, False]
+    assert [each["actor"] for each in shown[3:]] == ["bob", "bob"]
 
 
 @pytest.mark.requirement("E27")

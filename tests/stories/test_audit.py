@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
+from datetime import timedelta
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -231,6 +232,25 @@ def test_what_was_told_stands_between_what_was_done(opened: Opened, clock: Clock
     assert [each.action for each in found] == ["message", "export", "settings", "message"]
     assert found[-1].entry is not None
     assert found[-1].entry.detail == {"event": first.event_id}  # and no words
+
+
+@pytest.mark.requirement("E27")
+def test_what_comes_is_followed_whatever_time_it_tells_of(opened: Opened, clock: Clock) -> None:
+    team = opened("writes")
+    team.tell_the_week()
+    nothing, mark = team.workspace.audit_after(events=True)
+    ahead = team.room.observe("alice", "Tea is at four.", at=clock.now + timedelta(days=900))
+    coming, mark = team.workspace.audit_after(mark, events=True)
+    before = team.room.observe("bob", "It was at three.", at=clock.now - timedelta(days=900))
+    team.workspace.export(StringIO())
+    further, mark = team.workspace.audit_after(mark, events=True)
+
+    assert nothing == []
+    assert [each.entry.detail for each in coming if each.entry] == [{"event": ahead.event_id}]
+    assert [each.action for each in further] == ["message", "settings", "export"]
+    assert further[0].entry is not None
+    assert further[0].entry.detail == {"event": before.event_id}
+    assert team.workspace.audit_after(mark, events=True) == ([], mark)
 
 
 @pytest.mark.requirement("E27")

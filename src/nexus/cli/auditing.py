@@ -16,7 +16,7 @@ from .options import HERE, Door, json_option, workspace_options
 from .output import for_person, message, one_line, print_json, print_record, print_table
 
 if TYPE_CHECKING:
-    from ..core.audit import Recorded
+    from ..core.audit import Mark, Recorded
     from ..workspace import Workspace
 
 COLUMNS = ("at", "action", "by", "where", "what")
@@ -62,30 +62,28 @@ def tail(door: Door, follow: bool, entries: bool, as_json: bool, **asked: Any) -
     asked["events"] = not entries
     with door.open() as nexus:
         workspace = nexus.workspace(door.workspace or HERE)
+        _, mark = workspace.audit_after(events=True)
         shown = workspace.audit(**asked)[::-1]
         _show(shown, as_json=as_json)
         if follow:
-            for more in _coming(workspace, asked, shown):
-                _show(more, as_json=as_json)
+            seen = {_name(each) for each in shown}  # also what came after the mark
+            wanted = {name: asked[name] for name in ("action", "events")}
+            for more in _coming(workspace, mark, **wanted):
+                _show([each for each in more if _name(each) not in seen], as_json=as_json)
     if not shown and not follow:
         message("nothing was recorded")
         sys.exit(FOUND_NOTHING)
 
 
-def _coming(
-    workspace: Workspace, asked: dict[str, Any], shown: list[Recorded]
-) -> Iterator[list[Recorded]]:
+def _coming(workspace: Workspace, mark: Mark, **wanted: Any) -> Iterator[list[Recorded]]:
     """What is new, look by look."""
-    seen = {_name(each) for each in shown}
-    since = max((each.at for each in shown), default=asked["since"])
     while True:
-        time.sleep(EVERY_SECONDS)
-        found = workspace.audit(**{**asked, "since": since, "limit": MOST})[::-1]
-        new = [each for each in found if _name(each) not in seen]
-        if new:
-            seen = {_name(each) for each in found}
-            since = max(each.at for each in found)
-            yield new
+        found, now = workspace.audit_after(mark, **wanted)
+        if found:
+            yield found
+        if now == mark:
+            time.sleep(EVERY_SECONDS)
+        mark = now
 
 
 def _name(each: Recorded) -> tuple[int, object]:

@@ -76,6 +76,14 @@ class Recorded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """Where a trail and its ledger ended at a moment: what has a larger number came later."""
+
+    entry: int
+    event: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TrailReport:
     """What a walk along the trail found."""
 

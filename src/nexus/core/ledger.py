@@ -50,6 +50,15 @@ class Ledger(Protocol):
         """Newest first, by event time and then id; `until` is not included."""
         ...
 
+    def written(
+        self, grant: Grant, *, after: int | None = None, limit: int
+    ) -> tuple[list[Event], int]:
+        """What came after this number of the chain, as it was written, and the number of the last.
+
+        Without a number: nothing, and where the chain ends now. It is for the administrator.
+        """
+        ...
+
     def keys(self, grant: Grant, ids: Sequence[str]) -> dict[str, str]:
         """The callers' keys of those that may be seen, by event id."""
         ...

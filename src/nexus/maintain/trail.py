@@ -8,11 +8,12 @@ from dataclasses import asdict
 from datetime import datetime, timedelta
 
 from ..core.access import Grant
-from ..core.audit import Entry, Recorded
+from ..core.audit import Entry, Mark, Recorded
+from ..core.filters import Condition, Op
 from ..core.ids import WorkspaceId
 from ..core.jobs import Step
 from ..core.protocols import Store
-from ..core.records import Event, Json
+from ..core.records import Event, EventKind, Json
 
 AHEAD = 14  # days that there is room for, so that midnight stops nobody
 BATCH = 1_000
@@ -29,11 +30,39 @@ def happened(
 ) -> list[Recorded]:
     """Entries and events, newest first. An event is told by who, where and its id: no words."""
     found = store.audit.find(grant, action=action, since=since, until=until, limit=limit)
-    if grant.everything:
-        events = store.ledger.find(grant, since=since, until=until, limit=limit)
-        told = map(told_by, events)
-        found += [each for each in told if action in (None, each.action)]
-    return sorted(found, key=lambda each: (each.at, each.number), reverse=True)[:limit]
+    if grant.everything and _may_be_told(action):
+        kind = None if action is None else Condition("kind", Op.EQ, action)
+        events = store.ledger.find(grant, where=kind, since=since, until=until, limit=limit)
+        found += map(told_by, events)
+    return sorted(found, key=_moment, reverse=True)[:limit]
+
+
+def come(
+    store: Store, grant: Grant, after: Mark | None, *, action: str | None = None, events: bool
+) -> tuple[list[Recorded], Mark]:
+    """What was written since a mark, oldest first, and the next mark: by number, not by time.
+
+    What somebody tells may be of any time, also of one to come. Without a mark it is nothing, and
+    the mark of now.
+    """
+    if after is None:
+        newest = store.audit.find(grant, limit=1)
+        end = store.ledger.written(grant, limit=0)[1] if events else 0
+        return [], Mark(entry=newest[0].number if newest else 0, event=end)
+    found = store.audit.find(grant, after=after.entry, action=action, limit=BATCH)
+    told, end = store.ledger.written(grant, after=after.event, limit=BATCH) if events else ([], 0)
+    mark = Mark(entry=found[-1].number if found else after.entry, event=end)
+    found += [each for each in map(told_by, told) if action in (None, each.action)]
+    return sorted(found, key=_moment), mark
+
+
+def _moment(each: Recorded) -> tuple[datetime, int]:
+    return each.at, each.number
+
+
+def _may_be_told(action: str | None) -> bool:
+    """Whether it is what somebody does who tells something."""
+    return action is None or action in frozenset(EventKind)
 
 
 def told_by(event: Event) -> Recorded:

@@ -363,6 +363,15 @@ class InProcessLedger(_Part):
         return newest_first(found)[:limit]
 
     @_locked
+    def written(
+        self, grant: Grant, *, after: int | None = None, limit: int
+    ) -> tuple[list[Event], int]:
+        entries = self._state.of(check_administrator(grant)).entries
+        start = len(entries) if after is None else after
+        some = entries[start : start + limit]
+        return [entry.event for entry in some if entry.event], start + len(some)
+
+    @_locked
     def keys(self, grant: Grant, ids: Sequence[str]) -> dict[str, str]:
         wanted = set(ids)
         return {e.id: e.key for e in self._state.visible_events(grant) if e.id in wanted}

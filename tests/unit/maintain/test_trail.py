@@ -8,6 +8,7 @@ import pytest
 from tests.conftest import Clock, Open
 
 from nexus.core.audit import Entry
+from nexus.core.records import EventKind
 from nexus.maintain.trail import happened, keep_days
 from nexus.stores.inprocess import InProcessStore
 from nexus.testing.samples import ACME, ADMIN, ALICE, NOON, event, keep, tell
@@ -43,6 +44,18 @@ def test_what_a_job_archives_is_recorded_with_its_threshold(open_nexus: Open, cl
     assert (entry.actor, entry.detail["archive_below"]) == ("worker", 0.3)
     workspace.run_job("audit_partitions")
     assert workspace.verify_audit().sound
+
+
+def test_what_is_asked_for_is_found_however_much_else_was_told_since() -> None:
+    store = InProcessStore()
+    calls = event("call", kind=EventKind.TOOL, role="tool", at=NOON)
+    tell(store, calls, *(event(str(n), at=NOON + n * DAY) for n in range(1, 9)))
+    store.audit.append(ACME, [done("share", 1)])
+
+    (call,) = happened(store, ADMIN, action=EventKind.TOOL.value, limit=3)
+    (share,) = happened(store, ADMIN, action="share", limit=3)
+
+    assert (call.at, share.action) == (NOON, "share")
 
 
 def test_events_stand_between_entries_without_their_words() -> None:

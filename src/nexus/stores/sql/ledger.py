@@ -16,12 +16,13 @@ from ...core.codec import event_from_json
 from ...core.errors import Conflict, Forgotten
 from ...core.filters import Filter, matches
 from ...core.ids import WorkspaceId
+from ...core.moving import check_administrator
 from ...core.quotas import Quota, Used, check_kept
 from ...core.records import Event, LedgerReport, NewEvent, Progress, Receipt, Stage
 from ...core.scope import Scope
 from ...core.telemetry import step
 from .decoded import read_event
-from .labels import chain_end, known_workspace, label_number, newest_first, readable
+from .labels import NOTHING, chain_end, known_workspace, label_number, newest_first, readable
 from .outgoing import going_out
 from .session import Connections, Row, Session
 
@@ -92,6 +93,21 @@ class SqlLedger:
             contents = (content for (content,) in session.run("events_by_time", bound))
             events = going_out(grant, _events(contents, grant.workspace))
             return list(islice((event for event in events if matches(where, event)), limit))
+
+    def written(
+        self, grant: Grant, *, after: int | None = None, limit: int
+    ) -> tuple[list[Event], int]:
+        workspace = check_administrator(grant)
+        with self._connections.reading() as session:
+            row = session.run("workspace", {"name": workspace.value}).fetchone()
+            number, length = row[:2] if row else (NOTHING.workspace, 0)
+            if after is None:
+                return [], length
+            bound = {"workspace": number, "first": after, "limit": limit}
+            rows = session.run("standing_events", bound).fetchall()
+        there = [row for row in rows if row[0] <= length]
+        contents = (row[2] for row in there if row[2] is not None)
+        return _read(grant, contents), there[-1][0] if there else after
 
     def keys(self, grant: Grant, ids: Sequence[str]) -> dict[str, str]:
         with self._connections.reading() as session:

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from ...core.errors import Conflict, Forgotten
+from ...core.errors import Conflict, Forgotten, InvalidInput
 from ...core.filters import parse_filter
 from ...core.protocols import Store
 from ...core.records import Attachment, Event, EventKind, Progress, Stage, Trust
-from ..samples import ACME, ADMIN, LATER, NOON, OTHER, PROJECT, event, tell
+from ..samples import ACME, ADMIN, ALICE, LATER, NOON, OTHER, PROJECT, event, tell
 
 HOUR = timedelta(hours=1)
 
@@ -52,6 +52,23 @@ class LedgerSuite:
         (kept,) = store.ledger.find(ADMIN)
         assert (kept.at, kept.recorded_at) == (NOON, NOON)
         assert store.queue.pending(ADMIN) == 1
+
+    def test_what_was_written_after_a_number_comes_in_the_order_of_writing(
+        self, store: Store
+    ) -> None:
+        assert store.ledger.written(ADMIN, limit=9) == ([], 0)
+        tell(store, event("1"))
+        _, end = store.ledger.written(ADMIN, limit=9)
+        tell(store, event("2", at=LATER + timedelta(days=9)), event("3", at=NOON))
+        tell(store, event("4", at=LATER))
+
+        some, middle = store.ledger.written(ADMIN, after=end, limit=2)
+        rest, last = store.ledger.written(ADMIN, after=middle, limit=2)
+
+        assert [each.key for each in (*some, *rest)] == ["2", "3", "4"]
+        assert store.ledger.written(ADMIN, after=last, limit=9) == ([], last)
+        with pytest.raises(InvalidInput, match="administrator"):
+            store.ledger.written(ALICE.grant(), after=0, limit=9)
 
     def test_the_same_key_twice_in_one_batch_is_one_event(self, store: Store) -> None:
         receipts = store.ledger.append(ACME, [event("1"), event("1")], recorded_at=NOON)
