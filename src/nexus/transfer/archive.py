@@ -96,8 +96,8 @@ def written(to: Path | str | TextIO) -> Iterator[TextIO]:
         return
     path = checked_path(to)
     try:
-        file = path.resolve()
-        with _directly(file) if file.exists() and not file.is_file() else _replaced(file) as out:
+        passes_on = path.exists() and not path.is_file()
+        with _directly(path) if passes_on else _replaced(path.resolve()) as out:
             yield out
     except OSError as error:
         advice = "name a file in a folder that you may write to"
