@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 MOST_PROCESSES = 256
 AGAIN_SECONDS = 1.0  # before a process that ended is started again
+LINE_ANEW = "\r\033[K"  # what stands on this line of the terminal goes
 
 
 @click.command()
@@ -50,14 +51,23 @@ def worker(door: Door, processes: int, once: bool, jobs: str | None, as_json: bo
         nexus worker --once --jobs patterns,episodes
     """
     names = None if jobs is None else [name.strip() for name in jobs.split(",")]
-    tell = print_json if as_json else print_record
     if processes == 1:
-        tell(_work(door, names, once=once, as_json=as_json))
+        _tell_all(_work(door, names, once=once, as_json=as_json), as_json)
         return
     _check(door, names)
     crew = Crew(processes, _own_command(door, jobs, once), once=once, as_json=as_json)
-    tell(crew.run())
+    _tell_all(crew.run(), as_json)
     sys.exit(crew.code)
+
+
+def _tell_all(done: dict[str, Any], as_json: bool) -> None:
+    """In the place of the line that told how it goes."""
+    if as_json:
+        print_json(done)
+        return
+    if for_person():
+        click.echo(LINE_ANEW, err=True, nl=False)
+    print_record(done)
 
 
 def _check(door: Door, names: Sequence[str] | None) -> None:
@@ -94,7 +104,7 @@ def _show(told: str, as_json: bool) -> None:
     if as_json:
         click.echo(told)
     elif for_person():
-        click.echo(f"\r\033[K{one_line(told, 100)}", err=True, nl=False)
+        click.echo(LINE_ANEW + one_line(told, 100), err=True, nl=False)
     else:
         message(told)
 
