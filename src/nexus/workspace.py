@@ -250,11 +250,12 @@ class Workspace:
         Also what failed too often to be tried by itself.
         """
         store, now = self._parts.store, self._parts.now()
-        self._check_jobs(each for each in which or () if not is_digest(each))
-        events = store.queue.retry(self.id, which, now=now)
-        retried = events + store.jobs.retry(self.id, which, now=now)
+        named = None if which is None else clean_list(which, "which")
+        self._check_jobs(each for each in named or () if not is_digest(str_only(each, "a name")))
+        events = store.queue.retry(self.id, named, now=now)
+        retried = events + store.jobs.retry(self.id, named, now=now)
         if retried:
-            self._parts.audit.wrote(self.id, "retry", which=list(which or ()), retried=retried)
+            self._parts.audit.wrote(self.id, "retry", which=named or [], retried=retried)
         return retried
 
     def _check_jobs(self, names: Iterable[str]) -> None:

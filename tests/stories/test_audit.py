@@ -15,7 +15,7 @@ import pytest
 from tests.conftest import Clock, Open
 from tests.stories.conftest import Team, make_team
 
-from nexus import Nexus, Workspace
+from nexus import InvalidInput, Nexus, Workspace
 from nexus.auditing import MOST_WAITING
 from nexus.config import AuditSettings, Settings
 from nexus.core.audit import Entry
@@ -157,6 +157,12 @@ def test_what_an_administrator_does_is_recorded_with_counts(opened: Opened) -> N
     assert (came.actor, came.detail["events"], came.detail["repeated"]) == ("administrator", 0, 6)
     (gone,) = entries(team.workspace, "forget")
     assert (gone.detail["what"], gone.detail["events"]) == ("user", 3)
+
+
+@pytest.mark.parametrize("which", ["patterns", [7], ["paterns"]])
+def test_what_is_no_list_of_events_and_jobs_is_not_tried_again(opened: Opened, which: Any) -> None:
+    with pytest.raises(InvalidInput):
+        opened("writes").workspace.retry_jobs(which)
 
 
 @pytest.mark.requirement("E27", "X6")
