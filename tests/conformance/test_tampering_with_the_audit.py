@@ -113,6 +113,7 @@ MUTATIONS: dict[str, Tamper] = {
         "DELETE FROM audit WHERE workspace = 1 AND number > 6",
         "UPDATE workspaces SET audited = 6 WHERE workspace = 1",
     ),
+    "the length alone": sql("UPDATE workspaces SET audited = 9 WHERE workspace = 1"),
     "segment drop: the oldest days": drop("< '2026-01-03'"),
     "segment drop: a day in the middle": drop("= '2026-01-02'"),
     "segment drop: all days": drop("> ''"),

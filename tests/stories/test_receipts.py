@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,9 +12,13 @@ from tests.conftest import Clock, Open
 from tests.stories.conftest import Team, keys, make_team
 
 from nexus import EmbedderUnavailable, Nexus, NotFound, Stage
+from nexus.core.heartbeat import Heartbeat
+from nexus.core.leases import LEASE
 from nexus.core.protocols import Floats
 from nexus.core.records import EmbeddingProfile
 from nexus.embedders.hashing import HashingEmbedder
+from nexus.learn import learner as module
+from nexus.learn.learner import FIRST_RETRY, LAST_RETRY, MOST_ATTEMPTS
 
 
 class FarAway:
@@ -23,6 +29,7 @@ class FarAway:
     def __init__(self, *, model: str = "far-1") -> None:
         self.down = False
         self.asked = 0
+        self.meanwhile: Callable[[], object] = lambda: None
         self._near = HashingEmbedder(32)
         self.profile = EmbeddingProfile(provider="far", model=model, dimension=32)
 
@@ -30,6 +37,7 @@ class FarAway:
         self.asked += 1
         if self.down:
             raise EmbedderUnavailable("the line is cut")
+        self.meanwhile()
         return np.asarray(self._near.embed(texts))
 
 
@@ -117,6 +125,97 @@ def test_what_failed_is_tried_again_later_and_not_at_once(
     assert team.workspace.stats()["vectors"] == 0
     assert learner.run_once() == 1
     assert team.workspace.stats()["vectors"] > 0
+
+
+@pytest.mark.requirement("X3")
+def test_each_try_waits_twice_as_long_as_the_one_before_up_to_a_point(
+    nexus: Nexus, team: Team, embedder: FarAway, clock: Clock
+) -> None:
+    embedder.down = True
+    team.room.observe("alice", "We chose PostgreSQL.", key="k")
+    waits = []
+    for _ in range(12):
+        nexus._parts.learner.run_once()
+        (waiting,) = nexus._parts.store.queue.waiting(team.workspace.administrator, limit=9)
+        waits.append((waiting.due_at - clock.now).total_seconds())
+        clock.now = waiting.due_at
+
+    first, last = FIRST_RETRY.total_seconds(), LAST_RETRY.total_seconds()
+    assert waits[:4] == pytest.approx([first, 2 * first, 4 * first, 8 * first], rel=1e-3)
+    assert waits[-2:] == pytest.approx([last, last], rel=1e-3)  # it is waited for
+
+
+@pytest.mark.requirement("X3", "D25")
+def test_what_cannot_be_learned_is_given_up_and_waits_for_somebody(
+    nexus: Nexus, team: Team, embedder: FarAway, clock: Clock
+) -> None:
+    """Poison is tried a few times, and then not before somebody says so."""
+
+    def fail() -> None:
+        raise ValueError("poison")
+
+    embedder.meanwhile = fail
+    receipt = team.room.observe("alice", "We chose PostgreSQL.", key="k")
+    for _ in range(MOST_ATTEMPTS):
+        assert nexus._parts.learner.run_once() == 1
+        clock.advance(hours=1)
+
+    assert nexus._parts.learner.run_once() == 0
+    (waiting,) = nexus._parts.store.queue.waiting(team.workspace.administrator, limit=9)
+    assert (waiting.dead, waiting.attempts) == (True, MOST_ATTEMPTS)
+    assert "poison" in (waiting.error or "")
+    embedder.meanwhile = lambda: None
+    team.workspace.retry_jobs()
+    assert nexus._parts.learner.run_once() == 1
+    assert nexus.progress(receipt).stage is Stage.DERIVED
+
+
+@pytest.mark.requirement("X3")
+def test_who_thinks_longer_than_the_lease_leaves_the_work_to_another(
+    nexus: Nexus, team: Team, embedder: FarAway, clock: Clock
+) -> None:
+    queue, taken = nexus._parts.store.queue, []
+
+    def somebody_else_takes_it() -> None:
+        taken.extend(queue.claim(None, now=clock.advance(seconds=LEASE.seconds + 1), limit=9))
+
+    embedder.meanwhile = somebody_else_takes_it
+    team.room.observe("alice", "We chose PostgreSQL.", key="k")
+    assert nexus._parts.learner.run_once() == 1
+
+    assert team.workspace.stats()["vectors"] == 0
+    assert queue.renew(taken, now=clock.now) == taken != []
+
+
+@pytest.mark.requirement("X3")
+def test_a_lease_is_renewed_while_somebody_far_away_thinks(
+    nexus: Nexus,
+    team: Team,
+    embedder: FarAway,
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "HEARTBEAT", Heartbeat(seconds=0.01))
+    queue, renewed, started = nexus._parts.store.queue, threading.Event(), clock.now
+    renew = queue.renew
+
+    def renewing(*given: Any, **told: Any) -> Any:
+        held = renew(*given, **told)
+        renewed.set()
+        return held
+
+    def think() -> None:
+        clock.now += LEASE / 2
+        renewed.clear()
+        assert renewed.wait(10)
+        assert queue.claim(None, now=started + LEASE, limit=9) == []
+
+    monkeypatch.setattr(queue, "renew", renewing)
+    embedder.meanwhile = think
+    receipt = team.room.observe("alice", "We chose PostgreSQL.", key="k")
+    assert nexus._parts.learner.run_once() == 1
+
+    assert nexus.progress(receipt).stage is Stage.DERIVED
 
 
 @pytest.mark.requirement("X3")

@@ -65,6 +65,21 @@ def test_every_recall_and_every_context_counts_once(nexus: Nexus, clock: Clock) 
     assert told.parts["frequency"] > 0
 
 
+@pytest.mark.requirement("E23")
+def test_a_thread_is_a_conversation_of_its_own(nexus: Nexus, clock: Clock) -> None:
+    room = nexus.workspace("acme").room("design", participants=["alice"])
+    room.remember("lunch first, then the staging server", scope="workspace")
+    id = passage(room)
+    asked = [{"role": "user", "content": "What about the staging server?"}]
+    for thread in ("one", "two", "three"):
+        room.before(asked, thread=thread)
+    clock.now += timedelta(days=3)
+    room.before(asked, thread="three")
+
+    told = room.strength(id)
+    assert (told.uses, told.conversations) == (4, 3)
+
+
 @pytest.mark.requirement("E23", "X2")
 def test_a_use_in_a_dm_is_nobody_elses_business(nexus: Nexus) -> None:
     acme = nexus.workspace("acme")

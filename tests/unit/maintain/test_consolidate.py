@@ -141,13 +141,23 @@ def test_what_only_the_words_say_is_not_lost(store: InProcessStore, text: str) -
     assert groups(store) == set()
 
 
+@pytest.mark.parametrize("text", IN_THE_TEXT)
+def test_no_vector_joins_what_the_words_tell_apart(store: InProcessStore, text: str) -> None:
+    facts = [keep(store, "1", "Sarah likes tea."), keep(store, "22", text)]
+
+    assert same_in(facts, {fact.id: np.array([1.0, 0.0]) for fact in facts}) == []
+
+
 @pytest.mark.requirement("X1")
 def test_places_are_told_apart(store: InProcessStore) -> None:
-    keep(store, "1", "Sarah likes tea.")
-    keep(store, "22", "Sarah likes tea!", scope=DM)
+    facts = [
+        keep(store, "1", "Sarah likes tea."),
+        keep(store, "22", "Sarah likes tea!", scope=DM),
+    ]
     everything(store)
 
     assert groups(store) == set()
+    assert same_in(facts, {}) == []
 
 
 @pytest.mark.parametrize(
@@ -183,6 +193,43 @@ def test_a_decision_in_other_words_is_the_same_if_its_vector_says_so(store: InPr
     assert same_in([one, two], {}) == []
     far = {one.id: np.array([1, 0]), two.id: np.array([0, 1])}
     assert same_in([one, two], far) == []
+
+
+PROMISE = {"kind": "action_item", "owner": "sarah", "due": "2026-01-09"}
+
+
+@pytest.mark.parametrize("other", [{"owner": "bob"}, {"owner": "sarah and bob"}, {"due": None}])
+def test_a_promise_is_the_same_if_it_is_somebodys_for_the_same_day(
+    store: InProcessStore, other: dict[str, Any]
+) -> None:
+    text = "Send the report to the bank."
+    one = decide(store, "1", text, **PROMISE)
+    two = decide(store, "22", text, **PROMISE)
+    decide(store, "333", text, **{**PROMISE, **other})
+    everything(store)
+
+    assert groups(store) == {frozenset({one.id, two.id})}
+
+
+def test_what_is_held_back_or_exact_stands_for_itself(store: InProcessStore) -> None:
+    exact = Fact(subject="Sarah", predicate="LIKES", value="tea", exact=True)
+    for key in ("1", "22"):
+        source = told(store, key, "Sarah likes tea.")
+        for slot, fact, metadata in [("held", FACT, {"held_back": "why"}), ("exact", exact, {})]:
+            draft = Draft(
+                scope=ROOM,
+                kind=MemoryKind.FACT,
+                text="Sarah likes tea.",
+                sources=(source,),
+                slot=slot,
+                learned=True,
+                body=asdict(fact),
+                metadata=metadata,
+            )
+            store.memories.put(ACME, [draft])
+    everything(store)
+
+    assert groups(store) == set()
 
 
 TEXTS = ("Sarah likes tea.", "Sarah really likes tea.", "Sarah likes tea, Bob.", "Sarah likes cake")

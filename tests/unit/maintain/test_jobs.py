@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from nexus.core.errors import InvalidInput, ModelUnavailable, Unavailable
+from nexus.core.errors import InvalidInput, LeaseLost, ModelUnavailable, Unavailable
 from nexus.core.heartbeat import Heartbeat
 from nexus.core.ids import WorkspaceId
-from nexus.core.jobs import Json, NewJob, Recurring, Step
+from nexus.core.jobs import Done, Json, NewJob, Recurring, Step
 from nexus.core.leases import LEASE, MOST_LOST
-from nexus.maintain.jobs import MOST_ATTEMPTS, MOST_OUTAGES, Runner
+from nexus.core.protocols import Store
+from nexus.maintain import jobs as module
+from nexus.maintain.jobs import FIRST_RETRY, LAST_RETRY, MOST_ATTEMPTS, MOST_OUTAGES, Runner
 from nexus.maintain.schedule import Planned
 from nexus.stores.inprocess import InProcessStore
-from nexus.testing.samples import ACME, ADMIN, NOON, OTHER, event, tell
+from nexus.stores.sqlite.store import SqliteStore
+from nexus.testing.samples import ACME, ADMIN, NOON, OTHER, draft, event, tell
 
 DAY = timedelta(days=1)
 
@@ -30,6 +35,8 @@ class Doing:
         self.errors: dict[WorkspaceId, Exception] = {}
         self.did: list[tuple[WorkspaceId, Json]] = []
         self.steps = [Step(counts={"done": 1})]
+        self.meanwhile: Callable[[], object] = lambda: None
+        self.renewed = False
         when = Recurring(name="tidy", every=DAY, on_news=False)
         planned = {"tidy": Planned(when=when, run=self.run)}
         self.runner = Runner(self.store, planned, lambda: self.now)
@@ -41,6 +48,7 @@ class Doing:
         assert now == self.now
         if error := self.errors.get(workspace):
             raise error
+        self.meanwhile()
         self.did.append((workspace, cursor))
         return self.steps[0] if len(self.steps) == 1 else self.steps.pop(0)
 
@@ -95,6 +103,23 @@ def test_what_is_only_away_is_waited_for_longer(doing: Doing) -> None:
         doing.runner.run_due()
 
     assert (doing.state().attempts, doing.state().dead) == (MOST_OUTAGES - 1, False)
+    doing.now += DAY
+    doing.runner.run_due()
+    assert doing.state().dead
+
+
+@pytest.mark.requirement("E32")
+def test_each_try_waits_twice_as_long_as_the_one_before_up_to_a_point(doing: Doing) -> None:
+    doing.errors[ACME] = ModelUnavailable("away")
+    doing.now += DAY
+    waits = []
+    for _ in range(MOST_OUTAGES - 1):
+        doing.runner.run_due()
+        waits.append(doing.state().due_at - doing.now)
+        doing.now = doing.state().due_at
+
+    assert waits[:4] == [FIRST_RETRY, 2 * FIRST_RETRY, 4 * FIRST_RETRY, 8 * FIRST_RETRY]
+    assert waits[-2:] == [LAST_RETRY, LAST_RETRY]
 
 
 @pytest.mark.requirement("E32")
@@ -141,3 +166,93 @@ def test_what_takes_long_is_held_as_long_as_it_takes() -> None:
         assert all(beats.acquire(timeout=10) for _ in range(3))
 
     assert heart._held == {}
+
+
+@pytest.fixture(params=["inprocess", "sqlite"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    store = InProcessStore() if request.param == "inprocess" else SqliteStore(tmp_path / "m.db")
+    yield store
+    store.close()
+
+
+@pytest.mark.requirement("E32")
+def test_who_lost_a_job_writes_nothing_any_more(store: Store) -> None:
+    (id,) = tell(store, event("1"))
+    store.jobs.schedule(ACME, [NewJob(name="tidy", due_at=NOON)])
+    (late,) = store.jobs.claim(now=NOON, limit=9)
+    (ours,) = store.jobs.claim(now=NOON + LEASE, limit=9)
+
+    with store.holding([late.lease]):
+        for write in (
+            lambda: store.memories.put(ACME, [draft(id)]),
+            lambda: store.ledger.append(OTHER, [event("late")], recorded_at=NOON),
+        ):
+            with pytest.raises(LeaseLost):
+                write()
+
+    assert store.memories.find(ADMIN) == []
+    with store.holding([ours.lease]):
+        store.memories.put(ACME, [draft(id)])
+
+
+@pytest.mark.requirement("E32")
+@pytest.mark.parametrize("inner", [False, True])
+def test_whoever_holds_something_inside_something_depends_on_both(
+    store: Store, inner: bool
+) -> None:
+    (id,) = tell(store, event("1"))
+    store.jobs.schedule(ACME, [NewJob(name=name, due_at=NOON) for name in ("lost", "ours")])
+    jobs = {job.name: job.lease for job in store.jobs.claim(now=NOON, limit=9)}
+    store.jobs.claim(now=NOON + LEASE, limit=9, names=["lost"])
+    outer, within = (jobs["ours"], jobs["lost"]) if inner else (jobs["lost"], jobs["ours"])
+
+    with store.holding([outer]), store.holding([within]), pytest.raises(LeaseLost):
+        store.memories.put(ACME, [draft(id)])
+
+
+@pytest.mark.requirement("E32")
+def test_a_step_that_took_longer_than_its_lease_writes_nothing(doing: Doing) -> None:
+    (id,) = tell(doing.store, event("2"))
+    doing.store.jobs.schedule(ACME, [NewJob(name="tidy", due_at=doing.now)])
+
+    def somebody_else_takes_it() -> None:
+        (taken,) = doing.store.jobs.claim(now=doing.now + LEASE, limit=9)
+        doing.store.jobs.finish([Done(job=taken, step=Step(counts={"theirs": 1}))], now=doing.now)
+        doing.store.memories.put(ACME, [draft(id)])
+
+    doing.meanwhile = somebody_else_takes_it
+    assert doing.runner.run_due() == 1
+
+    assert doing.store.memories.find(ADMIN) == []
+    assert (doing.state().last_counts, doing.state().error) == ({"theirs": 1}, None)
+
+
+@pytest.mark.requirement("E32")
+@pytest.mark.parametrize("asked_for", [False, True])
+def test_a_job_is_held_for_as_long_as_its_step_takes(
+    doing: Doing, monkeypatch: pytest.MonkeyPatch, asked_for: bool
+) -> None:
+    monkeypatch.setattr(module, "HEARTBEAT", Heartbeat(seconds=0.01))
+    jobs, renewed = doing.store.jobs, threading.Event()
+    keep = jobs.keep
+
+    def kept(*given: Any, **told: Any) -> Any:
+        found = keep(*given, **told)
+        renewed.set()
+        return found
+
+    def think() -> None:
+        renewed.clear()
+        doing.now += LEASE / 2
+        doing.renewed = renewed.wait(10) and jobs.claim(now=started + LEASE, limit=9) == []
+
+    monkeypatch.setattr(jobs, "keep", kept)
+    doing.runner.run_due()
+    jobs.schedule(ACME, [NewJob(name="tidy", due_at=doing.now)])
+    started, doing.meanwhile = doing.now, think
+    if asked_for:
+        doing.runner.run_now(ACME, "tidy")
+    else:
+        doing.runner.run_due()
+
+    assert doing.renewed

@@ -108,6 +108,14 @@ def test_what_is_used_again_comes_back(store: Store) -> None:
     assert run(decay, store, after=80 * DAY)["archived"] == 1
 
 
+@pytest.mark.requirement("E23")
+def test_what_one_context_shows_twice_counts_once(store: Store) -> None:
+    said = keep(store, "1")
+    use(store, said.id, said.id)
+
+    assert store.uses.of(ADMIN, [said.id])[said.id].count == 1
+
+
 @pytest.mark.requirement("X2", "D8")
 def test_a_use_that_not_all_readers_may_know_of_changes_nothing_for_them(store: Store) -> None:
     shared = keep(store, "1", scope=PROJECT)
@@ -164,6 +172,30 @@ def test_what_nobody_vouches_for_is_never_promoted_and_readers_stay(store: Store
     assert state(store, ours) == (Tier.LONG, False)
     assert store.memories.get(ADMIN, [ours.id])[0].label == ours.label
     assert len(store.memories.find(ADMIN)) == 2
+
+
+@pytest.mark.requirement("E3", "X1")
+def test_what_an_agent_concluded_from_us_may_be_promoted(store: Store) -> None:
+    (source,) = tell(store, event("1", role="assistant", trust=Trust.INFERRED))
+    (concluded,) = store.memories.put(ACME, [draft(source)])
+    for day in range(6):
+        use(store, concluded.id, days=day)
+
+    assert run(promote, store, after=6 * DAY)["promoted"] == 1
+
+
+@pytest.mark.requirement("D9", "E3")
+def test_what_is_important_is_promoted_by_a_few_uses_but_not_within_one_conversation(
+    store: Store,
+) -> None:
+    twice, once, chatter = (keep(store, str(n), salience=s) for n, s in enumerate((0.9, 0.9, 0.3)))
+    use(store, once.id, times=9)
+    use(store, twice.id, chatter.id)
+    use(store, twice.id, chatter.id, days=1)
+
+    assert run(promote, store, after=DAY)["promoted"] == 1
+    assert state(store, twice)[0] is Tier.LONG
+    assert state(store, once)[0] is state(store, chatter)[0] is Tier.SHORT
 
 
 @pytest.mark.requirement("D5")
