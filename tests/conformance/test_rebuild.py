@@ -19,7 +19,9 @@ from nexus import Nexus
 from nexus.config import Settings
 from nexus.core.layers import Layer
 from nexus.core.protocols import Store
+from nexus.core.records import Draft
 from nexus.embedders.hashing import HashingEmbedder
+from nexus.learn.knowledge import RULES
 from nexus.recall.query import Search
 from nexus.stores.sqlite.store import SqliteStore
 
@@ -204,6 +206,11 @@ def test_what_was_learned_is_learned_again_and_what_is_left_over_goes(
         learned = [memory.id for memory in every if memory.learned]
         passages = [memory.id for memory in every if not memory.learned]
         store.memories.delete(team.workspace.id, [*learned[::2], *passages[::3]])
+        (kept,) = [each for each in every if each.text == "Carla Diaz likes tea number 3."]
+        today = {"scope": kept.scope, "kind": kept.kind, "body": kept.body, "learned": True}
+        other = Draft(text="Carla likes tea.", sources=kept.sources, slot="other", **today)
+        made = replace(other, metadata={"made_by": [RULES]})
+        assert store.memories.put(team.workspace.id, [made])
 
         team.workspace.rebuild("knowledge")
         team.workspace.rebuild("episodes")

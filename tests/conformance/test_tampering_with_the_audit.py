@@ -224,6 +224,24 @@ def test_retention_and_erasure_are_no_tampering(tmp_path: Path) -> None:
     assert problems(path, KEY, head) == ()
 
 
+@pytest.mark.requirement("E28")
+def test_what_is_left_must_follow_what_was_dropped(tmp_path: Path) -> None:
+    """The anchors that retention has recorded say which entry came before the first one left."""
+    path = tmp_path / "memory.db"
+    filled(path)
+    with closing(SqliteStore(path)) as store:
+        store.audit.configure(writes=True)
+        store.audit.retain(ACME, before=(NOON + 2 * DAY).date(), now=NOON + 4 * DAY)
+
+    with closing(sqlite3.connect(path)) as file, file:
+        left = links(file)
+        entries = [entry_of(each.content) for each in left if each.content]
+        rewrite(file, linked(left[0].number - 1, GENESIS, entries, None))
+
+    (noticed,) = problems(path)
+    assert "nothing says that those before it were dropped" in noticed
+
+
 def test_tampering_names_the_place(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     filled(path)

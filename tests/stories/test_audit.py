@@ -192,6 +192,22 @@ def test_who_is_forgotten_leaves_the_audit_and_its_chain_holds(
     assert b"malice of the ledger" in files
 
 
+@pytest.mark.requirement("E27", "X6")
+def test_a_room_that_is_forgotten_leaves_the_audit_too(opened: Opened, tmp_path: Path) -> None:
+    team = opened("verbose", tmp_path / "memory.db")
+    team.tell_the_week()
+    team.room.recall("Where does Bartholomew keep the ledger?")
+    team.alices.recall("What do I ask for on Friday?")
+
+    report = team.workspace.forget(room="design")
+
+    assert report.residue == 0
+    (left,) = entries(team.workspace, "recall")
+    assert left.detail["question"] == "What do I ask for on Friday?"
+    files = b"".join(file.read_bytes() for file in tmp_path.glob("memory.db*")).lower()
+    assert b"bartholomew" not in files
+
+
 @pytest.mark.requirement("E27")
 def test_reads_are_written_together_and_never_too_many_wait(opened: Opened, tmp_path: Path) -> None:
     path = tmp_path / "m.db"

@@ -58,6 +58,19 @@ def test_what_was_said_long_ago_is_not_brought_up_until_it_is_used(tmp_path: Pat
         assert brought_up()
 
 
+@pytest.mark.requirement("E26")
+@pytest.mark.parametrize(("days", "archived"), [(89, 0), (91, 1)])
+def test_a_conversation_is_over_after_ninety_days(days: int, archived: int) -> None:
+    clock = Clock()
+    with Nexus.open(":memory:", embedder=HashingEmbedder(), clock=clock, background=False) as nexus:
+        acme = nexus.workspace("acme")
+        acme.room("design").observe("alice", "The kettle is red.", thread="tea")
+        acme.flush()
+        clock.now = START + days * DAY
+
+        assert acme.run_job("cleanup")["archived"] == archived
+
+
 @pytest.mark.requirement("D5", "D9")
 def test_what_a_session_came_to_is_kept_for_long(tmp_path: Path) -> None:
     clock = Clock()

@@ -170,6 +170,25 @@ def test_what_cannot_be_learned_is_given_up_and_waits_for_somebody(
     assert nexus.progress(receipt).stage is Stage.DERIVED
 
 
+@pytest.mark.requirement("X3", "D25")
+def test_what_seems_to_end_whoever_learns_it_is_given_up(
+    nexus: Nexus, team: Team, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MOST_LOST", 3)
+    queue = nexus._parts.store.queue
+    team.room.observe("alice", "We chose PostgreSQL.", key="k")
+    for _ in range(4):  # taken, and never ended
+        assert len(queue.claim(None, now=clock.advance(minutes=1), limit=9)) == 1
+    clock.advance(minutes=1)
+
+    assert nexus._parts.learner.run_once() == 1
+    clock.advance(days=1)
+
+    assert nexus._parts.learner.run_once() == 0
+    assert [each.dead for each in queue.waiting(team.workspace.administrator, limit=9)] == [True]
+    assert team.workspace.stats()["vectors"] == 0
+
+
 @pytest.mark.requirement("X3")
 def test_who_thinks_longer_than_the_lease_leaves_the_work_to_another(
     nexus: Nexus, team: Team, embedder: FarAway, clock: Clock

@@ -163,6 +163,16 @@ def test_the_trail_tells_who_shared_what_with_whom(team: Team) -> None:
     assert found.entry.detail["readable_in"] == ["dm:alice:scribe"]
 
 
+def test_the_trail_names_whose_words_were_shared(team: Team) -> None:
+    memory = told(team.room, "I love peanuts.", speaker="carol")
+    team.room.share(memory.id, to="project")
+
+    trail = team.workspace._parts.store.audit
+    (found,) = trail.find(team.workspace.administrator, action="share", limit=9)
+
+    assert found.entry.people == ("alice", "bob", "carol")
+
+
 FORGET = {
     "its source": lambda team, event: team.workspace.forget(event=event),
     "the memory": lambda team, event: team.workspace.forget(

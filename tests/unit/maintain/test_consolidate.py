@@ -181,6 +181,16 @@ def test_one_origin_counts_once(
     assert link.trust is more.get("trust", Trust.DIRECT)
 
 
+def test_it_is_told_in_the_words_of_the_most_trusted(store: InProcessStore) -> None:
+    keep(store, "1", "Sarah likes tea.", speaker="sarah")
+    guess: dict[str, Any] = {"role": "assistant", "trust": Trust.INFERRED}
+    keep(store, "22", "Sarah really likes tea.", speaker="scribe", **guess)
+    everything(store)
+
+    (link,) = links(store)
+    assert (link.text, link.trust) == ("Sarah likes tea.", Trust.INFERRED)
+
+
 def test_a_decision_in_other_words_is_the_same_if_its_vector_says_so(store: InProcessStore) -> None:
     one = decide(store, "1", "We decided to use Redis for the cache.")
     two = decide(store, "22", "We agreed to use Redis for the cache.")

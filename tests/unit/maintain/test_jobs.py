@@ -175,6 +175,16 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     store.close()
 
 
+@pytest.mark.requirement("E24", "D26")
+def test_no_workspace_comes_before_one_that_has_waited_longer(store: Store) -> None:
+    store.jobs.schedule(ACME, [NewJob(name=name, due_at=NOON) for name in ("one", "two")])
+    store.jobs.schedule(OTHER, [NewJob(name="one", due_at=NOON - DAY)])
+
+    (claimed,) = store.jobs.claim(now=NOON, limit=1)
+
+    assert claimed.workspace == OTHER
+
+
 @pytest.mark.requirement("E32")
 def test_who_lost_a_job_writes_nothing_any_more(store: Store) -> None:
     (id,) = tell(store, event("1"))

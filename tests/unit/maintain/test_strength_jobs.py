@@ -253,3 +253,18 @@ def test_a_use_in_private_brings_nothing_back_for_others(store: Store) -> None:
     use(store, memory.id, place=PROJECT)
     assert run(decay, store, after=timedelta(hours=1))["revived"] == 1
     assert not state(store, memory)[1]
+
+
+@pytest.mark.requirement("E26")
+def test_uses_of_what_is_gone_are_kept_for_a_month(store: Store) -> None:
+    """It may be derived again, and is then as well known as before."""
+    gone, there = keep(store, "1"), keep(store, "2")
+    use(store, gone.id, there.id)
+    store.memories.delete(ACME, [gone.id])
+
+    def tidied(days: int) -> int:
+        over: dict[str, Any] = {"cursor": None, "idle": DAY, "idle_days": 90}
+        return cleanup(store, ACME, now=NOON + days * DAY, **over).counts["uses"]
+
+    assert [tidied(29), tidied(31), tidied(99)] == [0, 1, 0]
+    assert store.uses.of(ADMIN, [there.id])[there.id].count == 1
