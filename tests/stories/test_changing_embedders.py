@@ -227,15 +227,3 @@ def test_the_background_changes_a_memory_over_as_soon_as_somebody_asks(
     assert asked(team)[1] == ()
     assert by_meaning(team)
     assert _missing(nexus, Other().profile) == 0
-
-
-@pytest.mark.requirement("X9")
-def test_nothing_is_dropped_before_the_switch(open_nexus: Open, file: Path) -> None:
-    other = Other()
-    store = open_nexus(file, embedder=other)._parts.store
-    old = store.vectors.in_use(ACME)
-
-    assert flow.drop_old(store, ACME, other.profile) == 0
-
-    assert store.vectors.in_use(ACME) == old
-    assert old in store.vectors.profiles()

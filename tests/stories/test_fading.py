@@ -64,11 +64,45 @@ def test_a_conversation_is_over_after_ninety_days(days: int, archived: int) -> N
     clock = Clock()
     with Nexus.open(":memory:", embedder=HashingEmbedder(), clock=clock, background=False) as nexus:
         acme = nexus.workspace("acme")
-        acme.room("design").observe("alice", "The kettle is red.", thread="tea")
+        room = acme.room("design")
+        room.observe("alice", "The kettle is red.", thread="tea")
+        room.note("colour", "red")
         acme.flush()
         clock.now = START + days * DAY
 
-        assert acme.run_job("cleanup")["archived"] == archived
+        counts = acme.run_job("cleanup")
+
+        assert (counts["archived"], acme.run_job("cleanup")["archived"]) == (archived, 0)
+        assert counts["window"] == 1
+        recorded = [each.entry.detail for each in acme.audit(action="archive") if each.entry]
+        assert [each["idle_days"] for each in recorded] == [90] * archived
+
+
+@pytest.mark.requirement("D8", "X2")
+@pytest.mark.parametrize(
+    ("part", "asked", "kind"),
+    [
+        (Part.PROCEDURES, "How do we make a release?", MemoryKind.PROCEDURE),
+        (Part.EPISODES, "When did we decide on a database?", MemoryKind.EPISODE),
+    ],
+)
+def test_no_section_brings_up_what_is_archived(part: Part, asked: str, kind: MemoryKind) -> None:
+    clock = Clock()
+    with Nexus.open(":memory:", embedder=HashingEmbedder(), clock=clock, background=False) as nexus:
+        acme = nexus.workspace("acme")
+        room = acme.room("design", participants=["alice"])
+        room.observe("alice", "Which database do we use? We decided to use PostgreSQL.")
+        room.procedures().finish("release 1.0", success=True, steps=["build", "publish"])
+        acme.flush()
+        clock.now = START + 2 * DAY
+        acme.learn_episodes()
+        store = room._parts.store
+        ids = [each.id for each in store.memories.find(room.grant) if each.kind is kind]
+        assert room.compose(asked).section(part)
+
+        store.memories.mark(acme.id, ids, archived=True)
+
+        assert not room.compose(asked).section(part)
 
 
 @pytest.mark.requirement("D5", "D9")

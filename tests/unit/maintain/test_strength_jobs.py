@@ -80,6 +80,8 @@ def test_what_nobody_uses_is_archived_and_nothing_is_gone(store: Store) -> None:
         keep(store, "4", kind=MemoryKind.FACT, body={**FACT, "exact": True}),
         keep(store, "5", kind=MemoryKind.GOAL, body={}),
         keep(store, "6", tier=Tier.LONG),
+        keep(store, "7", kind=MemoryKind.REVIEW),
+        keep(store, "8", kind=MemoryKind.DOSSIER),
     ]
     kept = store.count(ADMIN)
 
