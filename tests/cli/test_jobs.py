@@ -10,6 +10,9 @@ import pytest
 from tests.answers import fact, worded
 from tests.loopback import Loopback, says, status
 
+from nexus import Nexus
+from nexus.embedders.hashing import HashingEmbedder
+
 SETTINGS = """
 memory:
   embeddings: {{provider: ollama, model: small, ollama_url: "{url}"}}
@@ -143,9 +146,12 @@ def test_how_far_consolidation_came_is_not_told_as_something_it_did(run, lines) 
 @pytest.mark.requirement("D25", "E24")
 def test_a_worker_learns_what_others_have_told(run, lines, shell: Path) -> None:
     (shell / "nexus.yaml").write_text("memory: {embeddings: {provider: hashing}}")
-    run("observe", "alice", "The heron is blue.", "--room", "design")
+    with Nexus.open("memory.db", embedder=HashingEmbedder(), background=False) as nexus:
+        nexus.workspace("default").room("design").observe("alice", "The heron is blue.")
 
     *_, done = lines("worker", "--once", "--jobs", "patterns")
 
     assert set(done) == {"learned", "steps", "failed", "last"}
+    assert (done["learned"], done["failed"]) == (1, 0)
+    assert waiting(lines) == []
     run("worker", "--once", "--jobs", "nothing", code=2)

@@ -53,6 +53,17 @@ def test_every_kind_and_field_is_explained(run, tmp_path: Path) -> None:
     assert "room=design" in (tmp_path / "SKILL.md").read_text()
 
 
+@pytest.mark.requirement("A12")
+def test_every_script_and_command_is_bound_to_its_place(run, tmp_path: Path) -> None:
+    place = ["--workspace=the lab", "--user=alice", "--agent=scribe", "--dm"]
+    run("skills", "export", str(tmp_path), *place)
+
+    for name, command in {"search.sh": ["memory", "search"], "write.sh": ["remember"]}.items():
+        *_, line = (tmp_path / name).read_text().splitlines()
+        assert shlex.split(line) == ["exec", "nexus", *command, *place, "$@"]
+    assert all(words[-len(place) :] == place for words in commands(tmp_path))
+
+
 @pytest.mark.slow
 @pytest.mark.requirement("A12")
 def test_the_scripts_see_what_their_place_may_see(run, tmp_path: Path) -> None:

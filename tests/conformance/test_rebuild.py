@@ -17,6 +17,7 @@ from tests.stories.conftest import Team, make_team
 
 from nexus import Nexus
 from nexus.config import Settings
+from nexus.core.derive import tells_of_time
 from nexus.core.layers import Layer
 from nexus.core.protocols import Store
 from nexus.core.records import Draft
@@ -219,6 +220,20 @@ def test_what_was_learned_is_learned_again_and_what_is_left_over_goes(
 
 
 @pytest.mark.requirement("X3")
+def test_what_is_told_again_is_all_there(whole: tuple[bytes, dict[str, Any]], folder: Path) -> None:
+    path = folder / "memory.db"
+    path.write_bytes(whole[0])
+    with opened(SqliteStore(path)) as team:
+        store, admin = team.workspace._parts.store, team.workspace.administrator
+        told = [each.id for each in store.memories.find(admin) if tells_of_time(each)]
+        store.memories.delete(team.workspace.id, told)
+
+        team.workspace.rebuild("episodes", again=True)
+
+        assert {each.id for each in store.memories.get(admin, told)} == set(told) != set()
+
+
+@pytest.mark.requirement("X3")
 def test_no_rebuild_and_no_job_takes_a_source(whole: tuple[bytes, Any], folder: Path) -> None:
     path = folder / "memory.db"
     path.write_bytes(whole[0])
@@ -227,7 +242,9 @@ def test_no_rebuild_and_no_job_takes_a_source(whole: tuple[bytes, Any], folder: 
         before = store.ledger.find(admin)
 
         team.workspace.rebuild(again=True)
-        team.workspace.learn_patterns()
+        team.clock.advance(days=2_000)
+        for job in team.workspace.job_states():
+            team.workspace.run_job(job.name)
 
         assert store.ledger.find(admin) == before
         report = team.workspace.verify()

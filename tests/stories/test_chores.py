@@ -17,6 +17,19 @@ from nexus.maintain.schedule import Planned
 from nexus.maintain.worker import Worker
 
 
+@pytest.mark.requirement("E24", "E25", "E26")
+def test_every_job_comes_as_often_as_it_should(team: Team) -> None:
+    minutes = {
+        state.name: state.every / timedelta(minutes=1)
+        for state in team.workspace.job_states()
+        if state.every
+    }
+
+    often = {"consolidate": 15, "patterns": 60, "promote": 60, "session_end": 60, "episodes": 5}
+    daily = dict.fromkeys(("decay", "cleanup", "audit_partitions"), 24 * 60)
+    assert {**minutes, **often, **daily} == minutes
+
+
 @pytest.mark.requirement("A3", "B1", "E24")
 def test_a_session_becomes_an_episode_when_it_is_over(team: Team) -> None:
     for number in range(4):

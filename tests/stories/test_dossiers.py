@@ -30,6 +30,15 @@ def test_a_dossier_tells_what_is_known_and_how_we_know(told) -> None:
     assert told.room.dossiers().get("sarah chen").id == found.id
 
 
+def test_it_tells_of_episodes_too(told) -> None:
+    told.clock.advance(days=2)
+    assert told.workspace.learn_episodes() > 0
+    found = told.room.dossiers().get("Sarah Chen")
+    episodes = {each.id for each in told.room.episodes()}
+    assert "## What happened" in found.text
+    assert episodes & {each.memory for each in found.citations}
+
+
 def test_it_is_stale_when_something_new_is_known_and_is_made_again(told) -> None:
     dossiers = told.room.dossiers()
     first = dossiers.get("Sarah Chen")

@@ -93,6 +93,13 @@ def test_open_goals_reach_the_context_and_closed_ones_do_not(team) -> None:
     assert "Choose a database" not in shown
 
 
+def test_the_active_goal_of_a_place_leaves_the_context_when_it_is_done(team) -> None:
+    team.room.set_goal("Choose a database")
+    assert "Choose a database" in team.room.compose("What should I do next?").text
+    team.room.set_goal("Choose a database", status="done")
+    assert "Choose a database" not in team.room.compose("What should I do next?").text
+
+
 @pytest.mark.requirement("X1", "X2")
 def test_a_goal_is_seen_where_it_lies_and_nowhere_else(team) -> None:
     private = team.alices.goals().add("Ask for a raise")

@@ -12,6 +12,7 @@ from tests.conftest import Clock
 from nexus import AsyncNexus, Nexus, NotFound
 from nexus.config import Settings, TelemetrySettings
 from nexus.core.ids import WorkspaceId
+from nexus.core.jobs import NewJob
 from nexus.core.metrics import Snapshot
 from nexus.core.records import Spent
 from nexus.stores.inprocess import InProcessStore
@@ -162,6 +163,8 @@ def test_nothing_that_was_said_and_no_name_is_in_the_metrics(open_nexus: Open) -
         tags=[CANARY],
     )
     place.set_fact("room", CANARY, CANARY)
+    asked = NewJob(name="tidy", key=CANARY, due_at=datetime(2026, 3, 2, tzinfo=UTC))
+    place._parts.store.jobs.schedule(place.viewer.workspace, [asked])
     place.recall(f"Who is {CANARY}?")
     place.compose(f"Where is {CANARY}?")
     for failing in (lambda: place.get(CANARY), lambda: place.entity(f"nobody {CANARY}")):

@@ -41,6 +41,8 @@ def test_whoever_read_an_old_version_does_not_overwrite_the_new_one(team) -> Non
         pages.write(HOW_TO, "three", expected=first.hash)
     with pytest.raises(Conflict, match="changed meanwhile"):
         pages.write(HOW_TO, "three", expected=None)
+    with pytest.raises(Conflict, match="changed meanwhile"):
+        pages.delete(HOW_TO, expected=first.hash)
     assert pages.read(HOW_TO).text == "two"
 
 
@@ -82,6 +84,15 @@ def test_a_notebook_is_read_where_its_scope_is(team) -> None:
     assert team.bobs.notebook("workspace").read("rules.md").text == "Be kind."
     with pytest.raises(NexusError):
         team.bobs.notebook("dm:alice/scribe")
+
+
+def test_an_agent_has_a_notebook_of_its_role_wherever_it_is(team) -> None:
+    team.room.notebook("agent").write("style.md", "Be brief.")
+    elsewhere = team.workspace.room("kitchen", agent="scribe", participants=["bob"])
+    other = team.workspace.room("design", agent="painter", participants=["alice", "bob"])
+    assert elsewhere.notebook("agent").read("style.md").text == "Be brief."
+    assert other.notebook("agent").list() == []
+    assert team.room.notebook().list() == []
 
 
 @pytest.mark.requirement("X6")

@@ -72,6 +72,7 @@ def test_a_share_of_few_is_unsure() -> None:
     assert 0.9 < often.low < 1
     assert once.high == often.high == 1
     assert (Share(of=0, worked=0).low, Share(of=0, worked=0).high) == (0, 1)
+    assert (Share(of=0, worked=0).expected, once.expected) == (0.5, 2 / 3)
     half = Share(of=10, worked=5)
     assert (round(half.low, 3), round(half.high, 3)) == (0.237, 0.763)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -166,6 +167,17 @@ def test_what_takes_long_is_held_as_long_as_it_takes() -> None:
         assert all(beats.acquire(timeout=10) for _ in range(3))
 
     assert heart._held == {}
+
+
+def test_whoever_has_hung_for_very_long_holds_nothing_any_more() -> None:
+    beats = threading.Semaphore(0)
+    heart = Heartbeat(seconds=0.01, longest=0.1)
+
+    with heart.during(beats.release):
+        time.sleep(0.2)
+        while beats.acquire(blocking=False):
+            pass
+        assert not beats.acquire(timeout=0.1)
 
 
 @pytest.fixture(params=["inprocess", "sqlite"])
