@@ -188,7 +188,10 @@ REQUIREMENTS: dict[str, Requirement] = {
     "E31": works("Schema versions and migrations"),
     "E32": works("Job locks and job tracking"),
     "E33": works("Sensitive data encrypted at rest"),
-    "E34": works("Retrieval limited in rate"),
+    "E34": partial(
+        "Retrieval limited in rate",
+        "questions and contexts, in each process; looking up facts or episodes is not counted",
+    ),
     "E35": works("Metrics of size, latency, lag, cache and decay"),
     # X: beyond the seeds
     "X1": partial("Readers and trust of what is derived follow from its sources"),

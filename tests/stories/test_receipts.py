@@ -18,7 +18,7 @@ from nexus.core.protocols import Floats
 from nexus.core.records import EmbeddingProfile
 from nexus.embedders.hashing import HashingEmbedder
 from nexus.learn import learner as module
-from nexus.learn.learner import FIRST_RETRY, LAST_RETRY, MOST_ATTEMPTS
+from nexus.learn.learner import MOST_ATTEMPTS, WAITS
 
 
 class FarAway:
@@ -140,7 +140,7 @@ def test_each_try_waits_twice_as_long_as_the_one_before_up_to_a_point(
         waits.append((waiting.due_at - clock.now).total_seconds())
         clock.now = waiting.due_at
 
-    first, last = FIRST_RETRY.total_seconds(), LAST_RETRY.total_seconds()
+    first, last = WAITS.first.total_seconds(), WAITS.longest.total_seconds()
     assert waits[:4] == pytest.approx([first, 2 * first, 4 * first, 8 * first], rel=1e-3)
     assert waits[-2:] == pytest.approx([last, last], rel=1e-3)  # it is waited for
 

@@ -18,7 +18,7 @@ from nexus.core.jobs import Done, Json, NewJob, Recurring, Step
 from nexus.core.leases import LEASE, MOST_LOST
 from nexus.core.protocols import Store
 from nexus.maintain import jobs as module
-from nexus.maintain.jobs import FIRST_RETRY, LAST_RETRY, MOST_ATTEMPTS, MOST_OUTAGES, Runner
+from nexus.maintain.jobs import MOST_ATTEMPTS, MOST_OUTAGES, WAITS, Runner
 from nexus.maintain.schedule import Planned
 from nexus.stores.inprocess import InProcessStore
 from nexus.stores.sqlite.store import SqliteStore
@@ -119,8 +119,8 @@ def test_each_try_waits_twice_as_long_as_the_one_before_up_to_a_point(doing: Doi
         waits.append(doing.state().due_at - doing.now)
         doing.now = doing.state().due_at
 
-    assert waits[:4] == [FIRST_RETRY, 2 * FIRST_RETRY, 4 * FIRST_RETRY, 8 * FIRST_RETRY]
-    assert waits[-2:] == [LAST_RETRY, LAST_RETRY]
+    assert waits[:4] == [WAITS.first, 2 * WAITS.first, 4 * WAITS.first, 8 * WAITS.first]
+    assert waits[-2:] == [WAITS.longest, WAITS.longest]
 
 
 @pytest.mark.requirement("E32")
