@@ -239,12 +239,12 @@ class Workspace:
         """How much a grant (the administrator's, if not said otherwise) may see."""
         return self._parts.store.count(grant or self.administrator)
 
-    def jobs(self, *, limit: int = MOST_LISTED) -> list[Waiting]:
-        """Work that is still to be done, and why it is not; what failed comes first."""
+    def waiting(self, *, limit: int = MOST_LISTED) -> list[Waiting]:
+        """Events that are not learned yet, and why not; what failed comes first."""
         most = check_limit(limit, MOST_LISTED)
         return self._parts.store.queue.waiting(self.administrator, limit=most)
 
-    def retry_jobs(self, which: Sequence[str] | None = None) -> int:
+    def retry(self, which: Sequence[str] | None = None) -> int:
         """Make what failed due now: these events and jobs, or all; returns how much that was.
 
         Also what failed too often to be tried by itself.
@@ -260,7 +260,7 @@ class Workspace:
 
     def _check_jobs(self, names: Iterable[str]) -> None:
         """Refuse the name of a job that is not done here, and was not."""
-        known = {each.name for each in self.job_states()}
+        known = {each.name for each in self.jobs()}
         self._parts.jobs.check_names(name for name in names if name not in known)
 
     def run_job(self, name: str) -> dict[str, int]:
@@ -268,7 +268,7 @@ class Workspace:
         self._parts.using.write()  # a job shall know of what was shown until now
         return self._parts.jobs.run_now(self.id, name)
 
-    def job_states(self) -> list[JobState]:
+    def jobs(self) -> list[JobState]:
         """The jobs of this workspace: when each ran last, what it did and when it is due."""
         return self._parts.jobs.states(self.administrator)
 

@@ -29,8 +29,8 @@ METHODS = {
     ),
     Workspace: (
         "administrator audit audit_after damage dm explain export export_audit flush forget import_"
-        " job_states jobs learn_episodes learn_patterns place quota rebuild retry_jobs reviews room"
-        " run_job session sessions_knowing stats usage verify verify_audit"
+        " jobs learn_episodes learn_patterns place quota rebuild retry reviews room"
+        " run_job session sessions_knowing stats usage verify verify_audit waiting"
     ),
     Place: (
         "add_fact after before compact compose dossiers drop_note entities entity episodes explain"

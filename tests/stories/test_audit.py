@@ -149,7 +149,7 @@ def test_what_an_administrator_does_is_recorded_with_counts(opened: Opened) -> N
     team.workspace.export(archive)
     archive.seek(0)
     team.workspace.import_(archive)
-    team.workspace.retry_jobs()  # nothing failed, so nothing was done
+    team.workspace.retry()  # nothing failed, so nothing was done
     team.workspace.forget(user="bob")
 
     assert told(team.workspace) == ["forget", "import", "export"]
@@ -162,7 +162,7 @@ def test_what_an_administrator_does_is_recorded_with_counts(opened: Opened) -> N
 @pytest.mark.parametrize("which", ["patterns", [7], ["paterns"]])
 def test_what_is_no_list_of_events_and_jobs_is_not_tried_again(opened: Opened, which: Any) -> None:
     with pytest.raises(InvalidInput):
-        opened("writes").workspace.retry_jobs(which)
+        opened("writes").workspace.retry(which)
 
 
 @pytest.mark.requirement("E27", "X6")

@@ -259,7 +259,7 @@ def test_of_a_long_reason_the_beginning_is_kept_without_secrets(
     workspace.room("design").observe("alice", "The kettle is red.")
     workspace.flush()
 
-    (waiting,) = workspace.jobs()
+    (waiting,) = workspace.waiting()
 
     assert waiting.error is not None
     assert waiting.error.startswith("[redacted: api key] is refused and")

@@ -159,7 +159,7 @@ def test_what_is_written_down_about_a_failure_holds_no_secret(open_nexus: Open, 
     team.workspace.flush()
 
     assert team.room.progress(receipt).stuck == "incorrect API key provided: [redacted: api key]"
-    assert KEY not in repr(team.workspace.jobs())
+    assert KEY not in repr(team.workspace.waiting())
 
 
 # Orders

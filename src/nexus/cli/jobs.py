@@ -52,7 +52,7 @@ def jobs(door: Door, action: str | None, which: tuple[str, ...], limit: int, as_
             counts = {name: workspace.run_job(name) for name in which}
             done: dict[str, Any] = counts if as_json else {n: _did(c) for n, c in counts.items()}
         elif action == "retry":
-            retried = workspace.retry_jobs(which or None)
+            retried = workspace.retry(which or None)
             done = {"retried": retried, "still_waiting": workspace.flush()}
         else:
             _show(workspace, limit, as_json)
@@ -61,7 +61,7 @@ def jobs(door: Door, action: str | None, which: tuple[str, ...], limit: int, as_
 
 
 def _show(workspace: Workspace, limit: int, as_json: bool) -> None:
-    waiting, states = workspace.jobs(limit=limit), workspace.job_states()
+    waiting, states = workspace.waiting(limit=limit), workspace.jobs()
     if as_json:
         for row in (*map(_waiting_row, waiting), *map(_job_row, states)):
             print_json(row)
