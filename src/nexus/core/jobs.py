@@ -160,8 +160,9 @@ class Jobs(Protocol):
         names: Sequence[str] | None = None,
         lease: timedelta = LEASE,
     ) -> list[Job]:
-        """Take what is due, of anybody: by priority, then what has waited longest.
+        """Take what is due, of anybody: by priority, and of each what has waited longest.
 
+        What is taken together comes by priority, and else in no order that means anything.
         One that somebody took and did not end in time is due again, with an attempt more.
         """
         ...

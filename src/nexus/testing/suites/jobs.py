@@ -95,13 +95,13 @@ class JobsSuite:
             [
                 asked("late", due_at=NOON - HOUR, priority=Priority.LATER),
                 asked("usual", due_at=NOON),
-                asked("older", due_at=NOON - 2 * HOUR),
+                asked("zealous", due_at=NOON - 2 * HOUR),
                 asked("soon", due_at=NOON, priority=Priority.SOON),
             ],
         )
 
-        assert names(store.jobs.claim(now=NOON, limit=3)) == ["soon", "older", "usual"]
-        assert names(store.jobs.claim(now=NOON, limit=3)) == ["late"]
+        assert names(store.jobs.claim(now=NOON, limit=2)) == ["soon", "zealous"]
+        assert names(store.jobs.claim(now=NOON, limit=3)) == ["usual", "late"]
 
     def test_only_some_names_can_be_claimed(self, store: Store) -> None:
         store.jobs.schedule(ACME, [asked("one"), asked("two")])
