@@ -27,7 +27,8 @@ from nexus.stores.sqlite import connections
 from nexus.stores.sqlite.store import SqliteStore
 from nexus.testing.leaks import run_leaktest
 
-pytestmark = pytest.mark.slow
+PATIENCE = 400  # seconds: the number of runs decides, and is the same on a busy machine
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(3 * PATIENCE)]
 
 Patch = pytest.MonkeyPatch
 MOST_RUNS = 100
@@ -241,7 +242,7 @@ def test_a_seeded_bug_is_noticed(bug: Callable[[Patch], None], monkeypatch: Patc
     bug(monkeypatch)
 
     for seed in SEEDS:
-        report = run_leaktest(60, InProcessStore, seed=seed, most_runs=MOST_RUNS)
+        report = run_leaktest(PATIENCE, InProcessStore, seed=seed, most_runs=MOST_RUNS)
         if report.violations:
             break
 
@@ -283,7 +284,7 @@ def test_a_seeded_bug_in_the_sql_is_noticed(bug: str, monkeypatch: Patch, tmp_pa
     numbers = iter(range(10**6))
 
     report = run_leaktest(
-        60,
+        PATIENCE,
         lambda: SqliteStore(tmp_path / f"{next(numbers)}.db"),
         seed=1,
         most_runs=MOST_RUNS,

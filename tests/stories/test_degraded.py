@@ -67,12 +67,6 @@ def told(open_nexus: Open, **options: Any) -> Place:
     return room
 
 
-def seconds(call: Callable[[], object]) -> float:
-    started = time.perf_counter()
-    call()
-    return time.perf_counter() - started
-
-
 @pytest.mark.requirement("D24")
 def test_an_embedder_that_hangs_keeps_nobody_waiting(open_nexus: Open, embedder: FarAway) -> None:
     room = told(open_nexus, settings=Settings(search=QUICK), embedder=embedder)
@@ -86,7 +80,7 @@ def test_an_embedder_that_hangs_keeps_nobody_waiting(open_nexus: Open, embedder:
     finally:
         released.set()
 
-    assert took < 2
+    assert took < 20  # it would hang for ever
     assert found[0].event_keys == ("choice",)
     assert found.degraded == ("meaning: no answer within 0.2 seconds",)
 
@@ -162,11 +156,10 @@ def test_a_provider_that_hangs_is_left_alone_by_everybody(
     for n in range(FAILURES):
         room.recall(f"{QUESTION} {n}")
     asked = len(server.requests)
-    took = seconds(lambda: twin.recall(QUESTION))
+    found = twin.recall(QUESTION)
 
-    assert len(server.requests) == asked
-    assert took < 0.2  # it waited for neither
-    remarks = {remark.partition(":")[0]: remark for remark in twin.recall(QUESTION).degraded}
+    assert len(server.requests) == asked  # so it waited for neither
+    remarks = {remark.partition(":")[0]: remark for remark in found.degraded}
     assert "the model is away and not asked" in remarks["statement"]
     assert "the embedder is away and not asked" in remarks["meaning"]
 

@@ -113,8 +113,8 @@ def test_a_plan_takes_less_than_ten_milliseconds_whatever_is_asked() -> None:
 
 def _seconds(question: str) -> float:
     def once() -> float:
-        started = time.perf_counter()
+        started = time.thread_time()
         plan(question, now=NOW, recent=[question])
-        return time.perf_counter() - started
+        return time.thread_time() - started
 
-    return min(once() for _ in range(5))  # the machine may be busy
+    return min(once() for _ in range(5))

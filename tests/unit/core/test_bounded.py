@@ -38,16 +38,16 @@ def test_one_that_is_slow_keeps_nobody_waiting(released):
 
     answers, errors = ask_all({"slow": released.wait, "quick": lambda: 1}, 0.1)
 
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 20
     assert answers == {"quick": 1}
     assert isinstance(errors["slow"], ModelUnavailable)
     assert str(errors["slow"]) == "no answer within 0.1 seconds"
 
 
 def test_all_are_asked_at_the_same_time():
-    together = threading.Barrier(3, timeout=5)
+    together = threading.Barrier(3, timeout=30)
 
-    answers, _ = ask_all(dict.fromkeys("abc", lambda: together.wait() >= 0), 5)
+    answers, _ = ask_all(dict.fromkeys("abc", lambda: together.wait() >= 0), 30)
 
     assert answers == {"a": True, "b": True, "c": True}
 
@@ -76,7 +76,7 @@ def test_one_call_is_answered_or_given_up(released):
     started = time.monotonic()
     with pytest.raises(EmbedderUnavailable, match=r"no answer within 0\.05 seconds"):
         bounded(released.wait, 0.05, error=EmbedderUnavailable)
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 20
 
 
 def test_what_one_call_raises_is_raised():

@@ -315,7 +315,7 @@ def test_any_text_can_be_redacted(text: str) -> None:
 def test_a_megabyte_is_searched_in_one_pass(piece: str) -> None:
     text = piece * (1_000_000 // len(piece))
 
-    assert timeit.timeit(lambda: redacted(text), number=1) < 10
+    assert timeit.timeit(lambda: redacted(text), timer=time.process_time, number=1) < 10
 
 
 def test_a_message_without_a_secret_costs_next_to_nothing() -> None:

@@ -54,6 +54,6 @@ def test_every_model_has_a_family(model: str | None, family: str) -> None:
 
 
 def test_a_million_characters_are_counted_in_reasonable_time() -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     assert count("abc " * 250_000) > 100_000
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10

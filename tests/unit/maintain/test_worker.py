@@ -27,7 +27,7 @@ class Counting:
 
 
 def test_a_burst_is_learned_when_it_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "QUIET_SECONDS", 0.2)
+    monkeypatch.setattr(module, "QUIET_SECONDS", 0.8)  # no pause of a busy machine is as long
     monkeypatch.setattr(module, "BURST_SECONDS", 60.0)
     learner = Counting()
     worker = Worker(cast("Learner", learner))
@@ -36,7 +36,7 @@ def test_a_burst_is_learned_when_it_is_over(monkeypatch: pytest.MonkeyPatch) -> 
         time.sleep(0.02)
     over = time.monotonic()
 
-    assert learner.was_asked.wait(10)
+    assert learner.was_asked.wait(30)
     worker.stop()
 
     assert learner.asked[0] >= over
@@ -47,7 +47,7 @@ def test_a_burst_without_end_is_learned_all_the_same(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(module, "BURST_SECONDS", 0.1)
     learner = Counting()
     worker = Worker(cast("Learner", learner))
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 30
     while not learner.asked and time.monotonic() < deadline:
         worker.nudge()
         time.sleep(0.01)
@@ -64,4 +64,4 @@ def test_what_ends_does_not_wait_for_quiet(monkeypatch: pytest.MonkeyPatch) -> N
     started = time.monotonic()
     worker.stop()
 
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 30
