@@ -1,6 +1,6 @@
 # make demo       a fresh environment, the base install, and a short story told through it
 # make test       everything that must hold before a commit lands: style, types, contracts, fast tests
-# make slow       what takes longer: kill -9, a minute of leak hunting, model conversion, retrieval quality
+# make slow       what takes longer: kill -9, leak hunting in every store, model conversion, retrieval quality
 # make test-neo4j the graph in Neo4j: fetches the server with Maven once, starts it, stops it
 # make bench      the figures in docs/benchmarks.md
 # make baselines  the retrieval figures `make slow` holds later changes to ($NEXUS_DATA)
@@ -10,13 +10,18 @@ CORES  ?= $(shell getconf _NPROCESSORS_ONLN)
 BIN    := .venv/bin
 DATA   ?= $(or $(NEXUS_DATA),../shared/data)
 
+# Each worker has one core; and what tests and programs they start import is compiled once, also
+# where the environment says otherwise.
+test slow test-neo4j: export OPENBLAS_NUM_THREADS := 1
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test slow test-neo4j bench baselines check clean
 
 demo: .venv-demo/ready
 	@.venv-demo/bin/python examples/story.py
 
 test: .venv/ready check
-	$(BIN)/pytest -q -n $(CORES) -m "not slow and not neo4j"
+	$(BIN)/pytest -q -n $(CORES) --dist worksteal -m "not slow and not neo4j"
 
 check: .venv/ready
 	$(BIN)/ruff check .
@@ -25,7 +30,7 @@ check: .venv/ready
 	$(BIN)/lint-imports
 
 slow: .venv/ready
-	$(BIN)/pytest -q -n $(CORES) -m "slow and not neo4j"
+	$(BIN)/pytest -q -n $(CORES) --dist worksteal -m "slow and not neo4j"
 
 test-neo4j: .venv/ready
 	$(BIN)/pytest -q -rs -m neo4j

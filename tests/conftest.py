@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import os
+import shutil
 import socket
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -27,6 +29,16 @@ from nexus.embedders.hashing import HashingEmbedder
 
 hypothesis_settings.register_profile("quick", max_examples=40, deadline=None, print_blob=True)
 hypothesis_settings.load_profile("quick")
+
+IN_MEMORY = Path("/dev/shm")
+ROOM_FOR_ALL = 2 * 1024**3  # bytes
+
+
+def pytest_configure() -> None:
+    """Most tests are not about disks, and need not wait for one; those in `faults` do."""
+    if IN_MEMORY.is_dir() and shutil.disk_usage(IN_MEMORY).free > ROOM_FOR_ALL:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(IN_MEMORY))
+
 
 MONDAY = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 

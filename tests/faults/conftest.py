@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
-FAST, ALL = 5, 50
+FAST, ALL = 2, 20
 OF_A_SERVER = 4
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """A folder on a disk: these tests are about what is on it."""
+    with TemporaryDirectory() as name:
+        yield Path(name)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
