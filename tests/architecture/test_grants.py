@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -150,12 +150,16 @@ def methods(protocol: type) -> dict[str, Callable[..., Any]]:
     }
 
 
-@pytest.fixture(params=["inprocess", "sqlite", "inprocess+redis"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Any]:
-    store: Any = SqliteStore(tmp_path / "m.db") if request.param == "sqlite" else InProcessStore()
+@pytest.fixture(scope="module", params=["inprocess", "sqlite", "inprocess+redis"])
+def store(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Any]:
+    """Empty, and it stays so: nothing is written here."""
+    folder = tmp_path_factory.mktemp("store")
+    store: Any = SqliteStore(folder / "m.db") if request.param == "sqlite" else InProcessStore()
     if request.param == "inprocess+redis":
         server = request.getfixturevalue("redis_server")
-        store = beside_redis(store, server.url, tmp_path.name)
+        store = beside_redis(store, server.url, f"{folder} {os.getpid()}")
     yield store
     store.close()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ MAY = {
 }
 
 
+@cache
 def erasing() -> set[str]:
     """Modules of flows in which something is erased."""
     return {

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from collections.abc import Iterator
 
 import pytest
-from tests.servers.postgres import Database
+from tests.servers.databases import prepare
+from tests.servers.postgres import Database, Postgres
 from tests.servers.redis import Redis
-
-from nexus.stores.postgres.store import PostgresStore
 
 
 def checks_of(lines, code: int = 0) -> dict[str, dict[str, str]]:
@@ -60,11 +59,12 @@ def test_a_redis_that_refuses_when_full_is_noted(lines, shell, redis_server: Red
 
 
 @pytest.fixture
-def prepared(postgres: Database, monkeypatch: pytest.MonkeyPatch) -> Database:
+def prepared(postgres_server: Postgres, monkeypatch: pytest.MonkeyPatch) -> Iterator[Database]:
     """A database that holds a memory, and is the configured store."""
-    monkeypatch.setenv("NEXUS_STORE", postgres.url)
-    with closing(PostgresStore(postgres.url)):
-        return postgres
+    database = postgres_server.database(prepared=prepare)
+    monkeypatch.setenv("NEXUS_STORE", database.url)
+    yield database
+    database.drop()
 
 
 def problems_of(lines) -> list[str]:

@@ -187,7 +187,7 @@ def test_stats_count_what_the_viewer_may_see(lines, told) -> None:
 
 @pytest.mark.requirement("C21")
 def test_compact_gives_back_disk_space(run, lines) -> None:
-    filler = " ".join(f"word{number}" for number in range(3000))
+    filler = " ".join(f"word{number}" for number in range(1000))
     for number in range(5):
         run("remember", f"{number} {filler}")
     run("forget", "--user", "alice", "--yes")

@@ -50,17 +50,36 @@ BESIDE = {
 }
 
 
+# What asks a server thousands of questions: for Postgres in the slow run, as for its relatives.
+MANY_QUESTIONS = (
+    "test_names_that_look_alike_are_not_the_same",
+    "test_a_drawer_opens_only_from_where_it_should",
+    "test_whatever_is_written_it_is_the_records_graph",
+    "test_what_goes_takes_its_paths_along",
+    "test_a_rebuild_of_everything_changes_no_answer",
+)
+
+
+@pytest.hookimpl(tryfirst=True)  # before the marks are looked at
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out the suites that would only say again what they say of the records."""
-    again = [item for item in items if _says_nothing_new(item)]
+    again = {item for item in items if _says_nothing_new(item)}
     items[:] = [item for item in items if item not in again]
-    config.hook.pytest_deselected(items=again)
+    config.hook.pytest_deselected(items=list(again))
+    for item in items:
+        if _store_of(item) == "postgres" and item.originalname in MANY_QUESTIONS:
+            item.add_marker(pytest.mark.slow)
 
 
 def _says_nothing_new(item: pytest.Item) -> bool:
-    kind = getattr(getattr(item, "callspec", None), "params", {}).get("store")
     suite = getattr(item, "cls", None)
-    return suite is not None and suite.__name__ not in BESIDE.get(kind, (suite.__name__,))
+    return suite is not None and suite.__name__ not in BESIDE.get(
+        _store_of(item), (suite.__name__,)
+    )
+
+
+def _store_of(item: pytest.Item) -> str | None:
+    return getattr(getattr(item, "callspec", None), "params", {}).get("store")
 
 
 def made(name: str, folder: Path, server: Server) -> Store:

@@ -13,6 +13,7 @@ from nexus.config import Settings
 from nexus.core.protocols import Store
 from nexus.embedders import changing
 from nexus.embedders.hashing import HashingEmbedder
+from nexus.maintain import reembed
 
 QUESTION = "where do herons drink tea"
 OLD, NEW = HashingEmbedder(64), HashingEmbedder(96)
@@ -58,9 +59,12 @@ def test_a_store_is_asked_with_the_new_vectors_after_the_switch(
 
 
 @pytest.mark.requirement("X9")
-def test_two_who_change_a_memory_at_once_do_no_harm(store: Store) -> None:
+def test_two_who_change_a_memory_at_once_do_no_harm(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reembed, "BATCH", 10)  # many steps in which they may meet
     with_old = opened(store, OLD)
-    for number in range(300):
+    for number in range(80):
         with_old.workspace("acme").room("design").observe("alice", f"Heron {number} drinks tea.")
     with_old.workspace("acme").flush()
     processes = [opened(store, NEW) for _ in range(2)]

@@ -174,6 +174,7 @@ store.close()
 """
 
 
+@pytest.mark.slow
 def test_nothing_is_lost_when_several_programs_spend_at_once(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     command = [sys.executable, "-c", SPENDER, str(path)]
@@ -189,6 +190,7 @@ def test_nothing_is_lost_when_several_programs_spend_at_once(tmp_path: Path) -> 
         assert day.cost == 75.0
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("X3", "X10")
 def test_readers_among_writers_see_each_thing_once(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "memory.db")

@@ -96,6 +96,7 @@ def test_a_write_that_failed_leaves_no_wrong_label_behind(small_disk: Path) -> N
     nexus.close()
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("X3")
 def test_learning_on_a_full_disk_loses_nothing(small_disk: Path) -> None:
     nexus = opened(small_disk / "memory.db")
@@ -143,6 +144,7 @@ except StoreUnavailable as error:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("X3")
 def test_a_file_that_may_not_grow_loses_nothing(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"

@@ -6,6 +6,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -18,7 +19,8 @@ from nexus.stores.sqlite.store import SqliteStore
 from nexus.testing.samples import ACME, ADMIN, SPACE
 from nexus.testing.suites.vectors import crowd, spread_out
 
-pytest.importorskip("lancedb", reason="the extra lancedb is not installed")
+if not find_spec("lancedb"):  # loading it takes seconds, which the fast run need not wait for
+    pytest.skip("the extra lancedb is not installed", allow_module_level=True)
 
 FOLLOWER = Path(__file__).with_name("follower.py")
 COUNT = 900

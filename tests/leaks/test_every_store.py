@@ -1,7 +1,11 @@
-"""Nobody can tell what somebody else wrote in private, whichever store keeps it."""
+"""Nobody can tell what somebody else wrote in private, whichever store keeps it.
+
+A longer hunt: `NEXUS_LEAK_SECONDS=600 pytest tests/leaks/test_every_store.py`.
+"""
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +17,7 @@ from tests.conformance.conftest import STORES, Kind
 from nexus.core.protocols import Store
 from nexus.testing.leaks import run_leaktest
 
-SECONDS = 20
+SECONDS = float(os.environ.get("NEXUS_LEAK_SECONDS", "12"))
 FEWEST = 100  # observations, even on a slow machine
 
 
@@ -26,8 +30,9 @@ def folder() -> Iterator[Path]:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(10 * SECONDS + 120)
 @pytest.mark.requirement("X2", "A12")
-@pytest.mark.parametrize("name", [name for name in STORES if name not in ("inprocess", "sqlite")])
+@pytest.mark.parametrize("name", [name for name in STORES if name != "inprocess"])
 def test_nobody_notices_a_secret(name: str, folder: Path, request: pytest.FixtureRequest) -> None:
     kind = Kind(name, folder, request.getfixturevalue)
 

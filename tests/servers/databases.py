@@ -44,7 +44,7 @@ class EmptiedStore(PostgresStore):
     def __init__(self, server: Postgres, **options: Any) -> None:
         free = _free[server.port]
         self._kept = free.pop() if free else None
-        self.database = self._kept.database if self._kept else server.database(prepared=_prepare)
+        self.database = self._kept.database if self._kept else server.database(prepared=prepare)
         self.database.run(EMPTY)
         self._given_back = False
         super().__init__(self.database.url, **options)
@@ -65,5 +65,6 @@ def close_all(server: Postgres) -> None:
         kept.connections.close()
 
 
-def _prepare(url: str) -> None:
+def prepare(url: str) -> None:
+    """Make the schema in an empty database."""
     PostgresStore(url).close()

@@ -86,7 +86,7 @@ def answers(store: Store) -> list[object]:
     return told
 
 
-@pytest.fixture(params=["inprocess", "sqlite", "postgres"])
+@pytest.fixture(params=["inprocess", "sqlite", pytest.param("postgres", marks=pytest.mark.slow)])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     """An empty store to move into, of each kind."""
     store: Store = InProcessStore()
@@ -182,7 +182,7 @@ def test_a_migration_that_was_interrupted_goes_on(place: Store, monkeypatch) -> 
     assert [everything(place, n) for n in WORKSPACES] == [everything(source, n) for n in WORKSPACES]
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+@pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgres", marks=pytest.mark.slow)])
 def test_whoever_writes_meanwhile_changes_nothing_of_what_is_moved(
     kind: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

@@ -93,6 +93,7 @@ def test_its_questions_are_asked_where_the_grant_says_so(story: Story) -> None:
             assert (story.planted[question.key].scope in scopes) == question.may_know
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_what_was_planted_is_there_across_sessions(told: Told) -> None:
     figures = told.figures
@@ -103,18 +104,21 @@ def test_what_was_planted_is_there_across_sessions(told: Told) -> None:
     assert figures.continuity_beyond_the_window >= BEYOND_THE_WINDOW, explained(figures.missed)
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("A10", "A11", "A12")
 def test_it_is_never_where_it_may_not_be(told: Told) -> None:
     assert len(told.figures.forbidden) >= 50
     assert told.figures.leaks == []
 
 
+@pytest.mark.slow
 def test_every_context_keeps_to_its_budget(told: Told) -> None:
     tokens = [answer.context.tokens for answer in told.figures.answers]
 
     assert 0 < max(tokens) <= Settings().compose.budget
 
 
+@pytest.mark.slow
 def test_a_new_process_gives_the_same(story: Story, told: Told) -> None:
     last = story.sessions[-1].number
     before = [each for each in told.figures.answers if each.session == last][::4]

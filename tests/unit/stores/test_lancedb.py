@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator
 from datetime import timedelta
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -32,7 +33,8 @@ from nexus.stores.sql.store import SqlStore
 from nexus.stores.sqlite.store import SqliteStore
 from nexus.testing.samples import ACME, ADMIN, ALICE, ALICE_DM, ROOM, draft, event, tell
 
-pytest.importorskip("lancedb", reason="the extra lancedb is not installed")
+if not find_spec("lancedb"):  # loading it takes seconds, which the fast run need not wait for
+    pytest.skip("the extra lancedb is not installed", allow_module_level=True)
 pytestmark = pytest.mark.slow  # its tables are files that are written again and again
 
 SPACE = EmbeddingProfile(provider="test", model="many", dimension=16)
