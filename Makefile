@@ -12,15 +12,18 @@ DATA   ?= $(or $(NEXUS_DATA),../shared/data)
 
 # Each worker has one core; and what tests and programs they start import is compiled once, also
 # where the environment says otherwise.
-test slow test-neo4j: export OPENBLAS_NUM_THREADS := 1
+fast slow test-neo4j: export OPENBLAS_NUM_THREADS := 1
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test slow test-neo4j bench baselines check clean
+.PHONY: demo test fast slow test-neo4j bench baselines check clean
 
 demo: .venv-demo/ready
 	@.venv-demo/bin/python examples/story.py
 
-test: .venv/ready check
+test: .venv/ready
+	@$(MAKE) --no-print-directory -j2 check fast  # types alone would leave the other cores idle
+
+fast: .venv/ready
 	$(BIN)/pytest -q -n $(CORES) --dist worksteal -m "not slow and not neo4j"
 
 check: .venv/ready
