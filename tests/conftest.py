@@ -27,7 +27,7 @@ from nexus import Nexus
 from nexus.config import Settings
 from nexus.embedders.hashing import HashingEmbedder
 
-hypothesis_settings.register_profile("quick", max_examples=40, deadline=None, print_blob=True)
+hypothesis_settings.register_profile("quick", max_examples=25, deadline=None, print_blob=True)
 hypothesis_settings.load_profile("quick")
 
 IN_MEMORY = Path("/dev/shm")

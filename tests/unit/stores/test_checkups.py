@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from nexus.stores.checkups.lancedb import examine
 from nexus.stores.lancedb.vectors import LanceVectors
 from nexus.stores.sqlite.store import SqliteStore
@@ -14,6 +16,7 @@ def details(folder: Path, records: SqliteStore) -> dict[str, str]:
     return {check.name: check.detail for check in examine(folder, records)}
 
 
+@pytest.mark.slow  # its package takes seconds to load
 def test_an_index_is_told_with_its_size_and_how_far_it_has_come(tmp_path: Path) -> None:
     records = SqliteStore(tmp_path / "memory.db")
     folder = tmp_path / "memory.lance"
