@@ -50,13 +50,12 @@ BESIDE = {
 }
 
 
-# What asks a server thousands of questions: for Postgres in the slow run, as for its relatives.
+# Of Postgres the fast run sees who may read what, and that nothing is lost or left over; but not
+# what asks a server thousands of questions. The slow run sees all of it.
+AT_ONCE = ("TestAccess", "TestLabels", "TestLedger", "TestEraser")
 MANY_QUESTIONS = (
     "test_names_that_look_alike_are_not_the_same",
     "test_a_drawer_opens_only_from_where_it_should",
-    "test_whatever_is_written_it_is_the_records_graph",
-    "test_what_goes_takes_its_paths_along",
-    "test_a_rebuild_of_everything_changes_no_answer",
 )
 
 
@@ -67,7 +66,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [item for item in items if item not in again]
     config.hook.pytest_deselected(items=list(again))
     for item in items:
-        if _store_of(item) == "postgres" and item.originalname in MANY_QUESTIONS:
+        if _store_of(item) == "postgres" and _takes_long(item):
             item.add_marker(pytest.mark.slow)
 
 
@@ -76,6 +75,12 @@ def _says_nothing_new(item: pytest.Item) -> bool:
     return suite is not None and suite.__name__ not in BESIDE.get(
         _store_of(item), (suite.__name__,)
     )
+
+
+def _takes_long(item: pytest.Item) -> bool:
+    suite = getattr(item, "cls", None)
+    quick = suite is not None and suite.__name__ in AT_ONCE
+    return not quick or getattr(item, "originalname", None) in MANY_QUESTIONS
 
 
 def _store_of(item: pytest.Item) -> str | None:

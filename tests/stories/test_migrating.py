@@ -113,6 +113,7 @@ def test_there_and_back_again_nothing_has_changed(place: Store) -> None:
     assert answers(place) == answers(source) == answers(back)
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("X10", "E31", "C3")
 def test_from_a_file_into_postgres_and_back_into_a_file(
     tmp_path: Path, postgres_server: Postgres
@@ -204,6 +205,7 @@ def test_whoever_writes_meanwhile_changes_nothing_of_what_is_moved(
     source.close()
 
 
+@pytest.mark.slow
 def test_batches_of_long_texts_are_short(monkeypatch: pytest.MonkeyPatch) -> None:
     source, target = InProcessStore(), InProcessStore()
     monkeypatch.setattr(migrating, "BATCH_CHARACTERS", 100_000)
