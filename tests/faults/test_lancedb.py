@@ -58,13 +58,13 @@ def check(records: SqliteStore, vectors: LanceVectors, run: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.requirement("C2", "X3")
-def test_a_kill_while_following_changes_no_answer(folder: Path) -> None:
+def test_a_kill_while_following_changes_no_answer(folder: Path, kills: int) -> None:
     records = SqliteStore(folder / "memory.db")
     ids = crowd(records, COUNT)
     rows = spread_out(COUNT, SPACE.dimension)
     records.vectors.put(ACME, SPACE, dict(zip(ids, rows, strict=True)))
     found_behind = 0
-    for run in range(6):
+    for run in range(kills):
         follow_and_be_killed(folder, run)
         vectors = LanceVectors(folder / "vectors", records, large=10)
         reached = Tables(folder / "vectors").reached(Place(1, 1, 1))

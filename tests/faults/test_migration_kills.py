@@ -80,7 +80,6 @@ def places(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 @pytest.mark.requirement("E31", "X10")
 def test_killed_in_the_middle_it_goes_on_and_nothing_is_there_twice(
     tmp_path: Path, places: tuple[str, str]

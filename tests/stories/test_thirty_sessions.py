@@ -94,7 +94,6 @@ def test_its_questions_are_asked_where_the_grant_says_so(story: Story) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 def test_what_was_planted_is_there_across_sessions(told: Told) -> None:
     figures = told.figures
 
@@ -204,7 +203,6 @@ def test_before_and_after_carry_it_as_well(story: Story, tmp_path: Path, person:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 def test_it_is_the_same_without_a_file(story: Story, told: Told) -> None:
     clock = Clock(story.sessions[0].at)
     with opened(":memory:", clock) as nexus:
