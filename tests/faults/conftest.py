@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-FAST, ALL = 2, 20
+FAST, ALL = 2, 50
 OF_A_SERVER = 4
 
 
