@@ -76,7 +76,7 @@ REQUIREMENTS: dict[str, Requirement] = {
     "B16": works("Derived events: decision, action item, commitment, preference"),
     "B17": partial("Episodes found by words and by meaning"),
     "B18": works("Procedures as readable documents in a workspace folder"),
-    "B19": works("Dossiers woven from facts and episodes, known to be stale"),
+    "B19": works("Dossiers woven from facts and episodes, known to be stale, and kept fresh"),
     "B20": partial("Reading and writing by themselves on every turn", "writing; reading: compose"),
     "B21": works("One combined extraction pass"),
     "B22": partial("The same person across channels is one entity"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from .core.access import Grant, Viewer
 from .core.errors import ModelUnavailable
-from .core.records import Memory, MemoryKind
+from .core.records import Memory
 
 if TYPE_CHECKING:
     from .core.scope import Scope
@@ -58,10 +58,10 @@ class Books:
 
     def _told_by_model(self, _name: str, memories: Sequence[Memory]) -> tuple[str, ...] | None:
         """A beginning in a few sentences, if the model answers and invents nothing."""
-        said = [(memory.speaker or "memory", memory.text) for memory in memories]
-        keep = [memory.text for memory in memories if memory.kind is MemoryKind.LANDMARK]
+        from .maintain.dossiers import in_words  # noqa: PLC0415
+
         try:
-            return tuple(self._narrate(said, keep))
+            return tuple(self._narrate(*in_words(memories)))
         except ModelUnavailable:
             return None
 

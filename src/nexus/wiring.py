@@ -143,7 +143,7 @@ def assemble(
     ranking = make_ranking(settings.search, kept, cached, asked, guards, standing=changing.standing)
     learner = make_learner(settings, kept, cached, model, spending, now, telemetry)
     episodes = make_episodes(settings, kept, cached, model, spending, now=now)
-    jobs = make_jobs(settings, kept, episodes, changing, now, telemetry=telemetry)
+    jobs = make_jobs(settings, kept, episodes, ranking, changing, now=now, telemetry=telemetry)
     worker, using = make_worker(settings, kept, learner, jobs)
     return Parts(
         settings=settings,
@@ -180,14 +180,16 @@ def make_jobs(
     settings: Settings,
     store: Store,
     episodes: Callable[[], Episodes],
+    ranking: Ranking,
     changing: Changeover,
-    now: Clock,
     *,
+    now: Clock,
     telemetry: Telemetry,
 ) -> Runner:
     """The jobs of every workspace, and who does them."""
     told = episodes if make_learning(settings).episodes != "off" else None
-    return Runner(store, make_schedule(settings, store, told, changing), now, telemetry)
+    planned = make_schedule(settings, store, told, ranking, changing)
+    return Runner(store, planned, now, telemetry)
 
 
 def _enabled(settings: Settings) -> Settings:

@@ -243,6 +243,28 @@ def test_a_derived_fact_that_says_nothing_is_refused(acme, unharmed, records) ->
         acme.import_(StringIO(lines(OTHER, {**records["memory"], "kind": "fact", "body": {}})))
 
 
+DOSSIER = {"name": "tea", "reach": ["room:design"], "looked_at": "2026-01-01T00:00:00Z"}
+DOSSIERS = {
+    "reach as text": {"reach": "room:design"},
+    "reach of numbers": {"reach": [1]},
+    "unknown scope": {"reach": ["cellar:1"]},
+    "no name": {"name": None},
+    "no time": {"looked_at": "soon"},
+    "a question of numbers": {"asked": 5},
+    "a mark of numbers": {"mark": 5},
+    "cites a text": {"cites": "all"},
+}
+
+
+@table(DOSSIERS, "body")
+def test_a_dossier_that_no_worker_could_make_anew_is_refused(
+    acme, unharmed, records, body: dict[str, Any]
+) -> None:
+    made = {**records["memory"], "kind": "dossier", "body": {**DOSSIER, **body}}
+    with unharmed():
+        acme.import_(StringIO(lines(OTHER, made)))
+
+
 def test_a_key_given_twice_counts_once(nexus: Nexus) -> None:
     acme = nexus.workspace("acme")
     line = json.dumps(EVENT)[:-1] + ',"scope":"room:other"}\n'

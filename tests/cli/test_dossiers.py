@@ -31,3 +31,16 @@ def test_a_standing_question_on_the_command_line(run) -> None:
     assert "at nine" in run("dossier", "When does the Petrel leave?", "--ask", *ROOM).output
     run("dossier", "When does the Petrel leave?", "--drop", *ROOM)
     run("dossier", *ROOM, code=1)
+
+
+def test_the_job_that_keeps_them_fresh(run, lines) -> None:
+    run("observe", "alice", "Sarah Chen works at Globex.", *ROOM)
+    run("dossier", "Sarah Chen", *ROOM)
+    run("observe", "bob", "Sarah Chen lives in Lisbon.", *ROOM)
+    run("memory", "search", "Lisbon", *ROOM)  # it is learned by then
+
+    (done,) = lines("jobs", "run", "dossiers")
+
+    assert done == {"dossiers": {"looked_at": 1, "made": 1, "dropped": 0}}
+    assert [each["stale"] for each in lines("dossier", *ROOM)] == [False]
+    assert "dossiers" in run("jobs").output

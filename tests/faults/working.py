@@ -98,4 +98,5 @@ def main() -> None:
     nexus.close()
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -107,6 +107,7 @@ ABOUT = {
     "memory.maintain.intervals.near_duplicates": "The same for all there is, after news.",
     "memory.maintain.intervals.patterns": "People's habits, after something was said.",
     "memory.maintain.intervals.episodes": "What is over is told: threads, sessions, days, weeks.",
+    "memory.maintain.intervals.dossiers": "Stale dossiers and standing questions, after news.",
     "memory.maintain.intervals.session_end": "After the last word, what matters is kept for long.",
     "memory.maintain.intervals.promote": "What was used often is kept for long.",
     "memory.maintain.intervals.decay": "What has become weak is archived, what is used comes back.",

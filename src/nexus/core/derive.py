@@ -11,6 +11,7 @@ from functools import lru_cache
 from .access import Label
 from .errors import InvalidInput
 from .ids import WorkspaceId
+from .reach import reach_of
 from .records import Draft, Event, Memory, MemoryKind
 
 Source = Event | Memory
@@ -22,12 +23,14 @@ def derive(workspace: WorkspaceId, draft: Draft, sources: Mapping[str, Source]) 
     """The memory this draft becomes.
 
     Its label is the scope's and every source's: readers of something derived are readers of all
-    it rests on. Its trust is its least trusted source's. Its time is its newest source's.
+    it rests on. A dossier is for those alone who may read all that its maker could. Its trust is
+    its least trusted source's. Its time is its newest source's.
     """
     if not draft.sources:
         raise InvalidInput("a memory rests on at least one event or memory; this draft names none")
     rests_on = [sources[id] for id in draft.sources]
-    label = frozenset({draft.scope}).union(*map(label_of, rests_on))
+    reach = reach_of(draft.body) if draft.kind is MemoryKind.DOSSIER else ()
+    label = frozenset({draft.scope, *reach}).union(*map(label_of, rests_on))
     return Memory(
         id=draft.id,
         workspace=workspace,

@@ -1,9 +1,9 @@
 """What is known of somebody or something, woven into one document with its sources.
 
 A dossier is made of facts, decisions, episodes and what was said, inside one viewer's grant; so two
-viewers may have two. It is kept as a memory that rests on everything it cites: it is readable only
-where all of that is, and goes when some of it goes. It is stale when what it would be made of now
-is not what it was made of.
+viewers may have two. It is kept as a memory that rests on everything it cites, for those who may
+read all that its maker could (`core.reach`), and goes when some of what it cites goes. It is stale
+when what it would be made of now is not what it was made of.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from ..core.access import Grant
+from ..core.access import Grant, Label
+from ..core.canonical import time_text
 from ..core.derive import known_as
-from ..core.filters import Condition, Every, Op
+from ..core.filters import Condition, Op
 from ..core.ids import digest
 from ..core.protocols import Store
-from ..core.questions import QUESTION
-from ..core.records import Draft, Memory, MemoryKind
+from ..core.reach import REACH, spelt_reach
+from ..core.records import Draft, Json, Memory, MemoryKind
 from ..core.scope import Scope
 from ..recall.entities import EntityView, entity, names_of
 from ..recall.interpret import Tense, tenses
@@ -60,6 +61,18 @@ class Dossier:
     made_at: datetime
     id: str
     stale: bool = False  # what it rests on has changed since
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a dossier is about: a name, or a standing question."""
+
+    name: str
+    asked: str | None = None  # the id of the memory in which it was asked for good
+
+    def slot(self, reach: Label) -> str:
+        """For everybody whom it is made for, it is another one."""
+        return digest("dossier", self.asked or known_as(self.name), *spelt_reach(reach))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,47 +136,69 @@ def _also(view: EntityView | None) -> tuple[str, ...]:
     return () if view is None else tuple(dict.fromkeys([*view.aliases, *view.same_as]))
 
 
-def kept(store: Store, grant: Grant, home: Scope, name: str | None = None) -> list[Memory]:
-    """The dossiers that lie in a place and may be seen, of one name or of all."""
-    kind = Condition("kind", Op.EQ, MemoryKind.DOSSIER)
-    here = Condition("scope", Op.EQ, str(home))
-    found = store.memories.find(grant, where=Every((kind, here)))
-    made = [each for each in found if QUESTION not in each.body]
-    wanted = None if name is None else known_as(name)
-    return [each for each in made if wanted in (None, each.slot)]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """Where a dossier shall lie, for whom it is, and since when somebody last looked at it."""
+
+    home: Scope
+    reach: Label
+    subject: Subject
+    looked_at: datetime
 
 
-def standing(store: Store, grant: Grant, home: Scope) -> list[str]:
-    """The questions that are asked in a place for good, oldest first."""
-    kind = Condition("kind", Op.EQ, MemoryKind.DOSSIER)
-    told = store.memories.find(grant.within([home]), where=kind)
-    asked: dict[str, bool] = {}
-    for each in sorted(told, key=lambda each: (each.at, each.recorded_at, each.id)):
-        if QUESTION in each.body:
-            asked[each.body[QUESTION]] = not each.body.get("dropped", False)
-    return [question for question, still in asked.items() if still]
+def draft(material: Material, order: Order, *, now: datetime, narrate: Narrate | None) -> Draft:
+    """The dossier to keep. A model tells the beginning, if there is one and it invents nothing.
 
-
-def draft(
-    material: Material, home: Scope, name: str, *, now: datetime, narrate: Narrate | None
-) -> Draft:
-    """The dossier to keep. A model tells the beginning, if there is one and it invents nothing."""
+    The answer to a question rests on the question, too: it holds its words.
+    """
     numbers = {each.id: place for place, each in enumerate(material.memories, start=1)}
     told = narrate(material.name, material.memories) if narrate else None
     text = "\n".join(_written(material, numbers, told))
+    asked = order.subject.asked
     return Draft(
-        scope=home,
+        scope=order.home,
         kind=MemoryKind.DOSSIER,
         text=text,
         indexed_text="",
-        sources=tuple(numbers),
-        slot=known_as(name),
+        sources=(*numbers, *([asked] if asked else [])),
+        slot=order.subject.slot(order.reach),
         at=now,
         source="dossier",
         learned=True,
         metadata={"made_by": ["model" if told else "template"]},
-        body={"name": name, "mark": material.mark, "cites": list(numbers)},
+        body={**_ordered(order), "mark": material.mark, "cites": list(numbers)},
     )
+
+
+def watch(order: Order, asked: str, *, now: datetime) -> Draft:
+    """What tells a worker that this question shall be answered for these readers."""
+    return Draft(
+        scope=order.home,
+        kind=MemoryKind.DOSSIER,
+        text=order.subject.name,
+        indexed_text="",
+        sources=(asked,),
+        slot=order.subject.slot(order.reach),
+        at=now,
+        source="question",
+        learned=True,
+        body=_ordered(order),
+    )
+
+
+def _ordered(order: Order) -> dict[str, Json]:
+    return {
+        "name": order.subject.name,
+        "asked": order.subject.asked,
+        "looked_at": time_text(order.looked_at),
+        REACH: list(spelt_reach(order.reach)),
+    }
+
+
+def in_words(memories: Sequence[Memory]) -> tuple[list[tuple[str, str]], list[str]]:
+    """What a model is shown of these: who said what, and what it must not leave out."""
+    said = [(memory.speaker or "memory", memory.text) for memory in memories]
+    return said, [memory.text for memory in memories if memory.kind is MemoryKind.LANDMARK]
 
 
 def _written(

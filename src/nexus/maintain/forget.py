@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from ..core.access import administrator_grant
@@ -19,6 +19,7 @@ from ..core.audit import ADMINISTRATOR, Entry
 from ..core.canonical import canonical_json
 from ..core.derive import tells_of_time
 from ..core.errors import InvalidInput, NotFound
+from ..core.filters import Condition, Op
 from ..core.ids import WorkspaceId, check_name, digest, str_only
 from ..core.links import Relation, shared_by
 from ..core.protocols import Store
@@ -57,6 +58,7 @@ class Target:
     memories: tuple[Memory, ...] = ()
     stones: tuple[tuple[str, str], ...] = ()
     names: tuple[str, ...] = ()  # what goes out of the audit, too
+    drawer: Callable[[Scope], bool] = lambda _: False  # whether one goes as a whole
 
 
 def user_target(store: Store, workspace: WorkspaceId, user: str) -> Target:
@@ -65,14 +67,22 @@ def user_target(store: Store, workspace: WorkspaceId, user: str) -> Target:
     everything = store.ledger.find(administrator_grant(workspace))
     theirs = tuple(e for e in everything if user in (e.speaker, e.scope.owner))
     stone = ("user", digest("user", user))
-    return Target(f"user {user}", theirs, stones=(stone,), names=(user,))
+    return Target(
+        f"user {user}",
+        theirs,
+        stones=(stone,),
+        names=(user,),
+        drawer=lambda scope: scope.owner == user,
+    )
 
 
 def scope_target(store: Store, workspace: WorkspaceId, scope: Scope) -> Target:
     grant = administrator_grant(workspace).within([scope])
     stone = ("scope", digest("scope", str(scope)))
     events = tuple(store.ledger.find(grant))
-    return Target(str(scope), events, stones=(stone,), names=(str(scope),))
+    return Target(
+        str(scope), events, stones=(stone,), names=(str(scope),), drawer=lambda each: each == scope
+    )
 
 
 def event_target(store: Store, workspace: WorkspaceId, id: str) -> Target:
@@ -105,6 +115,7 @@ def choose_target(
 
 def forget(store: Store, workspace: WorkspaceId, target: Target, *, now: datetime) -> ForgetReport:
     started = time.perf_counter()
+    target = _with_dossiers(store, workspace, target)
     named = [memory.id for memory in target.memories]
     events, resting = _all_that_goes(store, workspace, target)
     event_ids = list(events)
@@ -124,6 +135,9 @@ def forget(store: Store, workspace: WorkspaceId, target: Target, *, now: datetim
     others = _other_sources(store, workspace, doomed, {*event_ids, *named})
     again = store.queue.requeue(workspace, others, now=now)
     _stand_in_again(store, workspace, doomed.values())
+    late = [memory.id for memory in _made_for(store, workspace, target.drawer)]
+    if late:  # somebody was just making them
+        store.eraser.erase(workspace, events=[], memories=late, tombstones=[])
     residue = store.eraser.residue(workspace, pieces)
     return ForgetReport(
         what=target.what,
@@ -135,6 +149,20 @@ def forget(store: Store, workspace: WorkspaceId, target: Target, *, now: datetim
         seconds=time.perf_counter() - started,
         by_file=residue,
     )
+
+
+def _with_dossiers(store: Store, workspace: WorkspaceId, target: Target) -> Target:
+    """And what was made for the readers of a drawer that goes: it may cite nothing of there."""
+    made = _made_for(store, workspace, target.drawer)
+    return replace(target, memories=(*target.memories, *made))
+
+
+def _made_for(
+    store: Store, workspace: WorkspaceId, drawer: Callable[[Scope], bool]
+) -> list[Memory]:
+    kind = Condition("kind", Op.EQ, MemoryKind.DOSSIER)
+    found = store.memories.find(administrator_grant(workspace), where=kind)
+    return [memory for memory in found if any(map(drawer, memory.label))]
 
 
 def _all_that_goes(

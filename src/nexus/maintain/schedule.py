@@ -41,6 +41,7 @@ class Tools:
     episodes: Callable[[], Episodes] | None  # None: they are told only when somebody asks
     idle: timedelta  # until a place's window is empty
     retention_days: int  # of the audit; 0: for ever
+    dossiers: Run | None = None  # None: they are made anew only when somebody asks
     reembed: Run | None = None  # None: an embedder is changed only when somebody asks
 
 
@@ -56,6 +57,8 @@ def _planned(store: Store, settings: Maintaining, tools: Tools) -> Iterator[Plan
     yield from _every(every.patterns, "patterns", partial(_patterns, store))
     if tools.episodes:
         yield from _every(every.episodes, "episodes", partial(_episodes, tools.episodes))
+    if tools.dossiers:
+        yield from _every(every.dossiers, "dossiers", tools.dossiers)
     strength = settings.strength
     yield from _every(every.session_end, "session_end", partial(_session_end, store, strength))
     for minutes, name, run in (

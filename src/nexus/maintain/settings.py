@@ -20,6 +20,7 @@ class Intervals:
     near_duplicates: float = 7 * 24 * 60.0
     patterns: float = 60.0  # seeds 001 and 004
     episodes: float = 5.0  # what is over by then is told; days and weeks when they are over
+    dossiers: float = 15.0  # those that are stale by then are made anew
     session_end: float = 60.0  # seed 003: an hour after the last word
     promote: float = 60.0  # seed 004, as the next two
     decay: float = 24 * 60.0

@@ -26,6 +26,7 @@ from .operations import START, Ref, World
 
 QUESTIONS = ("tea and secrets", "who likes the blue heron?", "ledger heron tea")
 WORDS = " ".join(QUESTIONS).split()
+SUBJECTS = ("tea", "heron", "ledger")  # of dossiers
 ASKED = query_terms(" ".join(QUESTIONS))
 MOST_KNOWN = 6  # events whose ids are tried, newest first
 DAY = timedelta(days=1)
@@ -208,7 +209,8 @@ LOOKS: Mapping[str, Ask] = {
         for scope in sorted(place.grant.scopes)
     ],
     "dossiers": lambda _world, place, _: (
-        [attempt(lambda: place.dossiers().get(name)) for name in WORDS],  # noqa: B023
+        [attempt(lambda: place.dossiers().get(name)) for name in SUBJECTS],  # noqa: B023
+        place.dossiers().answers(),
         place.dossiers().list(),
     ),
     "goals": lambda _world, place, _: (place.goals().list("any"), place.goals().tree("any")),

@@ -208,6 +208,8 @@ class Jot:
         place = world.place(self.viewer)
         if self.what == "question":  # what is found counts as used
             return place.recall(self.text)
+        if self.what == "standing question":
+            return place.dossiers().ask(self.text)
         if self.what == "document":
             return place.notebook().write("notes.md", self.text)
         if self.what == "note":
@@ -347,7 +349,10 @@ class Take:
         return workspace.import_(io.StringIO(self.archive), grant=place.grant, scope=self.into)
 
 
-JOBS = ("consolidate", "near_duplicates", "session_end", "promote", "decay", "cleanup")
+JOBS = (
+    *("consolidate", "near_duplicates", "dossiers"),
+    *("session_end", "promote", "decay", "cleanup"),
+)
 
 
 @dataclass(frozen=True)

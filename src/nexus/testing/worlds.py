@@ -107,9 +107,8 @@ def tellings(
     viewer = draw(some.sampled_from(viewers))
     text, key = draw(texts), draw(keys)
     if draw(some.integers(0, 5)) == 0:
-        what = draw(
-            some.sampled_from(["note", "thought", "goal", "document", "question", "question"])
-        )
+        kinds = "note", "thought", "goal", "document", "question", "question", "standing question"
+        what = draw(some.sampled_from(kinds))
         return Jot(viewer, what, text, draw(some.none() | some.just(5.0)))
     people = [*viewer.participants, viewer.agent, *([viewer.user] if viewer.user else [])]
     speaker = draw(some.sampled_from(people)).value

@@ -20,6 +20,7 @@ from ..core.notebook import DOCUMENT, check_version, is_version
 from ..core.procedures import OUTCOME, TOOL, check_outcome, check_use
 from ..core.protocols import Floats
 from ..core.questions import QUESTION
+from ..core.reach import check_dossier
 from ..core.records import EmbeddingProfile, Event, EventKind, Fact, Memory, MemoryKind, Tombstone
 from ..core.sharing import LANDMARK, SHARE, check_act, check_landmark, is_copy
 from ..learn.explicit import check_fact, explicit
@@ -187,6 +188,8 @@ def _whole_memory(memory: Memory) -> Memory:
         raise InvalidInput("a memory is learned or not, and archived or not: true or false")
     if whole.kind is MemoryKind.FACT:
         check_fact(whole.fact, whole.confidence)
+    if whole.kind is MemoryKind.DOSSIER:
+        check_dossier(whole.body)
     return whole
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
 from ...core.access import Grant
+from ...core.errors import InvalidInput
 from ...core.protocols import Scored, Store
-from ...core.records import Memory, Trust
+from ...core.records import Memory, MemoryKind, Trust
 from ...core.scope import Scope
 from ...core.uses import NewUse
 from ..reads import FACT, Shelf, every_way_shows, read_every_way
@@ -96,6 +98,17 @@ class LabelSuite:
         assert third.label == {ALICE_DM, ALICE_PROFILE, Scope.workspace(), PROJECT}
         assert store.memories.get(IN_ROOM.grant(), [first.id, second.id, third.id]) == []
         assert store.memories.get(ALICE.grant(), [third.id]) == [third]
+
+    def test_a_dossier_is_read_only_with_all_that_its_maker_could_read(self, store: Store) -> None:
+        (source,) = tell(store, event("1"))
+        made = draft(source, kind=MemoryKind.DOSSIER, body={"reach": ["room:design", "user:bob"]})
+        (memory,) = store.memories.put(ACME, [made])
+
+        assert memory.label == {ROOM, Scope.user("bob")}
+        assert store.memories.get(IN_ROOM.grant(), [memory.id]) == [memory]
+        assert store.memories.find(ADMIN.within([ROOM])) == []
+        with pytest.raises(InvalidInput, match="reach"):
+            store.memories.put(ACME, [replace(made, body={"reach": "room:design"})])
 
     def test_trust_is_that_of_the_least_trusted_source(self, store: Store) -> None:
         direct, outside, model = tell(

@@ -1,0 +1,87 @@
+"""Whoever keeps dossiers fresh is killed again and again: none is lost, none is there twice."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from nexus import Nexus
+from nexus.config import Settings
+from nexus.core.records import MemoryKind
+from nexus.embedders.hashing import HashingEmbedder
+
+FRESHENER = Path(__file__).with_name("freshener.py")
+KILLS = 6
+NAMES = [f"Person{number}" for number in range(40)]
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        return str(tmp_path / "memory.db")
+    found: str = request.getfixturevalue("postgres").url
+    return found
+
+
+def opened(url: str) -> Nexus:
+    return Nexus.open(url, settings=Settings(), embedder=HashingEmbedder(), background=False)
+
+
+def say(url: str, what: str) -> None:
+    """Something new of everybody; whose dossier is stale by then."""
+    with opened(url) as nexus:
+        room = nexus.workspace("acme").room("design", participants=["alice"])
+        for name in NAMES:
+            room.observe("alice", f"{name} {what}")
+        nexus.workspace("acme").flush()
+
+
+def killed(url: str, life: float | None) -> bool:
+    """Let one work and kill it after so many seconds; whether it came to its end."""
+    command = [sys.executable, str(FRESHENER), url]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe) as worker:
+        assert worker.stdout
+        assert worker.stderr
+        assert worker.stdout.readline() == b"ready\n", worker.stderr.read().decode()
+        try:
+            worker.wait(timeout=life)
+        except subprocess.TimeoutExpired:
+            worker.kill()
+            return False
+        assert worker.returncode == 0, worker.stderr.read().decode()
+        return True
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("B19", "E24")
+def test_a_worker_that_is_killed_leaves_nothing_behind(url: str) -> None:
+    say(url, "works at Globex.")
+    with opened(url) as nexus:
+        room = nexus.workspace("acme").room("design", participants=["alice"])
+        for name in NAMES:
+            room.dossiers().get(name)
+    lives = random.Random(9)
+    ended = []
+    for number in range(KILLS):
+        if number % 2 == 0:
+            say(url, f"lives in City{number}.")
+        ended.append(killed(url, lives.uniform(0.05, 0.9)))
+
+    assert ended.count(False) >= 3
+    assert killed(url, None)
+    assert killed(url, None)  # whoever goes on where another was does not begin at the start
+
+    with opened(url) as nexus:
+        workspace = nexus.workspace("acme")
+        room = workspace.room("design", participants=["alice"])
+        found = nexus._parts.store.memories.find(workspace.administrator)
+        made = [each.body["name"] for each in found if each.kind is MemoryKind.DOSSIER]
+        assert Counter(made) == Counter(NAMES)
+        assert [each.name for each in room.dossiers().list() if each.stale] == []
+        assert workspace.verify_audit().sound

@@ -1,0 +1,437 @@
+"""Dossiers and the answers to standing questions are kept fresh while nobody looks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conftest import Clock
+from tests.loopback import Loopback, dropped, says
+from tests.stories.conftest import Team, make_team
+
+from nexus import NotFound, Place
+from nexus.config import LlmSettings, Settings
+from nexus.core.errors import EmbedderUnavailable
+from nexus.core.records import EventKind, Memory, MemoryKind
+from nexus.embedders.hashing import HashingEmbedder
+from nexus.learn.learning import Learning
+from nexus.learn.spending import Budget
+from nexus.maintain import fresh
+from nexus.maintain.weaving import Weaver, subject_of
+
+pytestmark = pytest.mark.requirement("B19", "E24")
+
+QUESTION = "Which colour has the wharf gate?"
+NOTHING = {"looked_at": 0, "made": 0, "dropped": 0}
+
+
+def work(team: Team, **span: float) -> dict[str, int]:
+    """What was told is learned, time passes, and the job is done."""
+    team.workspace.flush()
+    team.clock.advance(**(span or {"minutes": 15}))
+    return team.workspace.run_job("dossiers")
+
+
+def made(team: Team) -> list[Memory]:
+    found = team.workspace._parts.store.memories.find(team.workspace.administrator)
+    return [each for each in found if each.kind is MemoryKind.DOSSIER and "mark" in each.body]
+
+
+def texts(place: Place) -> str:
+    return "\n".join(each.text for each in place.dossiers().list())
+
+
+@pytest.fixture
+def told(team: Team) -> Team:
+    team.room.observe("alice", "Sarah Chen works at Globex.", key="work")
+    team.room.dossiers().get("Sarah Chen")
+    return team
+
+
+def test_a_stale_dossier_is_made_anew_by_itself(told: Team) -> None:
+    assert work(told) == {"looked_at": 1, "made": 0, "dropped": 0}
+    told.room.observe("bob", "Sarah Chen lives in Porto.")
+
+    assert work(told) == {"looked_at": 1, "made": 1, "dropped": 0}
+
+    (memory,) = made(told)
+    assert "Porto" in memory.text
+    assert memory.label == told.room.grant.scopes
+    assert [each.stale for each in told.room.dossiers().list()] == [False]
+    assert told.room.dossiers().get("Sarah Chen").id == memory.id
+
+
+def test_it_is_due_after_news_and_does_nothing_where_nothing_changed(told: Team) -> None:
+    (job,) = [each for each in told.workspace.jobs() if each.name == "dossiers"]
+    assert (job.every, job.on_news) == (timedelta(minutes=15), True)
+    work(told)
+    (before,) = made(told)
+    told.bobs.observe("bob", "Sarah Chen sings.")  # nothing that the room may read
+
+    assert work(told) == NOTHING
+
+    assert made(told) == [before]
+
+
+def test_a_question_is_answered_when_something_answers_it(team: Team) -> None:
+    dossiers = team.room.dossiers()
+    assert dossiers.ask(QUESTION) is None
+    assert (work(team)["made"], dossiers.list()) == (0, [])
+    team.room.observe("alice", "The wharf gate has the colour blue.")
+
+    assert work(team)["made"] == 1
+    (answer,) = made(team)
+    assert "blue" in answer.text
+    team.room.observe("bob", "Now the wharf gate has the colour green.")
+    assert work(team)["made"] == 1
+    (answer,) = made(team)
+    assert "green" in answer.text
+    assert [each.id for each in dossiers.list()] == [answer.id]
+
+
+@pytest.mark.requirement("X6")
+def test_an_answer_whose_source_is_forgotten_is_given_without_it(team: Team) -> None:
+    team.room.observe("alice", "The wharf gate has the colour blue.")
+    secret = team.room.observe("bob", "The wharf gate has the colour of blood.")
+    team.room.dossiers().ask(QUESTION)
+    team.workspace.forget(event=secret)
+    assert made(team) == []
+
+    assert work(team)["made"] == 1
+
+    (answer,) = made(team)
+    assert ("blue" in answer.text, "blood" in answer.text) == (True, False)
+
+
+def test_what_is_no_longer_asked_goes_for_everybody(team: Team) -> None:
+    other = team.workspace.room("design", agent="scribe", participants=["alice"])
+    team.room.observe("alice", "The wharf gate has the colour blue.")
+    for place in (team.room, other):
+        place.dossiers().ask(QUESTION)
+    assert len(made(team)) == 2
+
+    team.room.dossiers().drop(QUESTION)
+
+    assert (len(made(team)), other.dossiers().list()) == (1, [])
+    assert work(team)["dropped"] == 2  # the answer, and that it is watched
+    assert made(team) == []
+    assert work(team) == NOTHING
+
+
+@pytest.mark.requirement("X1", "X2")
+def test_everybody_gets_anew_what_they_may_read(team: Team) -> None:
+    alone = team.workspace.room("design", agent="scribe", participants=["alice"], project="apollo")
+    team.room.remember("Sarah Chen likes tea.", scope="project")
+    for place in (team.room, alone, team.alices, team.bobs):
+        place.dossiers().get("Sarah Chen")
+    team.bobs.remember("Sarah Chen is my cousin.", scope="user:bob")
+    team.alices.observe("alice", "Sarah Chen has a surgery on Friday.")
+
+    assert work(team)["made"] == 3
+
+    read = {name: texts(place) for name, place in vars(team).items() if isinstance(place, Place)}
+    told = {name: ("cousin" in text, "surgery" in text) for name, text in read.items()}
+    assert told == {"room": (True, False), "alices": (False, True), "bobs": (True, False)}
+    assert "cousin" not in texts(alone), "bob has left that room"
+    assert len(made(team)) == 4
+
+
+@pytest.mark.requirement("X1")
+def test_it_lies_under_all_that_its_maker_could_read(told: Team) -> None:
+    alone = told.workspace.room("design", agent="scribe", participants=["alice"], project="apollo")
+    (memory,) = made(told)
+    assert memory.label == told.room.grant.scopes
+
+    assert alone.dossiers().list() == []
+    with pytest.raises(NotFound):
+        alone.get(memory.id)
+    assert alone.dossiers().get("Sarah Chen").id != memory.id
+    assert len(made(told)) == 2, "and neither takes the other's away"
+
+
+@pytest.mark.requirement("X6")
+def test_who_is_forgotten_takes_along_what_was_made_for_them(
+    told: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    eraser = type(told.workspace._parts.store.eraser)
+    erase, gone = eraser.erase, []
+    monkeypatch.setattr(eraser, "erase", lambda *a, **more: gone.append(more) or erase(*a, **more))
+    told.room.dossiers().ask("Where does Sarah Chen work?")
+    told.bobs.observe("bob", "Sarah Chen sings.")
+    told.bobs.remember("I like tea.", scope="user:bob")
+
+    report = told.workspace.forget(user="bob")
+
+    assert report.residue == 0
+    assert len(gone) == 1, "all of it in one transaction"
+    assert made(told) == []
+    assert work(told) == NOTHING
+    assert told.room.dossiers().questions() == ["Where does Sarah Chen work?"]
+    assert "Globex" in told.room.dossiers().get("Sarah Chen").text
+
+
+@pytest.mark.requirement("X6")
+def test_the_words_of_a_question_go_with_it(team: Team) -> None:
+    team.room.observe("alice", "The wharf gate has the colour blue.")
+    team.room.dossiers().ask("What colour has the wharf gate of my dear friend?")
+    assert len(made(team)) == 1
+    told = team.workspace._parts.store.ledger.find(team.workspace.administrator)
+    (asked,) = [each for each in told if each.kind is EventKind.QUESTION]
+
+    assert team.workspace.forget(event=asked.id).residue == 0
+
+    assert made(team) == []
+    assert team.room.dossiers().questions() == []
+
+
+@pytest.mark.requirement("X6")
+def test_what_was_asked_in_private_goes_with_whoever_asked(team: Team) -> None:
+    team.alices.remember("The wharf gate has the colour blue.", scope="project")
+    carols = team.workspace.dm("carol", agent="scribe", project="apollo")
+    carols.dossiers().ask("What colour has the wharf gate of my dear friend?")
+    carols.dossiers().get("wharf gate")
+    assert len(made(team)) == 2
+
+    assert team.workspace.forget(user="carol").residue == 0
+
+    assert made(team) == []
+
+
+@pytest.mark.requirement("X6")
+def test_who_is_forgotten_while_it_is_made_is_in_none(told: Team) -> None:
+    told.bobs.remember("I like tea.", scope="user:bob")
+    told.room.observe("alice", "Sarah Chen lives in Porto.")
+    told.workspace.flush()
+    (before,) = made(told)
+    parts = told.workspace._parts
+
+    def narrate(_name: str, _memories: Sequence[Memory]) -> None:
+        told.workspace.forget(user="bob")
+
+    weaver = Weaver(
+        store=parts.store,
+        ranking=parts.ranking,
+        grant=told.room.grant,
+        home=before.scope,
+        narrate=narrate,
+        only_while=before.id,
+    )
+
+    now = told.clock.now
+    assert weaver.weave(subject_of(before), now=now, looked_at=now).memory is None
+    assert made(told) == []
+
+
+@pytest.mark.requirement("X6")
+def test_what_is_made_while_somebody_is_forgotten_goes_too(
+    told: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told.bobs.remember("I like tea.", scope="user:bob")
+    eraser = type(told.workspace._parts.store.eraser)
+    erase = eraser.erase
+
+    def erase_and_make(self: Any, *args: Any, **more: Any) -> Any:
+        erased = erase(self, *args, **more)
+        if more["events"]:
+            told.room.dossiers().get("Sarah Chen")
+        return erased
+
+    monkeypatch.setattr(eraser, "erase", erase_and_make)
+
+    assert told.workspace.forget(user="bob").residue == 0
+    assert made(told) == []
+
+
+def test_one_at_which_nobody_looked_for_long_is_left(told: Team) -> None:
+    told.room.observe("bob", "Sarah Chen lives in Porto.")
+    assert work(told, days=60)["made"] == 1
+    told.room.dossiers().get("Sarah Chen")  # from here on it counts again
+    told.room.observe("bob", "Sarah Chen lives in Faro.")
+    assert work(told, days=60)["made"] == 1
+
+    told.room.observe("bob", "Sarah Chen lives in Braga.")
+
+    assert work(told, days=60) == NOTHING
+    assert [each.stale for each in told.room.dossiers().list()] == [True]
+    assert "Braga" in told.room.dossiers().get("Sarah Chen").text
+
+
+def test_many_are_looked_at_in_steps(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fresh, "AT_ONCE", 3)
+    names = [f"Person{number}" for number in range(8)]
+    for name in names:
+        team.room.observe("alice", f"{name} works at Globex.")
+        team.room.dossiers().get(name)
+    for name in names:
+        team.room.observe("alice", f"{name} lives in Lisbon.")
+    team.workspace.flush()
+    step, job, sizes = None, planned(team), []
+    while step is None or step.cursor is not None:
+        step = job(team.workspace.id, team.clock.advance(seconds=1), step and step.cursor)
+        sizes.append(step.counts["made"])
+
+    assert sizes == [3, 3, 2]
+    assert all("Lisbon" in memory.text for memory in made(team))
+    assert len(made(team)) == 8
+
+
+@pytest.mark.parametrize("at_once", ["AT_ONCE", "PAGE"])
+def test_of_one_moment_none_is_passed_over(
+    at_once: str, team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fresh, at_once, 2)
+    names = [f"Person{number}" for number in range(5)]
+    for name in names:
+        team.room.observe("alice", f"{name} works at Globex.")
+        team.room.dossiers().get(name)
+    for city in ("Lisbon", "Porto", "Faro"):
+        for name in names:
+            team.room.observe("alice", f"{name} lives in {city}.")
+        team.workspace.flush()
+        step, moment = None, team.clock.advance(days=1)
+        while step is None or step.cursor is not None:  # all of them are of this moment then
+            step = planned(team)(team.workspace.id, moment, step and step.cursor)
+        assert [city in memory.text for memory in made(team)] == [True] * 5
+    first = planned(team)(team.workspace.id, moment, None)
+    second = planned(team)(team.workspace.id, moment, first.cursor)
+    third = planned(team)(team.workspace.id, moment, second.cursor)
+    assert [each.counts["looked_at"] for each in (first, second, third)] == [2, 2, 1]
+    assert third.cursor is None
+
+
+def test_whoever_is_killed_half_way_left_nothing_twice(
+    told: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = told.workspace._parts.store
+    told.room.observe("bob", "Sarah Chen lives in Porto.")
+
+    def killed(*_: Any) -> int:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(store.memories), "delete", killed)
+        with pytest.raises(KeyboardInterrupt):
+            work(told)
+    assert len(made(told)) == 2
+
+    told.clock.advance(minutes=5)
+    work(told)
+
+    (memory,) = made(told)
+    assert "Porto" in memory.text
+
+
+class Away(HashingEmbedder):
+    """One that does not answer."""
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        raise EmbedderUnavailable("away")
+
+
+def test_half_a_search_makes_none(open_nexus: Any, clock: Clock, tmp_path: Path) -> None:
+    team = make_team(open_nexus(tmp_path / "memory.db"), clock)
+    team.room.observe("alice", "Sarah Chen works at Globex.")
+    team.room.dossiers().get("Sarah Chen")
+    team.room.observe("bob", "Sarah Chen lives in Porto.")
+    team.workspace.flush()
+    before = made(team)
+
+    other = make_team(open_nexus(tmp_path / "memory.db", embedder=Away()), clock)
+    assert other.workspace.run_job("dossiers") == NOTHING
+    (job,) = [each for each in other.workspace.jobs() if each.name == "dossiers"]
+    assert job.due_at is not None
+    assert job.due_at - clock.now < timedelta(minutes=16)
+
+    assert made(team) == before
+    assert work(team)["made"] == 1
+
+
+def test_a_dossier_that_was_forgotten_stays_so(told: Team) -> None:
+    (memory,) = made(told)
+    told.workspace.forget(memory=memory.id)
+
+    with pytest.raises(NotFound):
+        told.room.dossiers().get("Sarah Chen")
+    told.room.observe("bob", "Sarah Chen lives in Porto.")
+    assert "Porto" in told.room.dossiers().get("Sarah Chen").text
+
+
+@pytest.mark.requirement("A14")
+def test_an_archive_holds_for_whom_they_were_made(
+    told: Team, open_nexus: Any, tmp_path: Path
+) -> None:
+    told.room.dossiers().ask("Where does Sarah Chen work?")
+    told.workspace.export(tmp_path / "archive.jsonl")
+    there = open_nexus(":memory:").workspace("acme")
+
+    there.import_(tmp_path / "archive.jsonl")
+
+    for place in (there, told.workspace):
+        found = place._parts.store.memories.find(place.administrator)
+        labels = [each.label for each in found if each.kind is MemoryKind.DOSSIER]
+        assert sorted(map(len, labels)) == [1, *[len(told.room.grant.scopes)] * 3]
+
+
+def planned(team: Team) -> Any:
+    return team.workspace._parts.jobs._planned["dossiers"].run
+
+
+# -- told by a model
+
+
+TOLD = "Sarah Chen works at Globex, and lives in Porto."
+
+
+def with_model(server: Loopback, open_nexus: Any, clock: Clock, **more: Any) -> Team:
+    llm = LlmSettings(
+        provider="ollama", model="any", base_url=server.url, timeout_seconds=2, learn=False, **more
+    )
+    settings = Settings(llm=llm, learning=Learning(episodes="model"))
+    team = make_team(open_nexus(settings=settings), clock)
+    server.script(says(json.dumps({"sentences": ["Sarah Chen works at Globex."]})))
+    team.room.observe("alice", "Sarah Chen works at Globex.")
+    assert "Sarah Chen works at Globex.\n" in team.room.dossiers().get("Sarah Chen").text
+    team.room.observe("bob", "Sarah Chen lives in Porto.")
+    return team
+
+
+@pytest.fixture
+def server() -> Iterator[Loopback]:
+    with Loopback() as loopback:
+        yield loopback
+
+
+def test_a_model_tells_it_on_account_of_the_workspace(
+    server: Loopback, open_nexus: Any, clock: Clock
+) -> None:
+    team = with_model(server, open_nexus, clock)
+    server.script(says(json.dumps({"sentences": [TOLD]})))
+
+    assert work(team)["made"] == 1
+
+    (memory,) = made(team)
+    assert TOLD in memory.text
+    assert memory.metadata["made_by"] == ["model"]
+    assert sum(each.calls for each in team.workspace.usage().spent) == 2
+
+
+@pytest.mark.parametrize("why", ["no money", "no answer", "invented"])
+def test_without_its_words_it_is_made_by_template(
+    why: str, server: Loopback, open_nexus: Any, clock: Clock
+) -> None:
+    budget = Budget(tokens_per_day=1) if why == "no money" else Budget()
+    team = with_model(server, open_nexus, clock, budget=budget)
+    invented = says(json.dumps({"sentences": ["Sarah Chen was born in 1971."]}))
+    server.script(*[dropped() if why == "no answer" else invented] * 9)
+
+    assert work(team)["made"] == 1
+
+    (memory,) = made(team)
+    assert ("Porto" in memory.text, "1971" in memory.text) == (True, False)
+    assert memory.metadata["made_by"] == ["template"]
+    asked = len(server.requests)
+    assert asked == 1 if why == "no money" else asked > 1
