@@ -8,7 +8,7 @@ most for their length are kept. What is left in the end goes round once more.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ..core.context import Cut, Item
 from ..core.part import Part
@@ -47,10 +47,11 @@ class Offer:
     budget: int
     floor: int = 0
     heading: int = 0  # tokens of its heading, if there is any item
+    need: int = field(init=False)  # tokens of all of it
 
-    @property
-    def need(self) -> int:
-        return sum(item.tokens for item in self.items) + self.heading if self.items else 0
+    def __post_init__(self) -> None:
+        need = sum(item.tokens for item in self.items) + self.heading if self.items else 0
+        object.__setattr__(self, "need", need)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +106,8 @@ def _floors(ordered: Sequence[Offer], total: int) -> dict[Part, int]:
 
 def _fill(offer: Offer, room: int, count: Count) -> Share:
     """The best of what fits, in the order it stands."""
+    if offer.need <= room:
+        return Share(part=offer.part, items=offer.items, tokens=offer.need)
     free = room - offer.heading
     chosen: dict[int, Item] = {}
     for place in _best_first(offer):
@@ -143,7 +146,7 @@ def shortened(item: Item, room: int, part: Part, count: Count) -> Item | None:
     text = item.text
     length = len(text) * room // max(1, item.tokens)
     while length > 0:
-        piece = replace(item, text=_until(text, length), line="")
+        piece = replace(item, text=_until(text, length), line="", words="")
         tokens = count(piece, part)
         if tokens <= room:
             return replace(piece, tokens=tokens) if piece.text != "…" else None
@@ -161,6 +164,8 @@ def _until(text: str, length: int) -> str:
 
 
 def _cut(offer: Offer, shown: Share) -> list[Cut]:
+    if len(shown.items) == len(offer.items):
+        return []
     kept = {item.id for item in shown.items}
     return [
         Cut(part=offer.part, id=item.id, tokens=item.tokens, why=NO_ROOM)

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from ..core.context import Cut, Item
 from ..core.part import Part
+from ..core.text import words_alone
 from ..core.tokens import count, family_of
 from .asking import Asking
 from .budget import LEAST_PIECE, NO_ROOM, STEADY, Offer, Share, share, shortened
-from .once import Before, Once, once
+from .once import Before, Line, Once, Place, compared, once, words_of
 from .render import INTRODUCTION, NOTHING_FOUND, NOTHING_MORE, header, heading, line, moment
 from .settings import Composing
 from .wish import Wish
@@ -52,7 +53,7 @@ class Measure:
 
     def _counted(self, item: Item, part: Part) -> Item:
         rendered = line(item, part)
-        return item.counted(rendered, self._of_a_line(rendered))
+        return item.counted(rendered, self._of_a_line(rendered), words_alone(item.text))
 
     def _of_a_line(self, rendered: str) -> int:
         return self.count(rendered + "\n") + 1  # counts are rounded, and lines add up
@@ -71,18 +72,19 @@ def fit(
     measure = Measure.of(wish.model)
     counted = {part: measure.counted(part, items) for part, items in found.items()}
     before = _before(asking, wish, settings, counted.get(Part.WINDOW, ()))
+    lines = compared(counted, before)
     frame = measure.frame(asking)
     room = (wish.budget or settings.budget) - frame
-    left, shares, cut = _divided(counted, before, settings, measure, room)
-    unsaid: set[tuple[Part, str]] = set()
+    left, shares, cut = _divided(lines, settings, measure, room)
+    unsaid: set[Place] = set()
     for _ in range(ROUNDS):
         if not (more := _unsaid(left, shares) - unsaid):
             break
         # What was to be said above has no room there: it is said where it comes next.
         unsaid |= more
-        rest, without = _without(counted, unsaid)
-        left, shares, cut = _divided(rest, before, settings, measure, room, unsaid=unsaid)
-        cut += without
+        gone = _gone(unsaid)
+        left, shares, cut = _divided(lines, settings, measure, room, unsaid=unsaid, gone=gone)
+        cut += _without(counted, gone)
     return Fitted(
         shares=shares,
         cut=(*left.cut, *cut),
@@ -92,22 +94,22 @@ def fit(
 
 
 def _divided(
-    counted: Mapping[Part, Sequence[Item]],
-    before: Before,
+    lines: Sequence[Line],
     settings: Composing,
     measure: Measure,
     room: int,
     *,
-    unsaid: Collection[tuple[Part, str]] = (),
+    unsaid: Collection[Place] = (),
+    gone: Collection[Place] = (),
 ) -> tuple[Once, dict[Part, Share], tuple[Cut, ...]]:
     """Each thing once, and of that what has room."""
-    left = once(counted, before, unsaid)
+    left = once(lines, unsaid, gone)
     left.kept[Part.RECALL] = left.kept[Part.RECALL][: settings.hits]
     offers = [_offer(part, items, settings, measure) for part, items in left.kept.items() if items]
     return left, *share(offers, room, measure.tokens)
 
 
-def _unsaid(left: Once, shares: Mapping[Part, Share]) -> set[tuple[Part, str]]:
+def _unsaid(left: Once, shares: Mapping[Part, Share]) -> set[Place]:
     """What others were left out for, and is not shown itself, or not to where it says the same."""
     if not left.repeated:
         return set()
@@ -115,23 +117,25 @@ def _unsaid(left: Once, shares: Mapping[Part, Share]) -> set[tuple[Part, str]]:
     return {each.above for each in left.repeated if not each.still_said(shown)}
 
 
-def _without(
-    counted: Mapping[Part, Sequence[Item]], unsaid: Collection[tuple[Part, str]]
-) -> tuple[dict[Part, list[Item]], tuple[Cut, ...]]:
-    """The sections without these: they shall not find room after all, and be said twice.
+def _gone(unsaid: Collection[Place]) -> set[Place]:
+    """What is left out for good: it shall not find room after all, and be said twice.
 
     Those that stand first keep theirs: whether something below says the same depends on the
     question, and nothing that does may move them.
     """
-    gone = {each for each in unsaid if each[0] not in STEADY}
-    rest = {part: [i for i in items if (part, i.id) not in gone] for part, items in counted.items()}
+    return {each for each in unsaid if each[0] not in STEADY}
+
+
+def _without(
+    counted: Mapping[Part, Sequence[Item]], gone: Collection[Place]
+) -> tuple[Cut, ...]:
     cut = (
         Cut(part=part, id=item.id, tokens=item.tokens, why=NO_ROOM)
         for part, items in counted.items()
         for item in items
         if (part, item.id) in gone
     )
-    return rest, tuple(cut)
+    return tuple(cut)
 
 
 def _before(asking: Asking, wish: Wish, settings: Composing, window: Sequence[Item]) -> Before:
@@ -147,15 +151,18 @@ def _before(asking: Asking, wish: Wish, settings: Composing, window: Sequence[It
         if room < 0:
             break
         sure.append(item)
-    texts = [*(each.text for each in wish.said), *(item.text for item in sure)]
+    words = [*(words_alone(each.text) for each in wish.said), *map(words_of, sure)]
     events = asking.shown.union(item.id for item in sure)
-    return Before(events=events, texts=texts)
+    return Before(events=events, said="\n".join(words))
 
 
 def _offer(part: Part, items: Sequence[Item], settings: Composing, measure: Measure) -> Offer:
     budget = settings.budget_of(part)
     longest = max(LEAST_PIECE, (budget or settings.window_floor) // LONGEST_SHARE)
-    fitted = (shortened(item, longest, part, measure.tokens) or item for item in items)
+    fitted = (
+        item if item.tokens <= longest else shortened(item, longest, part, measure.tokens) or item
+        for item in items
+    )
     return Offer(
         part=part,
         items=tuple(fitted),

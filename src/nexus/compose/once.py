@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..core.context import Cut, Item
 from ..core.part import Part
@@ -15,25 +16,15 @@ SHORTEST = 16  # letters: shorter ones ("Yes, sure.") are nobody's in particular
 IN_THE_WINDOW = "in the window"
 SAID_ABOVE = "said above"
 
+Place = tuple[Part, str]  # of an item: its section and its id
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Before:
     """What the model sees in any case: the last messages."""
 
     events: set[str] | frozenset[str] = frozenset()  # their ids
-    texts: Sequence[str] = ()
-    said: str = field(default="", init=False)
-    words: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "said", "\n".join(map(words_alone, self.texts)))
-
-    def words_of(self, item: Item) -> str:
-        """Its words alone, looked for once: sections are gone through again and again."""
-        words = self.words.get(item.text)
-        if words is None:
-            words = self.words[item.text] = words_alone(item.text)
-        return words
+    said: str = ""  # their words, a line for each
 
     def shows(self, item: Item, words: str) -> bool:
         """Whether it shows what an item rests on, or says its words."""
@@ -42,17 +33,28 @@ class Before:
         return _says(self.said, words)
 
 
+class Line(NamedTuple):
+    """An item, and which of those above it say the same, whether or not they are shown."""
+
+    part: Part
+    item: Item
+    words: str
+    shown: bool = False  # in the window
+    said_by: Sequence[int] = ()  # lines that say its words, from the first on
+    same: Sequence[int] = ()  # lines that tell the same memory in other words, from the last on
+
+
 @dataclass(frozen=True, slots=True)
 class Repeated:
     """An item that is left out because one above it says the same."""
 
     words: str
-    above: tuple[Part, str]  # the section and the id of that one
+    above: Place  # of that one
 
-    def still_said(self, shown: Mapping[tuple[Part, str], Item]) -> bool:
+    def still_said(self, shown: Mapping[Place, Item]) -> bool:
         """Whether it is, when only this is shown; of some, perhaps, not to the end."""
         item = shown.get(self.above)
-        return item is not None and (not self.words or _says(words_alone(item.text), self.words))
+        return item is not None and (not self.words or _says(words_of(item), self.words))
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,77 +66,93 @@ class Once:
     repeated: list[Repeated]
 
 
+def words_of(item: Item) -> str:
+    """Its words alone; they are at hand where its tokens were counted."""
+    return item.words or words_alone(item.text)
+
+
+def compared(sections: Mapping[Part, Sequence[Item]], before: Before) -> list[Line]:
+    """Every item beside the last messages and all above it, in the order of the sections.
+
+    Once for a context: what has room is divided several times, and no text is read for that.
+    """
+    lines: list[Line] = []
+    told: dict[str, tuple[int, ...]] = {}  # id → lines, the last first
+    said, starts = "", []
+    for part in Part:
+        for item in sections.get(part, ()):
+            words, number = words_of(item), len(lines)
+            starts.append(len(said))
+            if part is not Part.WINDOW and before.shows(item, words):
+                lines.append(Line(part, item, words, shown=True))
+                continue
+            said_by: Sequence[int] = ()
+            itself = part is Part.WINDOW and item.id in before.events
+            if not itself and words in said:
+                places = (bisect_right(starts, place) - 1 for place in _places(said, words))
+                said_by = list(dict.fromkeys(places))
+            lines.append(Line(part, item, words, False, said_by, told.get(item.id, ())))
+            told[item.id] = (number, *told.get(item.id, ()))
+            said += f"{words}\n"
+    return lines
+
+
 def once(
-    sections: Mapping[Part, Sequence[Item]],
-    before: Before,
-    unsaid: Collection[tuple[Part, str]] = (),
+    lines: Sequence[Line], unsaid: Collection[Place] = (), gone: Collection[Place] = ()
 ) -> Once:
     """Leave out what the window shows, and what is said above.
 
-    `unsaid` are known to have no room in the end: for these nothing is left out.
+    `unsaid` are known to have no room in the end: for these nothing is left out. What is `gone`
+    is not there at all.
     """
-    kept: dict[Part, tuple[Item, ...]] = {}
+    kept: dict[Part, list[Item]] = {part: [] for part in Part}
     cut: list[Cut] = []
     repeated: list[Repeated] = []
-    above = _Above()
-    for part in Part:
-        fresh: list[Item] = []
-        for item in sections.get(part, ()):
-            words = before.words_of(item)
-            is_window = part is Part.WINDOW and item.id in before.events
-            shown = part is not Part.WINDOW and before.shows(item, words)
-            again = None if shown else above.says(item, "" if is_window else words)
-            if shown or again:
-                why = IN_THE_WINDOW if shown else SAID_ABOVE
-                cut.append(Cut(part=part, id=item.id, tokens=item.tokens, why=why))
-                repeated += [again] if again else []
-            else:
-                fresh.append(item)
-                if (part, item.id) not in unsaid:
-                    above.add(part, item, words)
-        kept[part] = tuple(fresh)
-    return Once(kept, cut, repeated)
+    above: set[int] = set()
+    for number, (part, item, words, shown, said_by, same) in enumerate(lines):
+        place = part, item.id
+        if place in gone:
+            continue
+        again = None if shown else _again(lines, words, said_by, same, above)
+        if shown or again:
+            why = IN_THE_WINDOW if shown else SAID_ABOVE
+            cut.append(Cut(part=part, id=item.id, tokens=item.tokens, why=why))
+            repeated += [again] if again else []
+        else:
+            kept[part].append(item)
+            if place not in unsaid:
+                above.add(number)
+    return Once({part: tuple(items) for part, items in kept.items()}, cut, repeated)
 
 
-class _Above:
-    """What was said so far, and by which item."""
-
-    def __init__(self) -> None:
-        self._said = ""
-        self._starts: list[int] = []
-        self._items: list[tuple[Part, str]] = []
-        self._by_id: dict[str, tuple[Part, str]] = {}
-
-    def add(self, part: Part, item: Item, words: str) -> None:
-        self._starts.append(len(self._said))
-        self._items.append((part, item.id))
-        self._by_id[item.id] = (part, item.id)
-        self._said += f"{words}\n"
-
-    def says(self, item: Item, words: str) -> Repeated | None:
-        """By which item its words are said, or the same memory is told in other words."""
-        place = _place(self._said, words)
-        if place >= 0:
-            return Repeated(words, self._items[bisect_right(self._starts, place) - 1])
-        known = self._by_id.get(item.id)
-        return Repeated("", known) if known else None
+def _again(
+    lines: Sequence[Line],
+    words: str,
+    said_by: Sequence[int],
+    same: Sequence[int],
+    above: Collection[int],
+) -> Repeated | None:
+    """By which line above its words are said, or the same memory is told in other words."""
+    for saying, numbers in ((words, said_by), ("", same)):
+        for number in numbers:
+            if number in above:
+                return Repeated(saying, (lines[number].part, lines[number].item.id))
+    return None
 
 
 def _says(said: str, words: str) -> bool:
-    return _place(said, words) >= 0
+    return words in said and any(True for _ in _places(said, words))
 
 
-def _place(said: str, words: str) -> int:
-    """Where these words stand in a row, as words of their own; -1: nowhere."""
-    if len(words) < SHORTEST or words not in said:
-        return -1
+def _places(said: str, words: str) -> Iterator[int]:
+    """Where these words stand in a row, as words of their own."""
+    if len(words) < SHORTEST:
+        return
     start = said.find(words)
     while start >= 0:
-        end = start + len(words)
-        if _edge(said, start - 1) and _edge(said, end):
-            return start
+        if _edge(said, start - 1) and _edge(said, start + len(words)):
+            yield start
         start = said.find(words, start + 1)
-    return -1
 
 
 def _edge(said: str, place: int) -> bool:

@@ -29,8 +29,9 @@ class Item:
     why: Mapping[str, float | str] = field(default_factory=dict)
     tokens: int = 0  # as it is rendered
     line: str = field(default="", repr=False, compare=False)  # that rendering, once it was counted
+    words: str = field(default="", repr=False, compare=False)  # and what it says, without marks
 
-    def counted(self, line: str, tokens: int) -> Item:
+    def counted(self, line: str, tokens: int, words: str) -> Item:
         """The same with its tokens; a context has a hundred, and `replace` is slow."""
         return Item(
             text=self.text,
@@ -44,6 +45,7 @@ class Item:
             why=self.why,
             tokens=tokens,
             line=line,
+            words=words,
         )
 
 

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from nexus.compose.once import Before, once
+from nexus.compose.once import Before, Once, compared, once
 from nexus.core.context import Item
 from nexus.core.part import Part
+from nexus.core.text import words_alone
 
 
 def item(id: str, text: str, *events: str) -> Item:
     return Item(text=text, id=id, events=events)
 
 
-def reasons(sections: dict[Part, list[Item]], before: Before) -> dict[str, str]:
-    return {each.id: each.why for each in once(sections, before).cut}
+def left(sections: dict[Part, list[Item]], before: Before | None = None) -> Once:
+    return once(compared(sections, before or Before()))
+
+
+def reasons(sections: dict[Part, list[Item]], before: Before | None = None) -> dict[str, str]:
+    return {each.id: each.why for each in left(sections, before).cut}
 
 
 @pytest.mark.requirement("X11")
@@ -29,7 +34,7 @@ def test_what_rests_on_shown_events_alone_is_left_out() -> None:
 
 
 def test_what_a_shown_message_says_is_left_out_by_its_words() -> None:
-    before = Before(texts=["Well, TYLER works -- at Anthropic, since May!"])
+    before = Before(said=words_alone("Well, TYLER works -- at Anthropic, since May!"))
     sections = {
         Part.RECALL: [
             item("same", "Tyler works at Anthropic."),
@@ -49,7 +54,7 @@ def test_what_was_said_above_is_left_out_below() -> None:
         ],
     }
 
-    assert reasons(sections, Before()) == {"again": "said above"}
+    assert reasons(sections) == {"again": "said above"}
 
 
 def test_the_same_memory_is_shown_once_however_it_is_told() -> None:
@@ -58,19 +63,19 @@ def test_the_same_memory_is_shown_once_however_it_is_told() -> None:
         Part.RECALL: [item("m", "Tyler, as we know, is with Anthropic these days.")],
     }
 
-    assert reasons(sections, Before()) == {"m": "said above"}
+    assert reasons(sections) == {"m": "said above"}
 
 
 def test_short_answers_are_nobodys_in_particular() -> None:
     sections = {Part.SUMMARY: [item("1", "Yes, sure.")], Part.WINDOW: [item("2", "Yes, sure.")]}
 
-    assert reasons(sections, Before()) == {}
+    assert reasons(sections) == {}
 
 
 def test_the_window_itself_stays() -> None:
     said = item("e1", "We decided to use PostgreSQL.", "e1")
 
-    found = once({Part.WINDOW: [said]}, Before(events={"e1"}, texts=[said.text]))
+    found = left({Part.WINDOW: [said]}, Before(events={"e1"}, said=words_alone(said.text)))
 
     assert found.kept[Part.WINDOW] == (said,)
     assert found.cut == []
@@ -81,11 +86,11 @@ def test_what_has_no_room_above_is_said_below() -> None:
     again = item("again", "we decided to use PostgreSQL")
     sections = {Part.FACTS: [said], Part.RECALL: [again]}
 
-    (repeated,) = once(sections, Before()).repeated
+    (repeated,) = left(sections).repeated
     shown = {(Part.FACTS, "pinned"): said}
     shortened = {(Part.FACTS, "pinned"): item("pinned", "We decided to use …")}
 
     assert repeated.still_said(shown)
     assert not repeated.still_said({})
     assert not repeated.still_said(shortened)
-    assert once(sections, Before(), {repeated.above}).cut == []
+    assert once(compared(sections, Before()), {repeated.above}).cut == []
