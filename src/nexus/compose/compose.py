@@ -113,7 +113,7 @@ class Composer:
                 as_of=wish.as_of,
                 explain=wish.explain,
             )
-            return answer(self.store, self.ranking, asking.grant, query)
+            return answer(self.store, self.ranking, asking.grant, query, keys=False)
 
         people = [person.value for person in asking.viewer.people]
         return find_for(

@@ -126,9 +126,7 @@ def _gone(unsaid: Collection[Place]) -> set[Place]:
     return {each for each in unsaid if each[0] not in STEADY}
 
 
-def _without(
-    counted: Mapping[Part, Sequence[Item]], gone: Collection[Place]
-) -> tuple[Cut, ...]:
+def _without(counted: Mapping[Part, Sequence[Item]], gone: Collection[Place]) -> tuple[Cut, ...]:
     cut = (
         Cut(part=part, id=item.id, tokens=item.tokens, why=NO_ROOM)
         for part, items in counted.items()

@@ -27,6 +27,7 @@ from .leases import Lease
 from .ledger import Ledger
 from .metrics import CacheUse
 from .queue import Queue
+from .outline import Outline
 from .records import (
     Draft,
     EmbeddingProfile,
@@ -158,6 +159,13 @@ class Memories(Protocol):
 
         `core.derive.names_in` says what a memory is about; capitals do not matter. Both shelves
         are looked at, unless `learned` is False: then only what was told.
+        """
+        ...
+
+    def outlines(self, grant: Grant, names: Sequence[str], *, limit: int) -> list[Outline]:
+        """What kinds of facts there are about any of these names, newest first.
+
+        The same facts as `named` gives, for who reads only some of them.
         """
         ...
 

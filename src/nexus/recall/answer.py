@@ -49,15 +49,23 @@ class Order(Protocol):
 Ranking = Callable[[Grant, Query], Order]
 
 
-def answer(store: Store, ranking: Ranking, grant: Grant, query: Query) -> Found:
-    """Put in order, cut at the threshold, fold to one hit a source, and say why each is there."""
+def answer(
+    store: Store, ranking: Ranking, grant: Grant, query: Query, *, keys: bool = True
+) -> Found:
+    """Put in order, cut at the threshold, fold to one hit a source, and say why each is there.
+
+    Without `keys` nobody hears by which keys the events were told.
+    """
     started = time.perf_counter()
     order = ranking(grant, query)
     relevant = sum(score > 0 and score >= query.threshold for score in order.scores)
     everything = query.where is None and query.threshold == 0
     with store.moment():
-        hits = _hits(store, grant, query, order, relevant)
+        best = _best(store, grant, query, order, relevant)
+        sources = [id for _, memory in best for id in memory.sources]
+        known = store.ledger.keys(grant, sources) if keys else {}
         holding = store.memories.holding(grant, order.asked) if everything else 0
+    hits = tuple(_hit(ranked, memory, order.asked, known) for ranked, memory in best)
     return Found(
         hits=hits,
         total=max(relevant, holding),
@@ -67,7 +75,9 @@ def answer(store: Store, ranking: Ranking, grant: Grant, query: Query) -> Found:
     )
 
 
-def _hits(store: Store, grant: Grant, query: Query, order: Order, relevant: int) -> tuple[Hit, ...]:
+def _best(
+    store: Store, grant: Grant, query: Query, order: Order, relevant: int
+) -> list[tuple[Ranked, Memory]]:
     """A long message is kept in pieces; its best piece stands for it."""
     chosen: dict[object, tuple[Ranked, Memory]] = {}
     start = 0
@@ -80,18 +90,17 @@ def _hits(store: Store, grant: Grant, query: Query, order: Order, relevant: int)
                 _check_again(grant, memory)
                 chosen.setdefault((memory.kind, memory.sources), (ranked, memory))
         start = end
-    best = list(chosen.values())[: query.limit]
-    keys = store.ledger.keys(grant, [id for _, memory in best for id in memory.sources])
-    return tuple(
-        Hit(
-            memory=memory,
-            score=ranked.score,
-            reasons=ranked.reasons,
-            event_keys=tuple(keys[id] for id in memory.sources if id in keys),
-            asked=order.asked,
-            explanation=ranked.explanation,
-        )
-        for ranked, memory in best
+    return list(chosen.values())[: query.limit]
+
+
+def _hit(ranked: Ranked, memory: Memory, asked: tuple[str, ...], known: Mapping[str, str]) -> Hit:
+    return Hit(
+        memory=memory,
+        score=ranked.score,
+        reasons=ranked.reasons,
+        event_keys=tuple(known[id] for id in memory.sources if id in known),
+        asked=asked,
+        explanation=ranked.explanation,
     )
 
 

@@ -18,6 +18,7 @@ from ..core.access import Grant
 from ..core.derive import directs, known_as, names_in
 from ..core.filters import Condition, Every, Op
 from ..core.links import Relation, links_of, once_each, times_said
+from ..core.outline import Outline
 from ..core.predicates import aspect_of, bearing_on, value_of
 from ..core.protocols import Store
 from ..core.records import Event, EventKind, Memory, MemoryKind, Trust
@@ -196,15 +197,20 @@ class _Written:
 def _told(store: Store, grant: Grant, names: Sequence[str]) -> _Told:
     """Facts about these names, and what their bearers said they prefer."""
     memories = store.memories
-    facts = memories.named(grant, names, limit=MOST_FACTS, kinds=[MemoryKind.FACT])
+    facts = memories.get(grant, _worth_reading(memories.outlines(grant, names, limit=MOST_FACTS)))
     landmarks = memories.named(grant, names, limit=MOST_LANDMARKS, kinds=[MemoryKind.LANDMARK])
     wishes = [each for each in landmarks if each.body.get("kind") == "preference_stated"]
-    told = {_relation(each) for each in facts if _part(each)}
-    needed = {relation for each in told for relation in bearing_on(each)}
     return _Told(
-        facts=[(known_as(e.body["subject"]), e) for e in facts if _relation(e) in needed],
+        facts=[(known_as(each.body["subject"]), each) for each in facts],
         landmarks=[(names_in(each), each) for each in wishes],
     )
+
+
+def _worth_reading(outlines: Sequence[Outline]) -> list[str]:
+    """Those a profile tells, and what bears on them: most of what is learned does neither."""
+    told = {each.predicate.upper() for each in outlines if _belongs(each)}
+    needed = {relation for each in told for relation in bearing_on(each)}
+    return [each.id for each in outlines if each.predicate.upper() in needed]
 
 
 def _profile(
@@ -271,16 +277,19 @@ def _sorted_out(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
 
 
 def _part(memory: Memory) -> str | None:
+    return _belongs(Outline.of(memory))
+
+
+def _belongs(fact: Outline) -> str | None:
     """Where a fact belongs. What was told always does; of what was learned, some relations."""
-    told = memory.body
-    predicate = _relation(memory)
-    if told.get("category") == "behavioural" or predicate in PATTERNS:
+    predicate = fact.predicate.upper()
+    if fact.category == "behavioural" or predicate in PATTERNS:
         return "patterns"
-    if predicate in PREFERENCES or (told.get("exact") and PREFERRED_KEY.search(predicate)):
+    if predicate in PREFERENCES or (fact.exact and PREFERRED_KEY.search(predicate)):
         return "preferences"
     if predicate in EXPERTISE:
         return "expertise"
-    return "about" if predicate in ABOUT or not memory.learned else None
+    return "about" if predicate in ABOUT or not fact.learned else None
 
 
 def _relation(memory: Memory) -> str:

@@ -50,6 +50,7 @@ from ..core.moving import Mover, check_administrator
 from ..core.protocols import Floats, Scored
 from ..core.queue import Backlog
 from ..core.quotas import Quota, Used, check_kept
+from ..core.outline import Outline
 from ..core.records import (
     Draft,
     EmbeddingProfile,
@@ -729,6 +730,11 @@ class InProcessMemories(_Part):
         shelved = (memory for memory in visible if learned or not memory.learned)
         about = (memory for memory in shelved if not wanted.isdisjoint(looked_up_by(memory)))
         return newest_first(about)[:limit]
+
+    @_locked
+    def outlines(self, grant: Grant, names: Sequence[str], *, limit: int) -> list[Outline]:
+        facts = self.named(grant, names, limit=limit, kinds=[MemoryKind.FACT])
+        return [Outline.of(fact) for fact in facts]
 
     @_locked
     def neighbours(

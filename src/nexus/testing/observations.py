@@ -219,6 +219,7 @@ LOOKS: Mapping[str, Ask] = {
             place.grant, [name for ref in known for name in ref.scope.ids], limit=99
         ),
         world.store.memories.named(place.grant, WORDS, limit=99, kinds=[*MemoryKind]),
+        world.store.memories.outlines(place.grant, WORDS, limit=99),
         world.store.memories.between(place.grant, START, START + DAY, limit=99),
         world.store.memories.between(place.grant, START, START + DAY, limit=99, learned=True),
         world.store.memories.texts(place.grant, _ids(known)),

@@ -128,6 +128,9 @@ READS: Mapping[str, Read] = {
     "memories.named of kinds": lambda store, grant, shelf: shelf.memory_names(
         memory.id for memory in store.memories.named(grant, ["Tea"], limit=999, kinds=[*MemoryKind])
     ),
+    "memories.outlines": lambda store, grant, shelf: shelf.memory_names(
+        fact.id for fact in store.memories.outlines(grant, ["Tea"], limit=999)
+    ),
     "memories.neighbours": lambda store, grant, shelf: shelf.memory_names(
         id
         for one, (before, after) in store.memories.neighbours(

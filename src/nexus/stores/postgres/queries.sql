@@ -630,6 +630,24 @@ SELECT content, tier, archived
   JOIN memories ON memories.workspace = %(workspace)s AND memories.id = chosen.id
  ORDER BY chosen.at DESC, chosen.id;
 
+-- outlines --
+-- What facts are about, without what they say: chosen as those that are named.
+SELECT memories.id, coalesce(predicate, ''), content::json #>> '{body,category}',
+       (content::json #>> '{body,exact}')::boolean, (content::json ->> 'learned')::boolean
+  FROM (SELECT DISTINCT found.at, found.id
+          FROM unnest(translate(%(labels)s, '[]', '{}')::integer[]) AS readable (label)
+         CROSS JOIN jsonb_array_elements_text(%(names)s::jsonb) AS wanted (name)
+         CROSS JOIN jsonb_array_elements_text(%(kinds)s::jsonb) AS asked (kind)
+         CROSS JOIN LATERAL (SELECT at, id FROM names
+                              WHERE names.workspace = %(workspace)s
+                                AND names.label = readable.label
+                                AND md5(names.name) = md5(wanted.name)
+                                AND names.name = wanted.name AND names.kind = asked.kind
+                              ORDER BY at DESC, id LIMIT %(limit)s) AS found
+         ORDER BY found.at DESC, found.id LIMIT %(limit)s) AS chosen
+  JOIN memories ON memories.workspace = %(workspace)s AND memories.id = chosen.id
+ ORDER BY chosen.at DESC, chosen.id;
+
 -- add_link --
 INSERT INTO links (workspace, origin, relation, target)
 SELECT (r ->> 0)::bigint, r ->> 1, r ->> 2, r ->> 3

@@ -13,18 +13,10 @@ from ...core.access import Grant
 from ...core.candidate import Candidate
 from ...core.canonical import canonical_json, time_text
 from ...core.codec import content_json, event_from_json, memory_from_json
-from ...core.derive import (
-    NAMED,
-    Source,
-    asks,
-    derive,
-    directs,
-    keyword_text,
-    known_as,
-    thread_name,
-)
+from ...core.derive import Source, asks, derive, directs, keyword_text, thread_name
 from ...core.filters import Filter, matches
 from ...core.ids import WorkspaceId
+from ...core.outline import Outline
 from ...core.protocols import Scored
 from ...core.records import Draft, Erased, Memory, MemoryKind, Tier
 from ...core.states import in_state, pinned
@@ -41,6 +33,7 @@ from .labels import (
     take_numbers,
     workspace_number,
 )
+from .naming import about
 from .outgoing import going_out
 from .rows import name_rows, posting_rows
 from .session import Connections, Row, Session
@@ -124,18 +117,16 @@ class SqlMemories(SqlStates):
         kinds: Sequence[MemoryKind] | None = None,
         learned: bool = True,
     ) -> list[Memory]:
-        wanted = {
-            "names": json.dumps(sorted(set(map(known_as, names)))),
-            "kinds": json.dumps(sorted({*(NAMED if kinds is None else kinds)})),
-            "limit": limit,
-        }
         with self._connections.reading() as session:
             view = readable(session, grant).searched(learned=learned)
-            if not any(state.names for state in view.labels):
-                return []
-            bound = {**view.with_names, **wanted}
-            rows = session.run("named", bound).fetchall()
+            rows = about(session, view, "named", names, kinds=kinds, limit=limit)
         return _read(grant, rows)
+
+    def outlines(self, grant: Grant, names: Sequence[str], *, limit: int) -> list[Outline]:
+        with self._connections.reading() as session:
+            view = readable(session, grant)
+            rows = about(session, view, "outlines", names, kinds=[MemoryKind.FACT], limit=limit)
+        return [Outline(*told, bool(exact), bool(learned)) for *told, exact, learned in rows]
 
     def neighbours(
         self, grant: Grant, ids: Sequence[str], *, reach: int

@@ -479,6 +479,29 @@ SELECT content, tier, archived
   CROSS JOIN memories ON memories.workspace = :workspace AND memories.id = chosen.id
  ORDER BY chosen.at DESC, chosen.id;
 
+-- outlines --
+-- What facts are about, without what they say: chosen as those that are named.
+SELECT memories.id, coalesce(predicate, ''), content ->> '$.body.category',
+       content ->> '$.body.exact', content ->> 'learned'
+  FROM (SELECT DISTINCT names.at, names.id
+          FROM json_each(:labels) AS readable
+          CROSS JOIN json_each(:kinds) AS asked
+          CROSS JOIN json_each(:names) AS wanted
+          CROSS JOIN names ON names.workspace = :workspace AND names.label = readable.value
+                          AND names.name = wanted.value AND names.kind = asked.value
+                          AND names.at >= coalesce(
+                              (SELECT newest.at FROM names AS newest
+                                WHERE newest.workspace = :workspace
+                                  AND newest.label = readable.value
+                                  AND newest.name = wanted.value AND newest.kind = asked.value
+                                ORDER BY newest.at DESC LIMIT 1 OFFSET :limit - 1), '')
+         WHERE EXISTS (SELECT 1 FROM names AS known
+                        WHERE known.workspace = :workspace AND known.label = readable.value
+                          AND known.name = wanted.value AND known.kind = asked.value)
+         ORDER BY names.at DESC, names.id LIMIT :limit) AS chosen
+  CROSS JOIN memories ON memories.workspace = :workspace AND memories.id = chosen.id
+ ORDER BY chosen.at DESC, chosen.id;
+
 -- add_link --
 INSERT OR IGNORE INTO links (workspace, origin, relation, target) VALUES (?, ?, ?, ?);
 

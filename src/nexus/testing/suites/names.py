@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from ...core.access import Grant
+from ...core.outline import Outline
 from ...core.protocols import Store
 from ...core.records import Memory, MemoryKind
 from ...core.scope import Scope
@@ -171,6 +172,29 @@ class NamesSuite:
         assert named(store, "Ada", grant=ALICE.grant()) == [secret]
         assert named(store, "Mary", grant=IN_ROOM.grant()) == []
         assert named(store, "Ada", grant=BOB.grant()) == []
+
+    def test_outlines_are_those_of_the_facts_that_are_named(self, store: Store) -> None:
+        told = {"subject": "Ada", "predicate": "likes", "object": "Tea"}
+        bodies: list[dict[str, Any]] = [
+            {**told, "category": "behavioural", "exact": False},
+            {**told, "exact": True, "value": 7},
+            {**told, "category": None},
+            {"subject": "Ada", "object": "Tea"},
+        ]
+        for n, body in enumerate(bodies):
+            at, learned = NOON + n * MINUTE, n % 2 == 0
+            keep(store, str(n), kind=MemoryKind.FACT, body=body, at=at, learned=learned)
+        keep(store, "who", kind=MemoryKind.ENTITY, body={"name": "Ada", "aliases": []})
+        fact(store, "secret", "Ada", "Mary", minute=9, scope=ALICE_DM)
+
+        for grant in (ADMIN, IN_ROOM.grant(), ALICE.grant(), BOB.grant()):
+            facts = store.memories.named(grant, ["ADA"], limit=9, kinds=[MemoryKind.FACT])
+            found = store.memories.outlines(grant, ["ADA"], limit=9)
+            assert found == [Outline.of(each) for each in facts]
+            assert store.memories.outlines(grant, ["ada"], limit=2) == found[:2]
+        assert len(store.memories.outlines(ADMIN, ["Ada"], limit=9)) == 5
+        assert len(store.memories.outlines(IN_ROOM.grant(), ["Ada"], limit=9)) == 4
+        assert store.memories.outlines(ADMIN, ["nobody"], limit=9) == []
 
     def test_a_name_goes_with_the_last_fact_that_had_it(self, store: Store) -> None:
         erased, deleted = fact(store, "1", "Ada", "Charles"), fact(store, "2", "Ada", "Mary")
