@@ -26,8 +26,8 @@ from .layers import Layers
 from .leases import Lease
 from .ledger import Ledger
 from .metrics import CacheUse
-from .queue import Queue
 from .outline import Outline
+from .queue import Queue
 from .records import (
     Draft,
     EmbeddingProfile,

@@ -47,10 +47,10 @@ from ..core.leases import LEASE, LOST, Lease
 from ..core.links import shared_by
 from ..core.metrics import CacheUse
 from ..core.moving import Mover, check_administrator
+from ..core.outline import Outline
 from ..core.protocols import Floats, Scored
 from ..core.queue import Backlog
 from ..core.quotas import Quota, Used, check_kept
-from ..core.outline import Outline
 from ..core.records import (
     Draft,
     EmbeddingProfile,

@@ -269,7 +269,7 @@ CREATE TABLE audit (
 ) STRICT, WITHOUT ROWID;
 
 -- What was lately on the table in a place: notes, thoughts, the goal, the summary, what a model
--- was given. Nothing here is the only copy of what somebody said.
+-- was given. Nothing here is the only copy of what somebody said. Rows are long: a key leads to them.
 CREATE TABLE window_items (
     workspace  INTEGER NOT NULL,
     label      INTEGER NOT NULL,             -- of the place's scope alone
@@ -280,7 +280,7 @@ CREATE TABLE window_items (
     tied_to    TEXT    NOT NULL,             -- JSON array: ids and digests it is erased with
     content    TEXT    NOT NULL,             -- canonical JSON
     PRIMARY KEY (workspace, label, slot, key)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 
 CREATE INDEX window_by_time ON window_items (workspace, label, at);
 

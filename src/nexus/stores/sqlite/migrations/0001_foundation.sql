@@ -277,7 +277,7 @@ CREATE TABLE window_items (
     tied_to    TEXT    NOT NULL,             -- JSON array: ids and digests it is erased with
     content    TEXT    NOT NULL,             -- canonical JSON
     PRIMARY KEY (workspace, label, slot, key)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 
 CREATE INDEX window_by_time ON window_items (workspace, label, at);
 
