@@ -239,6 +239,7 @@ class Contexts:
             settings=parts.settings.compose,
             threshold=parts.settings.search.default_threshold,
             steady=parts.contexts.steady,
+            questions=parts.embedder,
         )
         context = composer.compose(self.viewer, wish)
         for section, seconds in context.receipt.seconds.items():

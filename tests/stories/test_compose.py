@@ -345,6 +345,40 @@ def test_compose_goes_on_without_an_embedder(open_nexus: Open) -> None:
     assert any("embedder" in remark for remark in context.receipt.degraded)
 
 
+@pytest.mark.requirement("B17")
+def test_episodes_of_a_context_are_found_by_meaning_too(team: Team) -> None:
+    team.tell_the_week()
+    team.clock.advance(days=9)
+    team.workspace.learn_episodes()
+
+    context = team.room.compose("What happened back then with the ledger?")
+
+    told = context.section(Part.EPISODES)
+    assert told
+    assert all(item.why["meaning"] > 0 for item in told)
+    assert context.receipt.degraded == ()
+
+
+def test_an_embedder_that_recall_missed_is_not_waited_for_again(open_nexus: Open) -> None:
+    class Away(HashingEmbedder):
+        asked = 0
+
+        def embed(self, texts: Any) -> Any:
+            Away.asked += 1
+            raise EmbedderUnavailable("the embedder does not answer")
+
+    room = open_nexus(embedder=Away()).workspace("acme").room("design", participants=["alice"])
+    room.observe("alice", DECIDED)
+    room.compose(QUESTION)
+    Away.asked = 0
+
+    context = room.compose("What happened with the ledger last week?")
+
+    assert Part.EPISODES in context.receipt.plan
+    assert Away.asked == 1
+    assert [remark.split(":")[0] for remark in context.receipt.degraded] == ["meaning"]
+
+
 def test_a_crowd_with_long_names_does_not_break_a_small_budget(team: Team) -> None:
     crowd = [f"{'Wolfeschlegelsteinhausenbergerdorff' * 5} {number}" for number in range(40)]
     hall = team.workspace.room("h" * 190, agent="a" * 190, participants=crowd, project="p" * 190)

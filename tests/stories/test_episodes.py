@@ -23,7 +23,7 @@ from nexus.embedders.hashing import HashingEmbedder
 from nexus.learn.episodes import Episodes
 from nexus.learn.learning import Learning
 from nexus.learn.spending import Budget, Price
-from nexus.recall.episodes import episodes_for
+from nexus.recall.episodes import episodes_for, pointed_at
 
 HOUR, DAY, MINUTE = timedelta(hours=1), timedelta(days=1), timedelta(minutes=1)
 DECIDED = "We decided to use PostgreSQL instead of MySQL for the ledger."
@@ -277,13 +277,14 @@ def test_an_episode_of_a_dm_is_never_seen_in_a_room(team: Team) -> None:
     for elsewhere in (team.room, team.bobs):
         assert not {each.id for each in secret} & {each.id for each in elsewhere.episodes()}
         assert not any("raise" in each.text for each in elsewhere.episodes())
+        question = "What did alice say about a raise last week?"
         asked = episodes_for(
             elsewhere._parts.store,
             elsewhere.grant,
-            "What did alice say about a raise last week?",
+            question,
             team.clock.now,
             limit=50,
-            embedder=elsewhere._parts.embedder,
+            pointed=pointed_at(elsewhere._parts.embedder, team.workspace.id, question),
         )
         assert not any("raise" in hit.text for hit in asked)
         for each in secret:

@@ -13,6 +13,7 @@ from ..core.links import Relation, links_of, times_said
 from ..core.protocols import Store
 from ..core.records import Found, Memory, MemoryKind
 from ..core.window import Summary, WindowView
+from ..recall.episodes import Pointed
 from .plan import Plan
 from .settings import Composing
 
@@ -33,6 +34,7 @@ class Asking:
     replayed: bool = False  # whether `now` lies in the past: later memories are not known yet
     view: WindowView = NOTHING_HERE  # the last messages, and what lies beside them
     found: Found | None = None
+    pointed: Pointed | None = None  # the question as a vector, where episodes are wanted
     shown: frozenset[str] = field(default=frozenset())  # ids of events the caller shows already
     settings: Composing = field(default_factory=Composing)
 

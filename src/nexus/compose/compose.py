@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 
 from ..core.access import Grant, Viewer
 from ..core.canonical import time_text
@@ -21,6 +22,7 @@ from ..core.records import Found
 from ..core.text import words_alone
 from ..core.window import WindowView
 from ..recall.answer import Ranking, answer
+from ..recall.episodes import Pointed, Questions, pointed_at
 from ..recall.iterate import leads_in
 from ..recall.query import make_query
 from .asking import Asking, Source
@@ -38,6 +40,7 @@ from .window import window_of
 from .wish import Wish, checked
 
 MORE_HITS = 15  # asked for beyond those shown, because the window may show some of them
+MEANING = "meaning"  # as recall calls what it does with an embedder
 NOTHING = Found(hits=(), total=0, seconds=0.0)
 
 
@@ -53,6 +56,7 @@ class Composer:
     threshold: float = 0.0
     sources: Mapping[Part, Source] = field(default_factory=lambda: SECTIONS)
     steady: SteadySections | None = None
+    questions: Questions | None = None  # their embedder: episodes are found by meaning, too
 
     def compose(self, viewer: Viewer, wish: Wish) -> Context:
         """What a model is given before it answers, as far as this viewer may see."""
@@ -88,7 +92,18 @@ class Composer:
             return asking
         found = stages.stage("recall", lambda: self._found(asking, wish), NOTHING)
         stages.degraded += found.degraded
-        return replace(asking, found=found)
+        return replace(asking, found=found, pointed=self._pointed(asking, found, stages))
+
+    def _pointed(self, asking: Asking, found: Found, stages: Stages) -> Pointed | None:
+        """The question's vector for its episodes, while nothing is open.
+
+        An embedder that recall missed is not waited for once more.
+        """
+        missed = any(remark.startswith(f"{MEANING}: ") for remark in found.degraded)
+        if self.questions is None or missed or Part.EPISODES not in asking.plan.wanted:
+            return None
+        look = partial(pointed_at, self.questions, asking.grant.workspace, asking.plan.question)
+        return stages.stage(Part.EPISODES.value, look, None)
 
     def _view(self, asking: Asking, wish: Wish) -> WindowView:
         return window_of(

@@ -16,7 +16,7 @@ from ..core.access import Grant
 from ..core.canonical import text_time
 from ..core.clock import day_of
 from ..core.derive import span_name
-from ..core.errors import InvalidInput, Unavailable
+from ..core.errors import InvalidInput
 from ..core.ids import WorkspaceId
 from ..core.protocols import Floats, Store
 from ..core.records import EmbeddingProfile, Hit, Memory, MemoryKind
@@ -47,6 +47,11 @@ class Questions(Protocol):
     def query(self, workspace: WorkspaceId, text: str) -> Floats: ...
 
 
+def pointed_at(embedder: Questions, workspace: WorkspaceId, question: str) -> Pointed:
+    """The question's vector. No transaction may be open: the embedder may be far away."""
+    return embedder.profile, embedder.query(workspace, question)
+
+
 def episodes_for(
     store: Store,
     grant: Grant,
@@ -55,15 +60,15 @@ def episodes_for(
     *,
     limit: int = 5,
     window: Window | None = None,
-    embedder: Questions | None = None,
+    pointed: Pointed | None = None,
     as_of: datetime | None = None,
 ) -> list[Hit]:
     """The episodes that answer, best first; `window` is the time meant, if not the question's own.
 
-    With `as_of`, only what rests on what had been told by then.
+    Without the question's vector, words must do. With `as_of`, only what rests on what had been
+    told by then.
     """
     meant = window or window_of(question, now)
-    pointed = _pointed(grant.workspace, question, embedder)  # now: it may be far away
     with store.moment():
         told = _told(_within(store, grant, meant, now), as_of) if meant else []
         rest = [] if told else _told(_newest(store, grant), as_of)
@@ -180,16 +185,6 @@ def _found(
         near = store.vectors.scores(grant, *pointed, ids)
         found["meaning"] = {id: score for id, score in near.items() if score > 0}
     return _Found(found)
-
-
-def _pointed(workspace: WorkspaceId, question: str, embedder: Questions | None) -> Pointed | None:
-    """The question's vector; while the embedder is away, words must do."""
-    if embedder is None:
-        return None
-    try:
-        return embedder.profile, embedder.query(workspace, question)
-    except Unavailable:
-        return None
 
 
 # -- choosing

@@ -10,12 +10,12 @@ from tests.unit.making import ACME, DM, ROOM
 
 from nexus.core.access import administrator_grant
 from nexus.core.canonical import time_text
-from nexus.core.errors import EmbedderUnavailable
 from nexus.core.records import Draft, Memory, MemoryKind, NewEvent
 from nexus.core.scope import Scope
+from nexus.embedders.cached import CachedEmbedder
 from nexus.embedders.hashing import HashingEmbedder
 from nexus.learn.episodes.splitting import day_of, week_of
-from nexus.recall.episodes import episodes_for, listed
+from nexus.recall.episodes import episodes_for, listed, pointed_at
 from nexus.recall.understand import Window
 from nexus.stores.inprocess import InProcessStore
 
@@ -147,25 +147,15 @@ def test_only_what_the_grant_allows_is_seen(diary: Diary) -> None:
 
 
 @pytest.mark.requirement("A4", "B17")
-def test_meaning_counts_and_an_embedder_that_is_away_does_not_matter(diary: Diary) -> None:
+def test_meaning_counts_where_the_question_has_a_vector(diary: Diary) -> None:
     embedder = HashingEmbedder()
     told = listed(diary.store, EVERYTHING)
     rows = embedder.embed([each.text for each in told])
     vectors = {each.id: row for each, row in zip(told, rows, strict=True)}
     diary.store.vectors.put(ACME, embedder.profile, vectors)
 
-    class Questions:
-        profile = embedder.profile
-        away = False
-
-        def query(self, _workspace: object, text: str) -> Any:
-            if self.away:
-                raise EmbedderUnavailable("away")
-            return embedder.embed([text])[0]
-
-    asking = Questions()
-    hits = episodes_for(diary.store, EVERYTHING, "servers", NOW, embedder=asking)
+    pointed = pointed_at(CachedEmbedder(embedder), ACME, "servers")
+    hits = episodes_for(diary.store, EVERYTHING, "servers", NOW, pointed=pointed)
     assert {"keyword", "meaning"} <= hits[0].reasons.keys()
-    asking.away = True
-    hits = episodes_for(diary.store, EVERYTHING, "servers", NOW, embedder=asking)
+    hits = episodes_for(diary.store, EVERYTHING, "servers", NOW)
     assert hits[0].reasons.keys() == {"keyword"}

@@ -19,6 +19,7 @@ def episodes(asking: Asking) -> list[Item]:
         asking.now,
         limit=MOST,
         window=asking.plan.window,
+        pointed=asking.pointed,
         as_of=asking.now if asking.replayed else None,
     )
     asked_for = asking.plan.window is not None  # a time was named: archived or not
