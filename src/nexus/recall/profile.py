@@ -185,6 +185,7 @@ def _once_each(profile: Profile, links: Mapping[str, Memory]) -> Profile:
 @dataclass(frozen=True, slots=True)
 class _Told:
     facts: Sequence[tuple[str, Memory]]  # with the subject's name
+    parts: Mapping[str, str]  # id → where it belongs, of those that a profile tells
     landmarks: Sequence[tuple[frozenset[str], Memory]]  # with their owners' names
 
 
@@ -197,18 +198,21 @@ class _Written:
 def _told(store: Store, grant: Grant, names: Sequence[str]) -> _Told:
     """Facts about these names, and what their bearers said they prefer."""
     memories = store.memories
-    facts = memories.get(grant, _worth_reading(memories.outlines(grant, names, limit=MOST_FACTS)))
+    outlines = memories.outlines(grant, names, limit=MOST_FACTS)
+    parts = {each.id: part for each in outlines if (part := _part(each))}
     landmarks = memories.named(grant, names, limit=MOST_LANDMARKS, kinds=[MemoryKind.LANDMARK])
     wishes = [each for each in landmarks if each.body.get("kind") == "preference_stated"]
+    facts = memories.get(grant, _worth_reading(outlines, parts))
     return _Told(
         facts=[(known_as(each.body["subject"]), each) for each in facts],
+        parts=parts,
         landmarks=[(names_in(each), each) for each in wishes],
     )
 
 
-def _worth_reading(outlines: Sequence[Outline]) -> list[str]:
+def _worth_reading(outlines: Sequence[Outline], parts: Mapping[str, str]) -> list[str]:
     """Those a profile tells, and what bears on them: most of what is learned does neither."""
-    told = {each.predicate.upper() for each in outlines if _belongs(each)}
+    told = {each.predicate.upper() for each in outlines if each.id in parts}
     needed = {relation for each in told for relation in bearing_on(each)}
     return [each.id for each in outlines if each.predicate.upper() in needed]
 
@@ -221,9 +225,10 @@ def _profile(
     now: datetime,
 ) -> Profile:
     facts = [each for name, each in told.facts if name in names]
-    parts = _sorted_out(_holding(facts, now))
+    parts = _sorted_out(_holding(facts, told.parts, now), told.parts)
     wishes = [each for owners, each in told.landmarks if names & owners]
-    stated = [*parts["preferences"], *_wishes(wishes, facts)]
+    liked = [each for each in facts if told.parts.get(each.id) == "preferences"]
+    stated = [*parts["preferences"], *_wishes(wishes, liked)]
     return Profile(
         person=view.name,
         aliases=view.aliases,
@@ -238,9 +243,9 @@ def _profile(
 # -- what holds
 
 
-def _holding(facts: Sequence[Memory], now: datetime) -> list[Entry]:
+def _holding(facts: Sequence[Memory], parts: Mapping[str, str], now: datetime) -> list[Entry]:
     """Every value that holds, once; and what is said not to be so."""
-    telling = [fact for fact in facts if _part(fact)]
+    telling = [fact for fact in facts if fact.id in parts]
     rows: defaultdict[str, list[Memory]] = defaultdict(list)
     for fact in facts:
         rows[_relation(fact)].append(fact)
@@ -268,19 +273,15 @@ def _entry(memory: Memory, since: datetime | None = None) -> Entry:
     return Entry(text=memory.text, memory=memory, since=since or memory.valid_from or memory.at)
 
 
-def _sorted_out(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
-    parts: dict[str, list[Entry]] = {name: [] for name in PARTS}
+def _sorted_out(entries: Iterable[Entry], parts: Mapping[str, str]) -> dict[str, list[Entry]]:
+    sorted_out: dict[str, list[Entry]] = {name: [] for name in PARTS}
     for entry in entries:
-        if part := _part(entry.memory):
-            parts[part].append(entry)
-    return parts
+        if part := parts.get(entry.memory.id):
+            sorted_out[part].append(entry)
+    return sorted_out
 
 
-def _part(memory: Memory) -> str | None:
-    return _belongs(Outline.of(memory))
-
-
-def _belongs(fact: Outline) -> str | None:
+def _part(fact: Outline) -> str | None:
     """Where a fact belongs. What was told always does; of what was learned, some relations."""
     predicate = fact.predicate.upper()
     if fact.category == "behavioural" or predicate in PATTERNS:
@@ -304,9 +305,8 @@ def _newest(entries: Iterable[Entry]) -> tuple[Entry, ...]:
 # -- how somebody writes, and wants to be written to
 
 
-def _wishes(landmarks: Sequence[Memory], facts: Sequence[Memory]) -> Iterator[Entry]:
+def _wishes(landmarks: Sequence[Memory], liked: Sequence[Memory]) -> Iterator[Entry]:
     """What was stated and became no fact; each text once. Of a fact it is known if it holds."""
-    liked = (fact for fact in facts if _part(fact) == "preferences")
     rests = {source for fact in liked for source in fact.sources}
     texts: set[str] = set()
     for landmark in landmarks:

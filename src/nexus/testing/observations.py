@@ -21,7 +21,7 @@ from ..core.text import query_terms
 from ..core.window import Slot, WindowItem
 from ..embedders.hashing import HashingEmbedder
 from ..place import Place
-from ..recall.episodes import episodes_for
+from ..recall.episodes import episodes_for, pointed_at
 from .operations import START, Ref, World
 
 QUESTIONS = ("tea and secrets", "who likes the blue heron?", "ledger heron tea")
@@ -195,7 +195,7 @@ LOOKS: Mapping[str, Ask] = {
             place.grant,
             QUESTIONS[1],
             START,
-            embedder=place._parts.embedder,  # noqa: SLF001
+            pointed=pointed_at(place._parts.embedder, place.grant.workspace, QUESTIONS[1]),  # noqa: SLF001
         ),
     ),
     "reviews": lambda _world, place, _: place.reviews().list(None),

@@ -68,7 +68,8 @@ def _replaced(newest_first: Sequence[Memory]) -> set[str]:
         for place, later in enumerate(looked_at)
         if later.body.get("wrong") or CHANGES.search(later.text)
     ]
-    matters = {each.id: _matter(each.text) for each in looked_at} if changing else {}
+    compared = looked_at[changing[0][0] :] if changing else ()
+    matters = {each.id: _matter(each.text) for each in compared}
     for place, later, wrong in changing:
         matter = _matter(str(wrong)) if wrong else matters[later.id]
         gone |= {

@@ -126,7 +126,10 @@ class SqlMemories(SqlStates):
         with self._connections.reading() as session:
             view = readable(session, grant)
             rows = about(session, view, "outlines", names, kinds=[MemoryKind.FACT], limit=limit)
-        return [Outline(*told, bool(exact), bool(learned)) for *told, exact, learned in rows]
+        return [
+            Outline(id, predicate, category, bool(exact), bool(learned))
+            for id, predicate, category, exact, learned in rows
+        ]
 
     def neighbours(
         self, grant: Grant, ids: Sequence[str], *, reach: int
