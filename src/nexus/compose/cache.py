@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 SECONDS = 300
 MOST_BYTES = 32_000_000
 ITEM_BYTES = 600  # of an item or a reason, besides its text
+SWEEPS = 10  # in the time that a context lasts
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,7 @@ class ContextCache:
         self._hits = 0
         self._misses = 0
         self._forgotten = 0
+        self._swept: datetime | None = None
         self._lock = Lock()
         self.steady = SteadySections(clock, seconds=seconds)
 
@@ -90,15 +92,16 @@ class ContextCache:
         """
         if not self._lasts:
             return compose(None)[0]
-        before, found = self._forgotten, None
+        before, found, key = self._forgotten, None, ""
         with suppress(Unavailable):  # what is away is remarked upon by who needs it
             found = epoch()
-            known = self._look(key_of(viewer, wish, found))
+            key = key_of(viewer, wish, found)
+            known = self._look(key)
             if known:
                 return replace(known, receipt=replace(known.receipt, cached=True))
         context, began = compose(found)
         if began is not None and not context.receipt.degraded:
-            key = key_of(viewer, wish, began)
+            key = key if began == found else key_of(viewer, wish, began)
             entry = _Kept(
                 context=context,
                 workspace=viewer.workspace,
@@ -140,14 +143,21 @@ class ContextCache:
         with self._lock:
             if self._forgotten != before or entry.bytes > self._most_bytes:
                 return
-            old = entry.at - self._lasts
-            for stale in [each for each, kept in self._kept.items() if kept.at <= old]:
-                self._drop(stale)
+            self._sweep(entry.at)
             self._drop(key)
             self._kept[key] = entry
             self._bytes += entry.bytes
             while self._bytes > self._most_bytes:
                 self._drop(next(iter(self._kept)))
+
+    def _sweep(self, now: datetime) -> None:
+        """Let go of what is too old, now and then: it is not given to anybody in any case."""
+        last, pause = self._swept, self._lasts / SWEEPS
+        if last and last <= now < last + pause:
+            return
+        self._swept = now
+        for stale in [key for key, kept in self._kept.items() if kept.at <= now - self._lasts]:
+            self._drop(stale)
 
     def _drop(self, key: str) -> None:
         gone = self._kept.pop(key, None)
