@@ -243,7 +243,7 @@ def test_no_rebuild_and_no_job_takes_a_source(whole: tuple[bytes, Any], folder: 
 
         team.workspace.rebuild(again=True)
         team.clock.advance(days=2_000)
-        for job in team.workspace.job_states():
+        for job in team.workspace.jobs():
             team.workspace.run_job(job.name)
 
         assert store.ledger.find(admin) == before

@@ -21,7 +21,7 @@ from nexus.maintain.worker import Worker
 def test_every_job_comes_as_often_as_it_should(team: Team) -> None:
     minutes = {
         state.name: state.every / timedelta(minutes=1)
-        for state in team.workspace.job_states()
+        for state in team.workspace.jobs()
         if state.every
     }
 

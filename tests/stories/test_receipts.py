@@ -165,7 +165,7 @@ def test_what_cannot_be_learned_is_given_up_and_waits_for_somebody(
     assert (waiting.dead, waiting.attempts) == (True, MOST_ATTEMPTS)
     assert "poison" in (waiting.error or "")
     embedder.meanwhile = lambda: None
-    team.workspace.retry_jobs()
+    team.workspace.retry()
     assert nexus._parts.learner.run_once() == 1
     assert nexus.progress(receipt).stage is Stage.DERIVED
 

@@ -62,6 +62,7 @@ class World:
     discard: Callable[[Store], None] | None = None
     now: datetime = START
     known: list[Ref] = field(default_factory=list)  # everything ever told, here or elsewhere
+    entered: set[WorkspaceId] = field(default_factory=set)  # also where something was only asked
     nexus: Nexus = field(init=False)
 
     def __post_init__(self) -> None:
@@ -91,6 +92,7 @@ class World:
     def know(self, operation: Operation) -> None:
         """Take note of what an operation tells, whether or not it happens here."""
         self.now += TICK
+        self.entered.add(operation.workspace)
         if operation.tells is not None:
             self.known.append(operation.tells)
 
@@ -383,9 +385,9 @@ class Housekeeping:
                     _ = each.flush() if self.what == "learn everything" else each.learn_episodes()
         elif self.what == "three weeks pass":
             world.now += timedelta(days=21)
-            for each in map(world.nexus.workspace, world.nexus.workspaces()):
+            for entered in sorted(world.entered):
                 for job in JOBS:
-                    each.run_job(job)
+                    world.nexus.workspace(entered.value).run_job(job)
         else:
             world.now += timedelta(days=1)
 
