@@ -16,6 +16,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ from nexus import Nexus
 from nexus.config import StoreSettings
 from nexus.core.access import administrator_grant
 from nexus.core.ids import WorkspaceId
+from nexus.core.jobs import Turn
 from nexus.core.protocols import Store
 from nexus.core.records import Draft, MemoryKind, NewEvent, Stage
 from nexus.core.scope import Scope
@@ -180,17 +182,21 @@ def sweep(url: str, days: float, answer: Any, *, jobs: tuple[str, ...] = JOBS) -
 
 
 def _counting(each: Any, counts: Counter[str], spent: Counter[str]) -> Any:
-    run, name = each.run, each.when.name
+    together, name = each.together, each.when.name
 
-    def counted(*given: Any) -> Any:
+    def counted(turns: Any, now: Any) -> Any:
         began = time.perf_counter()
-        step = run(*given)
+        steps = together(turns, now)
         spent[name] += time.perf_counter() - began  # type: ignore[assignment]
-        counts.update({f"{name}.{what}": number for what, number in step.counts.items()})
+        for step in steps:
+            counts.update({f"{name}.{what}": number for what, number in step.counts.items()})
+        counts[f"{name}.workspaces"] += len(steps)
         counts[f"{name}.steps"] += 1
-        return step
+        return steps
 
-    return each.__class__(when=each.when, run=counted)
+    return replace(
+        each, together=counted, run=lambda *given: counted([Turn(*given[::2])], given[1])[0]
+    )
 
 
 # Those who wait meanwhile

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import IntEnum
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from .access import Grant
 from .ids import WorkspaceId
@@ -131,7 +131,15 @@ def counts_in(kept: Mapping[str, int]) -> dict[str, int]:
     return {what: count for what, count in kept.items() if what != MARK}
 
 
+class Turn(NamedTuple):
+    """Whose turn it is, and where the job goes on there."""
+
+    workspace: WorkspaceId
+    cursor: Json = None
+
+
 Run = Callable[[WorkspaceId, datetime, Json], Step]
+RunTogether = Callable[[Sequence[Turn], datetime], list[Step]]  # a step in each workspace
 Holding = Callable[[Sequence[Lease]], AbstractContextManager[None]]
 
 

@@ -35,6 +35,7 @@ from .records import (
     MemoryKind,
     Tier,
 )
+from .strength import NOTHING_SPARED, Spared
 from .uses import Uses
 
 if TYPE_CHECKING:
@@ -193,6 +194,16 @@ class Memories(Protocol):
         """
         ...
 
+    def mark_in(
+        self,
+        ids: Mapping[WorkspaceId, Sequence[str]],
+        *,
+        tier: Tier | None = None,
+        archived: bool | None = None,
+    ) -> dict[WorkspaceId, int]:
+        """The same in several workspaces, in one transaction; how many were otherwise in each."""
+        ...
+
     def states(
         self,
         grant: Grant,
@@ -201,14 +212,30 @@ class Memories(Protocol):
         limit: int,
         used_since: datetime | None = None,
         idle_since: datetime | None = None,
+        archived: bool = False,
+        without: Spared = NOTHING_SPARED,
     ) -> list[State]:
         """Light rows for sweeps, in an order of the store's own; the administrator's.
 
-        Of what fades: tier short, neither pinned nor archived. With `idle_since` of these only
-        what is from before and whose conversation has had no word since. With `used_since`
-        whatever was used since, in any state. Their uses are those that every reader of a
-        memory may know of: in places whose scope is in its label.
+        Of what fades: tier short, neither pinned nor archived, and not `without`. With
+        `idle_since` of these only what is from before and whose conversation has had no word
+        since. With `used_since` whatever was used since, in any state, or only what is
+        `archived`. Their uses are those that every reader of a memory may know of: in places
+        whose scope is in its label.
         """
+        ...
+
+    def states_in(
+        self,
+        places: Sequence[tuple[Grant, str | None]],
+        *,
+        limit: int,
+        used_since: datetime | None = None,
+        idle_since: datetime | None = None,
+        archived: bool = False,
+        without: Spared = NOTHING_SPARED,
+    ) -> list[list[State]]:
+        """The same of several workspaces, of one moment: as many of each, after its own place."""
         ...
 
     def written(
@@ -346,6 +373,10 @@ class Store(Protocol):
 
         If nothing is written, nothing is recorded; nor if `Audit.configure` said so.
         """
+        ...
+
+    def recording_in(self, entries: Mapping[WorkspaceId, Entry]) -> AbstractContextManager[None]:
+        """The same of something that is written in several workspaces at once."""
         ...
 
     def holding(self, leases: Sequence[Lease]) -> AbstractContextManager[None]:

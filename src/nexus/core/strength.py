@@ -13,10 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+from functools import lru_cache
 from math import exp, log, log1p
 
-from .records import MemoryKind, Tier
+from .canonical import EARLIEST, LATEST
+from .records import MemoryKind, Tier, Trust
 from .states import State
 
 HOUR_SECONDS = 3_600.0
@@ -31,6 +33,9 @@ RICH_TERMS = 40  # … which is so many words that count
 
 PARTS = ("base", "frequency", "recency", "richness")
 DIGITS = 6  # of what is shown
+USUAL = 0.5  # salience of what nobody called important, or idle talk
+LONGEST_HOURS = 100 * 365 * DAY_HOURS  # that anything is looked at for
+HALVINGS = 60
 KNOWLEDGE = (MemoryKind.FACT, MemoryKind.ENTITY, MemoryKind.PROCEDURE)
 
 
@@ -111,6 +116,55 @@ def strength(state: State, now: datetime, curve: Curve) -> float:
     left = exp(-curve.per_hour * hours / lasts) * (weight if curve.from_importance else 1.0)
     lately = curve.raised_by_recency * exp(-hours / DAY_HOURS)
     return min(1.0, left * (1 + curve.raised_by_use * used) + lately)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spared:
+    """What cannot be weak yet: worth as much as this or more, and told since then."""
+
+    salience: float
+    since: datetime
+    knowledge_since: datetime  # of facts, entities and procedures
+
+
+NOTHING_SPARED = Spared(salience=2.0, since=LATEST, knowledge_since=LATEST)  # nothing is worth 2
+
+
+def spared(now: datetime, settings: Strengthening) -> Spared:
+    """What a sweep need not look at: more worth, more words and more uses only make it stronger."""
+    curve, below = CURVES[settings.curve], settings.archive_below
+    since, knowledge_since = (
+        now - timedelta(hours=lasts) if (lasts := hours_until_weak(kind, curve, below)) else LATEST
+        for kind in (MemoryKind.PASSAGE, MemoryKind.FACT)
+    )
+    return Spared(salience=USUAL, since=since, knowledge_since=knowledge_since)
+
+
+@lru_cache(maxsize=100)
+def hours_until_weak(kind: MemoryKind, curve: Curve, below: float) -> float:
+    """For how long something of the usual worth is strong, that says little and nobody uses."""
+    weakest = State(
+        place="",
+        id="",
+        kind=kind,
+        at=EARLIEST,
+        length=0,
+        salience=USUAL,
+        confidence=0.0,
+        trust=Trust.UNKNOWN,
+        tier=Tier.SHORT,
+        archived=False,
+        pinned=False,
+        learned=False,
+    )
+    strong, weak = 0.0, LONGEST_HOURS
+    for _ in range(HALVINGS):
+        middle = (strong + weak) / 2
+        if strength(weakest, EARLIEST + timedelta(hours=middle), curve) < below:
+            weak = middle
+        else:
+            strong = middle
+    return strong
 
 
 def explained(state: State, now: datetime, curve: str) -> Strength:

@@ -55,8 +55,8 @@ class Uses(Protocol):
         """Of those that may be seen and were used, the uses in places that may be read."""
         ...
 
-    def tidy(self, workspace: WorkspaceId, *, before: datetime) -> int:
-        """Let go of uses from before then of memories that are no longer there; how many."""
+    def tidy(self, workspaces: Sequence[WorkspaceId], *, before: datetime) -> list[int]:
+        """Let go of uses from before then of memories that are no longer there; how many each."""
         ...
 
 

@@ -101,13 +101,14 @@ class Window(Protocol):
         """Take this one out, or all of its slot; how many that were."""
         ...
 
-    def prune(
-        self, *, now: datetime, idle: timedelta = IDLE, workspace: WorkspaceId | None = None
-    ) -> int:
-        """Take out what `find` would not show anybody any more; how much that was.
+    def prune(self, *, now: datetime, idle: timedelta = IDLE) -> int:
+        """Take out what `find` would not show anybody any more; how much that was."""
+        ...
 
-        Of one workspace, or of all.
-        """
+    def prune_in(
+        self, workspaces: Sequence[WorkspaceId], *, now: datetime, idle: timedelta = IDLE
+    ) -> list[int]:
+        """The same of these workspaces; how much of each."""
         ...
 
     def tied_to(self, workspace: WorkspaceId, ids: Sequence[str]) -> list[WindowItem]:

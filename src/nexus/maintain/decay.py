@@ -5,70 +5,85 @@ Archived means: no longer brought up unasked. Nothing is deleted, and whoever as
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import partial
 
-from ..core.access import administrator_grant
 from ..core.audit import Entry, by_worker
 from ..core.ids import WorkspaceId
-from ..core.jobs import Json, Step
+from ..core.jobs import Json, Step, Turn
 from ..core.protocols import Store
 from ..core.states import State
-from ..core.strength import CURVES, Strengthening, strength
+from ..core.strength import CURVES, Strengthening, spared, strength
 from .settings import BATCH, LOOKING_BACK
+from .sweeps import Pages, marked, next_place, pages
 
 
 def decay(
     store: Store,
-    workspace: WorkspaceId,
+    turns: Sequence[Turn],
     *,
     now: datetime,
-    cursor: Json,
     settings: Strengthening,
     batch: int = BATCH,
-) -> Step:
+) -> list[Step]:
     """Archive what has become weak, and bring back what is strong again.
 
     A cursor is where the next step goes on: among what fades, or among what was used.
     """
-    fading, after = cursor or [True, None]
-    counts, more = Counter[str](), None
-    for kind, page in _pages(store, workspace, now, (fading, after), batch):
-        turned = _turned(page, now, settings, fading=kind)
-        changed = 0
-        if turned:
-            with store.recording(workspace, _entry(len(turned), now, settings, fading=kind)):
-                changed = store.memories.mark(workspace, turned, archived=kind)
-        counts.update({"looked_at": len(page), "archived" if kind else "revived": changed})
-        more = [kind, page[-1].place] if len(page) == batch else None
-    return Step(counts=dict(counts), cursor=more)
+    starts = {turn.workspace: turn.cursor or [True, None] for turn in turns}
+    weak, used = _pages(store, starts, now, settings, batch)
+    archived = _mark(store, weak, now, settings, fading=True)
+    revived = _mark(store, used, now, settings, fading=False)
+    steps = []
+    for workspace in starts:
+        counts = {"looked_at": sum(len(some.get(workspace, ())) for some in (weak, used))}
+        if workspace in weak:
+            counts["archived"] = archived.get(workspace, 0)
+        if workspace in used:
+            counts["revived"] = revived.get(workspace, 0)
+        steps.append(Step(counts=counts, cursor=_more(workspace, weak, used, batch)))
+    return steps
 
 
 def _pages(
-    store: Store, workspace: WorkspaceId, now: datetime, start: tuple[bool, Json], batch: int
-) -> list[tuple[bool, list[State]]]:
+    store: Store,
+    starts: Mapping[WorkspaceId, Json],
+    now: datetime,
+    settings: Strengthening,
+    batch: int,
+) -> tuple[Pages, Pages]:
     """The next of what fades; after its end, also the first of what was used, of one moment."""
-    grant, (fading, after) = administrator_grant(workspace), start
-    pages: list[tuple[bool, list[State]]] = []
+    fading = {workspace: after for workspace, (fades, after) in starts.items() if fades}
     with store.moment():
-        if fading:
-            pages.append((True, store.memories.states(grant, after=after, limit=batch)))
-            if len(pages[0][1]) == batch:
-                return pages
-            after = None
+        weak = pages(store, fading, limit=batch, without=spared(now, settings))
+        through = {
+            workspace: None if fades else after
+            for workspace, (fades, after) in starts.items()
+            if next_place(weak.get(workspace, ()), batch) is None
+        }
         since = now - LOOKING_BACK
-        used = store.memories.states(grant, after=after, limit=batch, used_since=since)
-    return [*pages, (False, used)]
+        used = pages(store, through, limit=batch, used_since=since, archived=True)
+    return weak, used
+
+
+def _mark(
+    store: Store, found: Pages, now: datetime, settings: Strengthening, *, fading: bool
+) -> dict[WorkspaceId, int]:
+    turned = {
+        workspace: _turned(page, now, settings, fading=fading) for workspace, page in found.items()
+    }
+    entry = partial(_entry, now=now, settings=settings, fading=fading)
+    return marked(store, turned, entry, archived=fading)
 
 
 def _turned(
     page: Sequence[State], now: datetime, settings: Strengthening, *, fading: bool
-) -> list[str]:
+) -> list[State]:
     """What is weak now of what fades, or strong again of what is archived."""
     curve, below = CURVES[settings.curve], settings.archive_below
     return [
-        state.id
+        state
         for state in page
         if state.archived is not fading
         and (strength(state, now, curve) < below) is fading
@@ -76,7 +91,16 @@ def _turned(
     ]
 
 
-def _entry(memories: int, now: datetime, settings: Strengthening, *, fading: bool) -> Entry:
+def _more(workspace: WorkspaceId, weak: Pages, used: Pages, batch: int) -> Json:
+    for fading, found in ((True, weak), (False, used)):
+        if place := next_place(found.get(workspace, ()), batch):
+            return [fading, place]
+    return None
+
+
+def _entry(
+    turned: Sequence[State], *, now: datetime, settings: Strengthening, fading: bool
+) -> Entry:
     """How many, and the threshold that was in force."""
     grounds: dict[str, Json] = {"curve": settings.curve, "archive_below": settings.archive_below}
-    return by_worker("archive" if fading else "revive", now, memories=memories, **grounds)
+    return by_worker("archive" if fading else "revive", now, memories=len(turned), **grounds)

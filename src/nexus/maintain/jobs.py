@@ -12,7 +12,7 @@ from ..core.access import Grant
 from ..core.errors import InvalidInput, LeaseLost, Unavailable
 from ..core.heartbeat import HEARTBEAT
 from ..core.ids import WorkspaceId
-from ..core.jobs import Done, Job, JobState, NewJob, Recurring
+from ..core.jobs import Done, Job, JobState, NewJob, Recurring, Step, Turn
 from ..core.leases import LOST, MOST_LOST
 from ..core.protocols import Store
 from ..core.retries import Waits, kept_error
@@ -80,14 +80,20 @@ class Runner:
         """
         wanted = [name for name in self._planned if names is None or name in names]
         taken = self._taken(wanted)
-        left = list(taken)
+        left, alone = taken, False
         ended: list[Done] = []
         started = began = time.monotonic()
         with HEARTBEAT.during(lambda: self._keep(left)):
             while left:
-                done = self._step(left[0])
-                ended += [done] if done else []
-                told(left.pop(0), done)
+                some, later = self._alike(left, alone=alone)
+                done = self._steps(some)
+                if not done:  # each alone, so that what does not work fails alone
+                    alone = True
+                    continue
+                left = later
+                ended += filter(None, done)
+                for job, each in zip(some, done, strict=True):
+                    told(job, each)
                 if time.monotonic() - began >= TOGETHER_SECONDS:
                     ended, began = self._enter(ended), time.monotonic()
                 between()
@@ -116,11 +122,38 @@ class Runner:
         jobs.schedule(workspace, [NewJob(name=name, due_at=self._clock())])
         while job := jobs.take(workspace, name, now=self._clock()):
             with HEARTBEAT.during(partial(self._keep, [job])):
-                done = self._timed(job)
+                (done,) = self._timed([job])
             jobs.finish([done], now=self._clock())
             if done.step.cursor is None:
                 return done.counts
         raise Unavailable(f"{name} is being done by somebody else right now; try again")
+
+    def _alike(self, left: Sequence[Job], *, alone: bool) -> tuple[list[Job], list[Job]]:
+        """The first and what can be done in one go with it, and the rest.
+
+        What did not work before, or ended whoever did it, is done alone.
+        """
+        first = left[0]
+        if alone or first.error or self._planned[first.name].together is None:
+            return [first], [*left[1:]]
+        some: dict[WorkspaceId, Job] = {}
+        later = []
+        for job in left:
+            if job.name == first.name and not job.error and job.workspace not in some:
+                some[job.workspace] = job
+            else:
+                later.append(job)
+        return [*some.values()], later
+
+    def _steps(self, jobs: Sequence[Job]) -> list[Done | None]:
+        """A step of each, None where it did not work; nothing if they do not work together."""
+        if len(jobs) == 1:
+            return [self._step(jobs[0])]
+        try:
+            return [*self._timed(jobs)]
+        except Exception as error:  # noqa: BLE001  # whosever it is will be told
+            log.info("%s of %d workspaces: each alone (%r)", jobs[0].name, len(jobs), error)
+            return []
 
     def _step(self, job: Job) -> Done | None:
         """One step; None if it did not work."""
@@ -128,7 +161,7 @@ class Runner:
             self._fail(job, LOST, None)
             return None
         try:
-            return self._timed(job)
+            return self._timed([job])[0]
         except LeaseLost:
             log.info("%s of %s was done by somebody else meanwhile", job.name, job.workspace.value)
         except Unavailable as error:
@@ -138,16 +171,26 @@ class Runner:
             self._fail(job, repr(error), self._again(job, MOST_ATTEMPTS))
         return None
 
-    def _timed(self, job: Job) -> Done:
-        began = time.monotonic()
-        doing = self._telemetry.doing("job", job=job.name, workspace=job.workspace)
-        with doing, self._store.holding([job.lease]):
-            step = self._planned[job.name].run(job.workspace, self._clock(), job.cursor)
-        seconds, metrics = time.monotonic() - began, self._telemetry.metrics
-        metrics.took("job_seconds", job.name, seconds)
-        for result, count in step.counts.items():
-            metrics.add("job_results_total", (job.name, result), count)
-        return Done(job=job, step=step, seconds=seconds)
+    def _timed(self, jobs: Sequence[Job]) -> list[Done]:
+        """A step of each of these, which are of one name; each took its share of the time."""
+        began, name = time.monotonic(), jobs[0].name
+        doing = self._telemetry.doing("job", job=name, workspace=jobs[0].workspace)
+        with doing, self._store.holding([job.lease for job in jobs]):
+            steps = self._run(jobs)
+        seconds, metrics = (time.monotonic() - began) / len(jobs), self._telemetry.metrics
+        for step in steps:
+            metrics.took("job_seconds", name, seconds)
+            for result, count in step.counts.items():
+                metrics.add("job_results_total", (name, result), count)
+        return [
+            Done(job=job, step=step, seconds=seconds) for job, step in zip(jobs, steps, strict=True)
+        ]
+
+    def _run(self, jobs: Sequence[Job]) -> list[Step]:
+        planned, now = self._planned[jobs[0].name], self._clock()
+        if len(jobs) > 1 and planned.together:
+            return planned.together([Turn(job.workspace, job.cursor) for job in jobs], now)
+        return [planned.run(job.workspace, now, job.cursor) for job in jobs]
 
     def _again(self, job: Job, most: int) -> datetime | None:
         """When to try again; None: somebody has to look at it."""

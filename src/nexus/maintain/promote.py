@@ -7,19 +7,20 @@ shares it. What rests on something that nobody here vouches for is never promote
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
+from functools import partial
 
-from ..core.access import administrator_grant
 from ..core.audit import WORKER, Entry
 from ..core.ids import WorkspaceId
-from ..core.jobs import Json, Step
+from ..core.jobs import Json, Step, Turn
 from ..core.protocols import Store
 from ..core.records import Tier, Trust
 from ..core.states import State
 from ..core.strength import Strengthening, importance
 from .settings import BATCH, LOOKING_BACK
+from .sweeps import Pages, marked, next_place, pages
 
 AFTER_A_SESSION = timedelta(hours=1)
 LEAST_TRUST = Trust.INFERRED  # documents, imports and strangers' tools are below
@@ -27,41 +28,48 @@ LEAST_TRUST = Trust.INFERRED  # documents, imports and strangers' tools are belo
 
 def promote(
     store: Store,
-    workspace: WorkspaceId,
+    turns: Sequence[Turn],
     *,
     now: datetime,
-    cursor: Json,
     settings: Strengthening,
     batch: int = BATCH,
-) -> Step:
+) -> list[Step]:
     """Keep for long what was used often, in several conversations."""
     since = now - LOOKING_BACK
-    grant = administrator_grant(workspace)
-    page = store.memories.states(grant, after=cursor, limit=batch, used_since=since)
-    known = [state for state in page if state.used_since(since)]  # not by a secret use
-    ripe = [state for state in known if _may_rise(state) and _is_needed(state, now, settings)]
-    return _kept_for_long(store, workspace, page, ripe, now=now, settings=settings, batch=batch)
+    found = pages(store, dict(turns), limit=batch, used_since=since)
+    ripe = {
+        workspace: [
+            state
+            for state in page
+            if state.used_since(since)  # not by a secret use
+            and _may_rise(state)
+            and _is_needed(state, now, settings)
+        ]
+        for workspace, page in found.items()
+    }
+    return _kept_for_long(store, found, ripe, now=now, settings=settings, batch=batch)
 
 
 def session_end(
     store: Store,
-    workspace: WorkspaceId,
+    turns: Sequence[Turn],
     *,
     now: datetime,
-    cursor: Json,
     settings: Strengthening,
     batch: int = BATCH,
-) -> Step:
+) -> list[Step]:
     """Keep for long what is important of conversations that had their last word an hour ago."""
     quiet = now - AFTER_A_SESSION
-    grant = administrator_grant(workspace)
-    page = store.memories.states(grant, after=cursor, limit=batch, idle_since=quiet)
-    ripe = [
-        state
-        for state in page
-        if _may_rise(state) and importance(state, now) >= settings.important_from
-    ]
-    return _kept_for_long(store, workspace, page, ripe, now=now, settings=settings, batch=batch)
+    found = pages(store, dict(turns), limit=batch, idle_since=quiet)
+    ripe = {
+        workspace: [
+            state
+            for state in page
+            if _may_rise(state) and importance(state, now) >= settings.important_from
+        ]
+        for workspace, page in found.items()
+    }
+    return _kept_for_long(store, found, ripe, now=now, settings=settings, batch=batch)
 
 
 def _may_rise(state: State) -> bool:
@@ -79,24 +87,25 @@ def _is_needed(state: State, now: datetime, settings: Strengthening) -> bool:
 
 def _kept_for_long(
     store: Store,
-    workspace: WorkspaceId,
-    page: Sequence[State],
-    ripe: Sequence[State],
+    found: Pages,
+    ripe: Mapping[WorkspaceId, Sequence[State]],
     *,
     now: datetime,
     settings: Strengthening,
     batch: int,
-) -> Step:
-    promoted = 0
-    if ripe:
-        with store.recording(workspace, _entry(ripe, now, settings)):
-            ids = [state.id for state in ripe]
-            promoted = store.memories.mark(workspace, ids, tier=Tier.LONG, archived=False)
-    more = page[-1].place if len(page) == batch else None
-    return Step(counts={"looked_at": len(page), "promoted": promoted}, cursor=more)
+) -> list[Step]:
+    entry = partial(_entry, now=now, settings=settings)
+    promoted = marked(store, ripe, entry, tier=Tier.LONG, archived=False)
+    return [
+        Step(
+            counts={"looked_at": len(page), "promoted": promoted.get(workspace, 0)},
+            cursor=next_place(page, batch),
+        )
+        for workspace, page in found.items()
+    ]
 
 
-def _entry(ripe: Sequence[State], now: datetime, settings: Strengthening) -> Entry:
+def _entry(ripe: Sequence[State], *, now: datetime, settings: Strengthening) -> Entry:
     """What was promoted, on what grounds, and what the thresholds were."""
     grounds: list[Json] = [
         {

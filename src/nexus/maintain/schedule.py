@@ -7,14 +7,14 @@ step goes on. It may be broken off at any point and done again: it must not matt
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
 from ..core.ids import WorkspaceId
-from ..core.jobs import Json, Priority, Recurring, Run, Step
+from ..core.jobs import Json, Priority, Recurring, Run, RunTogether, Step, Turn
 from ..core.protocols import Store
 from ..core.strength import Strengthening
 from .settings import Maintaining
@@ -32,6 +32,7 @@ class Planned:
 
     when: Recurring
     run: Run
+    together: RunTogether | None = None  # a step in several workspaces at once, if it is short
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,18 +61,15 @@ def _planned(store: Store, settings: Maintaining, tools: Tools) -> Iterator[Plan
     if tools.dossiers:
         yield from _every(every.dossiers, "dossiers", tools.dossiers)
     strength = settings.strength
-    yield from _every(every.session_end, "session_end", partial(_session_end, store, strength))
-    for minutes, name, run in (
+    yield from _swept(every.session_end, "session_end", partial(_session_end, store, strength))
+    for minutes, name, together in (
         (every.promote, "promote", partial(_promote, store, strength)),
         (every.decay, "decay", partial(_decay, store, strength)),
         (every.cleanup, "cleanup", partial(_cleanup, store, (tools.idle, strength.idle_days))),
-        (
-            every.audit_partitions,
-            "audit_partitions",
-            partial(_audit_partitions, store, tools.retention_days),
-        ),
     ):
-        yield from _every(minutes, name, run, on_news=False)
+        yield from _swept(minutes, name, together, on_news=False)
+    days = partial(_audit_partitions, store, tools.retention_days)
+    yield from _every(every.audit_partitions, "audit_partitions", days, on_news=False)
     if tools.reembed:
         yield from _every(every.reembed, REEMBED, tools.reembed, on_news=False)
 
@@ -82,6 +80,19 @@ def _every(minutes: float, name: str, run: Run, *, on_news: bool = True) -> Iter
         every, priority = timedelta(minutes=minutes), Priority.USUAL if on_news else Priority.LATER
         when = Recurring(name=name, every=every, on_news=on_news, priority=priority)
         yield Planned(when=when, run=run)
+
+
+def _swept(
+    minutes: float, name: str, together: RunTogether, *, on_news: bool = True
+) -> Iterator[Planned]:
+    """The same for what is done in many workspaces at once."""
+
+    def alone(workspace: WorkspaceId, now: datetime, cursor: Json) -> Step:
+        (step,) = together([Turn(workspace, cursor)], now)
+        return step
+
+    for each in _every(minutes, name, alone, on_news=on_news):
+        yield replace(each, together=together)
 
 
 # The functions load what they need when they are first run: opening a memory waits for none.
@@ -114,40 +125,36 @@ def _episodes(
 
 
 def _session_end(
-    store: Store, settings: Strengthening, workspace: WorkspaceId, now: datetime, cursor: Json
-) -> Step:
+    store: Store, settings: Strengthening, turns: Sequence[Turn], now: datetime
+) -> list[Step]:
     from .promote import session_end  # noqa: PLC0415
 
-    return session_end(store, workspace, now=now, cursor=cursor, settings=settings)
+    return session_end(store, turns, now=now, settings=settings)
 
 
 def _promote(
-    store: Store, settings: Strengthening, workspace: WorkspaceId, now: datetime, cursor: Json
-) -> Step:
+    store: Store, settings: Strengthening, turns: Sequence[Turn], now: datetime
+) -> list[Step]:
     from .promote import promote  # noqa: PLC0415
 
-    return promote(store, workspace, now=now, cursor=cursor, settings=settings)
+    return promote(store, turns, now=now, settings=settings)
 
 
 def _decay(
-    store: Store, settings: Strengthening, workspace: WorkspaceId, now: datetime, cursor: Json
-) -> Step:
+    store: Store, settings: Strengthening, turns: Sequence[Turn], now: datetime
+) -> list[Step]:
     from .decay import decay  # noqa: PLC0415
 
-    return decay(store, workspace, now=now, cursor=cursor, settings=settings)
+    return decay(store, turns, now=now, settings=settings)
 
 
 def _cleanup(
-    store: Store,
-    over_after: tuple[timedelta, int],
-    workspace: WorkspaceId,
-    now: datetime,
-    cursor: Json,
-) -> Step:
+    store: Store, over_after: tuple[timedelta, int], turns: Sequence[Turn], now: datetime
+) -> list[Step]:
     from .cleanup import cleanup  # noqa: PLC0415
 
     idle, days = over_after  # of windows, and of conversations
-    return cleanup(store, workspace, now=now, cursor=cursor, idle=idle, idle_days=days)
+    return cleanup(store, turns, now=now, idle=idle, idle_days=days)
 
 
 def _audit_partitions(

@@ -7,7 +7,7 @@ The records are the only copy of what was said. What lies beside them can be los
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -102,6 +102,9 @@ class CombinedStore:
 
     def recording(self, workspace: WorkspaceId, entry: Entry) -> AbstractContextManager[None]:
         return self._records.recording(workspace, entry)
+
+    def recording_in(self, entries: Mapping[WorkspaceId, Entry]) -> AbstractContextManager[None]:
+        return self._records.recording_in(entries)
 
     def holding(self, leases: Sequence[Lease]) -> AbstractContextManager[None]:
         return self._records.holding(leases)

@@ -71,6 +71,7 @@ from ..core.records import (
 )
 from ..core.scope import Scope
 from ..core.states import State, in_state, pinned, state_of
+from ..core.strength import KNOWLEDGE, NOTHING_SPARED, Spared
 from ..core.text import terms
 from ..core.uses import NewUse, Use, place_digest
 from .along import Along
@@ -781,6 +782,25 @@ class InProcessMemories(_Part):
         home.epochs.update({memory.label for memory in changed})
         return len(changed)
 
+    @_written
+    def mark_in(
+        self,
+        ids: Mapping[WorkspaceId, Sequence[str]],
+        *,
+        tier: Tier | None = None,
+        archived: bool | None = None,
+    ) -> dict[WorkspaceId, int]:
+        return {
+            workspace: self.mark(workspace, some, tier=tier, archived=archived)
+            for workspace, some in ids.items()
+        }
+
+    def states_in(
+        self, places: Sequence[tuple[Grant, str | None]], **wanted: Any
+    ) -> list[list[State]]:
+        with self._state.lock:
+            return [self.states(grant, after=after, **wanted) for grant, after in places]
+
     @_locked
     def states(
         self,
@@ -790,6 +810,8 @@ class InProcessMemories(_Part):
         limit: int,
         used_since: datetime | None = None,
         idle_since: datetime | None = None,
+        archived: bool = False,
+        without: Spared = NOTHING_SPARED,
     ) -> list[State]:
         home = self._state.of(check_administrator(grant))
         memories = sorted(home.memories.values(), key=lambda memory: memory.id)
@@ -799,9 +821,11 @@ class InProcessMemories(_Part):
             for memory in memories
             if memory.id > (after or "")
             and (
-                used(home.uses, memory, used_since)
+                used(home.uses, memory, used_since) and memory.archived >= archived
                 if used_since
-                else _fades(memory) and (idle_since is None or _conversation(memory) not in late)
+                else _fades(memory)
+                and (idle_since is None or _conversation(memory) not in late)
+                and not _is_spared(memory, without)
             )
         ][:limit]
 
@@ -831,6 +855,11 @@ class InProcessMemories(_Part):
 
 def _fades(memory: Memory) -> bool:
     return memory.tier is Tier.SHORT and not memory.archived and not pinned(memory)
+
+
+def _is_spared(memory: Memory, without: Spared) -> bool:
+    since = without.knowledge_since if memory.kind in KNOWLEDGE else without.since
+    return memory.salience >= without.salience and memory.at >= since
 
 
 def _conversation(memory: Memory) -> tuple[Label, bool, str]:
@@ -1091,9 +1120,9 @@ class InProcessUses(_Part):
         return {id: use for id, use in found.items() if use.count}
 
     @_written
-    def tidy(self, workspace: WorkspaceId, *, before: datetime) -> int:
-        home = self._state.of(workspace)
-        return drop_stray_uses(home.uses, home.memories.keys(), before)
+    def tidy(self, workspaces: Sequence[WorkspaceId], *, before: datetime) -> list[int]:
+        homes = map(self._state.of, workspaces)
+        return [drop_stray_uses(home.uses, home.memories.keys(), before) for home in homes]
 
 
 class InProcessStore:
@@ -1132,6 +1161,9 @@ class InProcessStore:
 
     def recording(self, workspace: WorkspaceId, entry: Entry) -> AbstractContextManager[None]:
         return self.audit._recording(workspace, entry)  # noqa: SLF001  # no contract of the part
+
+    def recording_in(self, entries: Mapping[WorkspaceId, Entry]) -> AbstractContextManager[None]:
+        return self.audit._recording_in(entries)  # noqa: SLF001  # no contract of the part
 
     def holding(self, leases: Sequence[Lease]) -> AbstractContextManager[None]:
         return self._state.holding.hold(leases)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -150,3 +150,15 @@ class InProcessAudit:
             return nullcontext()
         content_of(entry)  # what cannot be recorded is not done
         return self._writer.along.noting(lambda _: self._append(workspace, [entry]))
+
+    def _recording_in(self, entries: Mapping[WorkspaceId, Entry]) -> AbstractContextManager[None]:
+        if not self._writes:
+            return nullcontext()
+        for entry in entries.values():
+            content_of(entry)
+
+        def note(_: None) -> None:
+            for workspace, entry in entries.items():
+                self._append(workspace, [entry])
+
+        return self._writer.along.noting(note)

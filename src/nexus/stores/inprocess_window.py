@@ -96,15 +96,19 @@ class InProcessWindow:
 
         return self._said.writing(drop)
 
-    def prune(
-        self, *, now: datetime, idle: timedelta = IDLE, workspace: WorkspaceId | None = None
-    ) -> int:
-        def prune() -> int:
-            alive = self._alive(now, idle)
-            looked_at = [a for a in self.items if workspace in (None, a[0])]
-            return self._remove([a for a in looked_at if not alive(a[0], self.items[a])])
+    def prune(self, *, now: datetime, idle: timedelta = IDLE) -> int:
+        return sum(self.prune_in(list({address[0] for address in self.items}), now=now, idle=idle))
 
-        return self._said.writing(prune)
+    def prune_in(
+        self, workspaces: Sequence[WorkspaceId], *, now: datetime, idle: timedelta = IDLE
+    ) -> list[int]:
+        alive = self._alive(now, idle)
+
+        def prune(workspace: WorkspaceId) -> int:
+            theirs = [a for a in self.items if a[0] == workspace]
+            return self._remove([a for a in theirs if not alive(workspace, self.items[a])])
+
+        return self._said.writing(lambda: [*map(prune, workspaces)])
 
     def tied_to(self, workspace: WorkspaceId, ids: Sequence[str]) -> list[WindowItem]:
         with self._lock:

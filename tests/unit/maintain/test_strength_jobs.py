@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from nexus.core.jobs import Step
+from nexus.core.jobs import Step, Turn
 from nexus.core.protocols import Store
 from nexus.core.records import Memory, MemoryKind, Tier, Trust
 from nexus.core.scope import Scope
@@ -63,7 +63,8 @@ def run(job: Any, store: Store, *, after: timedelta, **more: Any) -> dict[str, i
     counts: dict[str, int] = {}
     cursor, steps = None, 0
     while steps == 0 or cursor is not None:
-        step: Step = job(store, ACME, now=NOON + after, cursor=cursor, batch=2, **told)
+        step: Step
+        (step,) = job(store, [Turn(ACME, cursor)], now=NOON + after, batch=2, **told)
         for name, count in step.counts.items():
             counts[name] = counts.get(name, 0) + count
         cursor, steps = step.cursor, steps + 1

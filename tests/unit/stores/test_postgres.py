@@ -76,7 +76,7 @@ def told(store: EmptiedStore) -> EmptiedStore:
 def test_a_transaction_that_was_not_bound_sees_nothing(told: EmptiedStore) -> None:
     with as_application(told) as connection:
         assert seen(connection) == set()
-        connection.execute("BEGIN; SELECT * FROM whole_workspace('acme')")
+        connection.execute("BEGIN; SELECT * FROM whole_workspaces(ARRAY['acme'])")
         assert "events" in seen(connection)
         connection.execute("ROLLBACK")
         assert seen(connection) == set()  # a setting that is over is empty, and shows nothing
@@ -85,7 +85,7 @@ def test_a_transaction_that_was_not_bound_sees_nothing(told: EmptiedStore) -> No
 @pytest.mark.requirement("A12", "X2")
 def test_a_bound_transaction_neither_sees_nor_writes_past_its_wall(told: EmptiedStore) -> None:
     with as_application(told) as connection, connection.transaction():
-        connection.execute("SELECT * FROM whole_workspace('acme')")
+        connection.execute("SELECT * FROM whole_workspaces(ARRAY['acme'])")
 
         names = connection.execute("SELECT name FROM workspaces").fetchall()
 

@@ -7,7 +7,11 @@
 -- none: rows are read from it first, behind OFFSET 0, and then compared column by column.
 
 -- workspace --
-SELECT workspace, length, head, counter FROM whole_workspace(%(name)s);
+SELECT workspace, length, head, counter FROM whole_workspaces(ARRAY[%(name)s]);
+
+-- whole_workspaces --
+SELECT name, workspace
+  FROM whole_workspaces(ARRAY(SELECT jsonb_array_elements_text(%(names)s::jsonb)));
 
 -- lock_workspace --
 SELECT workspace, length, head, counter FROM lock_workspaces(ARRAY[%(name)s], %(mark)s::uuid);
@@ -1045,7 +1049,9 @@ DELETE FROM window_items
    AND (%(key)s::text IS NULL OR key = %(key)s::text);
 
 -- prune_window --
-SELECT * FROM prune_windows(%(now)s::timestamptz, %(idle_since)s::timestamptz, %(only)s::text);
+SELECT * FROM prune_windows(%(now)s::timestamptz, %(idle_since)s::timestamptz,
+                            CASE WHEN %(names)s::text IS NOT NULL
+                                 THEN ARRAY(SELECT jsonb_array_elements_text(%(names)s::jsonb)) END);
 
 -- any_erased --
 SELECT 1 FROM jsonb_array_elements_text(%(ids)s::jsonb) AS given (value)
@@ -1409,41 +1415,70 @@ SELECT 1
 DELETE FROM keys WHERE workspace = %(workspace)s AND id = %(id)s;
 
 -- fading --
--- The conditions are those of the index, which holds all that is asked for.
-SELECT memory, id, label, kind, at, length, salience, confidence, trust, 'short', false, false
-  FROM memories
- WHERE workspace = %(workspace)s AND memory > %(after)s
-   AND tier = 'short' AND NOT pinned AND NOT archived
- ORDER BY memory LIMIT %(limit)s;
+-- The conditions on the state are those of the index, which holds all that is asked for. What is worth
+-- something and was told lately cannot have become weak.
+SELECT given.place, found.*
+  FROM (SELECT place, (r ->> 0)::bigint AS workspace, (r ->> 1)::bigint AS after, (r ->> 2)::bigint AS most,
+               (r ->> 3)::double precision AS worth, (r ->> 4)::timestamptz AS since,
+               (r ->> 5)::timestamptz AS knowledge_since
+          FROM jsonb_array_elements(%(rows)s::jsonb) WITH ORDINALITY AS rows (r, place)
+        OFFSET 0) AS given
+ CROSS JOIN LATERAL
+       (SELECT memory, id, label, kind, at, length, salience, confidence, trust, 'short', false, false
+          FROM memories
+         WHERE workspace = given.workspace AND memory > given.after
+           AND tier = 'short' AND NOT pinned AND NOT archived
+           AND (salience < given.worth
+                OR at < CASE WHEN kind IN ('fact', 'entity', 'procedure') THEN given.knowledge_since
+                             ELSE given.since END)
+         ORDER BY memory LIMIT given.most) AS found;
 
 -- fading_in_idle_conversations --
-SELECT memory, id, label, kind, at, length, salience, confidence, trust, 'short', false, false
-  FROM memories
- WHERE workspace = %(workspace)s AND memory > %(after)s
-   AND tier = 'short' AND NOT pinned AND NOT archived AND at < %(since)s::timestamptz
-   AND NOT EXISTS (SELECT 1 FROM memories AS later
-                    WHERE later.workspace = %(workspace)s AND later.label = memories.label
-                      AND later.thread = memories.thread AND later.at >= %(since)s::timestamptz
-                   OFFSET 0)
- ORDER BY memory LIMIT %(limit)s;
+SELECT given.place, found.*
+  FROM (SELECT place, (r ->> 0)::bigint AS workspace, (r ->> 1)::bigint AS after, (r ->> 2)::bigint AS most,
+               (r ->> 3)::timestamptz AS since
+          FROM jsonb_array_elements(%(rows)s::jsonb) WITH ORDINALITY AS rows (r, place)
+        OFFSET 0) AS given
+ CROSS JOIN LATERAL
+       (SELECT memory, id, label, kind, at, length, salience, confidence, trust, 'short', false, false
+          FROM memories
+         WHERE workspace = given.workspace AND memory > given.after
+           AND tier = 'short' AND NOT pinned AND NOT archived AND at < given.since
+           AND NOT EXISTS (SELECT 1 FROM memories AS later
+                            WHERE later.workspace = given.workspace
+                              AND later.label = memories.label AND later.thread = memories.thread
+                              AND later.at >= given.since
+                           OFFSET 0)
+         ORDER BY memory LIMIT given.most) AS found;
 
 -- used_lately --
 -- By id: the index of uses gives them in that order.
-SELECT memory, memories.id, label, kind, at, length, salience, confidence, trust, tier, archived,
-       pinned
-  FROM (SELECT DISTINCT id FROM uses
-         WHERE workspace = %(workspace)s AND id > %(after)s AND last_at >= %(since)s::timestamptz
-           AND EXISTS (SELECT 1 FROM memories WHERE memories.workspace = %(workspace)s
-                          AND memories.id = uses.id)
-         ORDER BY id LIMIT %(limit)s) AS used
-  JOIN memories ON memories.workspace = %(workspace)s AND memories.id = used.id
- ORDER BY used.id;
+SELECT given.place, memory, memories.id, label, kind, at, length, salience, confidence, trust, tier,
+       archived, pinned
+  FROM (SELECT place, (r ->> 0)::bigint AS workspace, (r ->> 1)::text COLLATE "C" AS after, (r ->> 2)::bigint AS most,
+               (r ->> 3)::timestamptz AS since, (r ->> 4)::boolean AS only_archived
+          FROM jsonb_array_elements(%(rows)s::jsonb) WITH ORDINALITY AS rows (r, place)
+        OFFSET 0) AS given
+ CROSS JOIN LATERAL
+       (SELECT DISTINCT id FROM uses
+         WHERE workspace = given.workspace AND id > given.after AND last_at >= given.since
+           AND EXISTS (SELECT 1 FROM memories WHERE memories.workspace = given.workspace
+                          AND memories.id = uses.id AND (NOT given.only_archived OR archived))
+         ORDER BY id LIMIT given.most) AS used
+  JOIN memories ON memories.workspace = given.workspace AND memories.id = used.id
+ ORDER BY given.place, used.id;
 
 -- some_uses --
-SELECT id, label, count, conversations, spelt(last_at) FROM uses WHERE workspace = %(workspace)s LIMIT %(limit)s;
+SELECT place, found.*
+  FROM jsonb_array_elements(%(rows)s::jsonb) WITH ORDINALITY AS given (r, place)
+ CROSS JOIN LATERAL (SELECT id, label, count, conversations, last_at FROM uses
+                      WHERE workspace = (r ->> 0)::bigint LIMIT (r ->> 1)::bigint) AS found;
 
 -- label_sets --
-SELECT label, learned, scopes FROM labels WHERE workspace = %(workspace)s;
+SELECT place, found.*
+  FROM jsonb_array_elements(%(rows)s::jsonb) WITH ORDINALITY AS given (r, place)
+ CROSS JOIN LATERAL (SELECT label, learned, scopes FROM labels
+                      WHERE workspace = (r ->> 0)::bigint OFFSET 0) AS found;
 
 -- uses_of --
 SELECT id, label, count, conversations, spelt(last_at) FROM uses
@@ -1493,11 +1528,14 @@ DELETE FROM uses
                                        FROM jsonb_array_elements_text(%(ids)s::jsonb) AS value)))));
 
 -- any_stray_uses --
-SELECT 1 FROM uses
- WHERE workspace = %(workspace)s AND last_at < %(before)s::timestamptz
-   AND NOT EXISTS (SELECT 1 FROM memories WHERE memories.workspace = %(workspace)s
-                      AND memories.id = uses.id)
- LIMIT 1;
+SELECT place, found.*
+  FROM jsonb_array_elements(%(rows)s::jsonb) WITH ORDINALITY AS given (r, place)
+ CROSS JOIN LATERAL
+       (SELECT 1 FROM uses
+         WHERE workspace = (r ->> 0)::bigint AND last_at < (r ->> 1)::timestamptz
+           AND NOT EXISTS (SELECT 1 FROM memories WHERE memories.workspace = (r ->> 0)::bigint
+                              AND memories.id = uses.id)
+         LIMIT 1) AS found;
 
 -- drop_stray_uses --
 -- Of memories that went otherwise than by forgetting, and did not come back.
@@ -1508,13 +1546,17 @@ DELETE FROM uses
 
 -- mark_memories --
 -- Postings and vectors stay as they are.
-UPDATE memories SET tier = coalesce(%(tier)s::text, tier),
-                    archived = coalesce(%(archived)s::boolean, archived)
- WHERE workspace = %(workspace)s
-   AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)))
-   AND (tier <> coalesce(%(tier)s::text, tier)
-        OR archived <> coalesce(%(archived)s::boolean, archived))
-RETURNING label;
+UPDATE memories SET tier = coalesce(given.tier, memories.tier),
+                    archived = coalesce(given.archived, memories.archived)
+  FROM (SELECT place, (r ->> 0)::bigint AS workspace, id, r ->> 2 AS tier,
+               (r ->> 3)::boolean AS archived
+          FROM jsonb_array_elements(%(rows)s::jsonb) WITH ORDINALITY AS rows (r, place)
+         CROSS JOIN jsonb_array_elements_text((r ->> 1)::jsonb) AS id
+        OFFSET 0) AS given
+ WHERE memories.workspace = given.workspace AND memories.id = given.id
+   AND (memories.tier <> coalesce(given.tier, memories.tier)
+        OR memories.archived <> coalesce(given.archived, memories.archived))
+RETURNING given.place, label;
 
 -- standing_uses --
 SELECT uses.label, uses.id, scopes, count, conversations, spelt(last_at), owner
@@ -1528,10 +1570,17 @@ SELECT kind, digest, spelt(at) FROM tombstones
    AND digest = ANY (ARRAY(SELECT jsonb_array_elements_text(%(digests)s::jsonb)));
 
 -- trail_end --
-SELECT audited, trail FROM workspaces WHERE workspace = %(workspace)s;
+SELECT place, found.*
+  FROM jsonb_array_elements(%(rows)s::jsonb) WITH ORDINALITY AS given (r, place)
+ CROSS JOIN LATERAL (SELECT audited, trail FROM workspaces
+                      WHERE workspace = (r ->> 0)::bigint OFFSET 0) AS found;
 
 -- advance_trail --
-UPDATE workspaces SET audited = %(length)s, trail = %(head)s WHERE workspace = %(workspace)s;
+UPDATE workspaces SET audited = given.length, trail = given.head
+  FROM (SELECT (r ->> 0)::bigint AS workspace, (r ->> 1)::bigint AS length,
+               decode(r ->> 2, 'hex') AS head
+          FROM jsonb_array_elements(%(rows)s::jsonb) AS r OFFSET 0) AS given
+ WHERE workspaces.workspace = given.workspace;
 
 -- add_audit --
 INSERT INTO audit (workspace, number, day, at, action, content, salt, commitment, hash, seal)

@@ -341,18 +341,22 @@ BEGIN
             set_config('nexus.worker', worker::text, true);
 END $$;
 
--- Bind this transaction to a whole workspace, for its administrator.
-CREATE FUNCTION whole_workspace(wanted text)
-RETURNS TABLE (workspace bigint, length bigint, head bytea, counter bigint)
+-- Bind this transaction to whole workspaces, for who administers all of them.
+CREATE FUNCTION whole_workspaces(wanted text[])
+RETURNS TABLE (name text, workspace bigint, length bigint, head bytea, counter bigint)
 LANGUAGE plpgsql AS $$
+DECLARE
+    found bigint[] := '{}';
 BEGIN
-    PERFORM bind(ARRAY[wanted], '{}', '{}', false, false);
-    SELECT w.workspace, w.length, w.head, w.counter INTO workspace, length, head, counter
-      FROM workspaces AS w WHERE w.name = wanted;
-    IF workspace IS NOT NULL THEN
-        PERFORM bind(ARRAY[wanted], ARRAY[workspace], '{}', true, false);
+    PERFORM bind(wanted, '{}', '{}', false, false);
+    FOR name, workspace, length, head, counter IN
+        SELECT w.name, w.workspace, w.length, w.head, w.counter
+          FROM workspaces AS w WHERE w.name = ANY (wanted)
+    LOOP
+        found := found || workspace;
         RETURN NEXT;
-    END IF;
+    END LOOP;
+    PERFORM bind(wanted, found, '{}', true, false);
 END $$;
 
 -- Bind this transaction to workspaces it writes to. Nobody else writes to them before it ends;
@@ -433,10 +437,10 @@ CREATE FUNCTION expired(
                                AND events.at > idle_since AND events.at <= present) END
 $$;
 
--- Take out of windows what is over, of one workspace or of all, one workspace after the other, each behind its own wall;
--- a row for each thing that went.
-CREATE FUNCTION prune_windows(present timestamptz, idle_since timestamptz, only_one text)
-RETURNS SETOF integer LANGUAGE plpgsql AS $$
+-- Take out of windows what is over, of some workspaces or of all, one workspace after the other, each
+-- behind its own wall; for each thing that went, whose it was.
+CREATE FUNCTION prune_windows(present timestamptz, idle_since timestamptz, only_these text[])
+RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
     every text[];
     each text;
@@ -444,15 +448,16 @@ DECLARE
 BEGIN
     PERFORM serve_everybody();
     every := ARRAY(SELECT w.name FROM workspaces AS w
-                    WHERE only_one IS NULL OR w.name = only_one ORDER BY w.name);
+                    WHERE only_these IS NULL OR w.name = ANY (only_these) ORDER BY w.name);
     FOREACH each IN ARRAY every LOOP
-        SELECT w.workspace INTO place FROM whole_workspace(each) AS w;
+        SELECT w.workspace INTO place FROM whole_workspaces(ARRAY[each]) AS w;
         IF EXISTS (SELECT 1 FROM window_items AS item
                     WHERE item.workspace = place AND expired(item, present, idle_since)) THEN
             PERFORM lock_workspaces(ARRAY[each], gen_random_uuid());
             RETURN QUERY
                 DELETE FROM window_items AS item
-                 WHERE item.workspace = place AND expired(item, present, idle_since) RETURNING 1;
+                 WHERE item.workspace = place AND expired(item, present, idle_since)
+                RETURNING each;
         END IF;
     END LOOP;
 END $$;

@@ -35,7 +35,8 @@ EVERYBODYS = frozenset(
     " keep_jobs finish_jobs drop_jobs fail_jobs".split()
 )
 BINDING = frozenset(
-    "workspace lock_workspace lock_workspaces readable_labels all_labels prune_window".split()
+    "workspace whole_workspaces lock_workspace lock_workspaces readable_labels all_labels"
+    " prune_window".split()
 )
 LOCKING = frozenset({"lock_workspace", "lock_workspaces"})
 VECTOR = {"add_vector": 5}  # the place of a vector in a row

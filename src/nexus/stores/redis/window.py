@@ -102,19 +102,21 @@ class RedisWindow:
         fields: list[Told] = [] if key is None else [field_of(key), ""]
         return self._taken(self._keys(workspace), scope, slot, fields, self._wait)
 
-    def prune(
-        self, *, now: datetime, idle: timedelta = IDLE, workspace: WorkspaceId | None = None
-    ) -> int:
+    def prune(self, *, now: datetime, idle: timedelta = IDLE) -> int:
         """Of workspaces in which something was said; others let go of it by themselves."""
-        pruned = 0
-        some = [workspace] if workspace else self._records.workspaces()
-        for keys in map(self._keys, some):
-            every = self._all(keys, list(Slot))
-            alive = set(map(id, self._alive(keys, every, now, idle)))
-            pruned += self._take(
-                keys, (each for each in every if id(each) not in alive), self._patience
-            )
-            self._tidy(keys)
+        return sum(self.prune_in(self._records.workspaces(), now=now, idle=idle))
+
+    def prune_in(
+        self, workspaces: Sequence[WorkspaceId], *, now: datetime, idle: timedelta = IDLE
+    ) -> list[int]:
+        return [self._pruned(self._keys(workspace), now, idle) for workspace in workspaces]
+
+    def _pruned(self, keys: Keys, now: datetime, idle: timedelta) -> int:
+        every = self._all(keys, list(Slot))
+        alive = set(map(id, self._alive(keys, every, now, idle)))
+        over = (each for each in every if id(each) not in alive)
+        pruned = self._take(keys, over, self._patience)
+        self._tidy(keys)
         return pruned
 
     def tied_to(self, workspace: WorkspaceId, ids: Sequence[str]) -> list[WindowItem]:

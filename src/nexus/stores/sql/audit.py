@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import date, datetime
 
@@ -26,7 +26,7 @@ from ...core.trail import (
 )
 from .accompanied import Accompanied
 from .eraser import stone_of
-from .labels import known_workspace, workspace_number
+from .labels import known_workspace, locked_workspaces, workspace_number
 from .session import Row, Session
 
 
@@ -46,15 +46,33 @@ class SqlAudit:
     def _note(self, workspace: WorkspaceId, entries: Sequence[Entry]) -> Callable[[Session], None]:
         def note(session: Session) -> None:
             number = workspace_number(session, workspace)
-            length, head = trail_end(session, number)
-            links = linked(length, head, entries, self._key)
-            if people := {who for entry in entries for who in people_of(entry)}:
-                bound = {"workspace": number, "digests": json.dumps(sorted(people))}
-                rows = session.run("forgotten_people", bound).fetchall()
-                links = without_forgotten(links, entries, map(stone_of, rows))
-            add_links(session, number, links)
+            end = trail_end(session, number)
+            add_links(session, {number: self._links(session, number, end, entries)})
 
         return note
+
+    def _note_in(self, entries: Mapping[WorkspaceId, Entry]) -> Callable[[Session], None]:
+        def note(session: Session) -> None:
+            numbers = locked_workspaces(session, list(entries))
+            ends = session.read_each("trail_end", [(number,) for number in numbers])
+            links = {
+                number: self._links(session, number, _end(end[0]), [entry])
+                for number, end, entry in zip(numbers, ends, entries.values(), strict=True)
+                if end
+            }
+            add_links(session, links)
+
+        return note
+
+    def _links(
+        self, session: Session, number: int, end: tuple[int, bytes], entries: Sequence[Entry]
+    ) -> list[Link]:
+        links = linked(*end, entries, self._key)
+        if people := {who for entry in entries for who in people_of(entry)}:
+            bound = {"workspace": number, "digests": json.dumps(sorted(people))}
+            rows = session.run("forgotten_people", bound).fetchall()
+            links = without_forgotten(links, entries, map(stone_of, rows))
+        return links
 
     def find(
         self,
@@ -134,17 +152,29 @@ class SqlAudit:
         content_of(entry)  # what cannot be recorded is not done
         return self._connections.along.noting(self._note(workspace, [entry]))
 
+    def _recording_in(self, entries: Mapping[WorkspaceId, Entry]) -> AbstractContextManager[None]:
+        if not self._writes:
+            return nullcontext()
+        for entry in entries.values():
+            content_of(entry)
+        return self._connections.along.noting(self._note_in(entries))
+
 
 def trail_end(session: Session, number: int) -> tuple[int, bytes]:
     """Where a workspace's next entry goes: how many there are, and the newest hash."""
-    row = session.run("trail_end", {"workspace": number}).fetchone()
-    return (row[0], row[1] or GENESIS) if row else (0, GENESIS)
+    (found,) = session.read_each("trail_end", [(number,)])
+    return _end(found[0]) if found else (0, GENESIS)
 
 
-def add_links(session: Session, number: int, links: Sequence[Link]) -> None:
-    session.run_many("add_audit", [_row(number, link) for link in links])
-    end = {"workspace": number, "length": links[-1].number, "head": links[-1].hash}
-    session.run("advance_trail", end)
+def _end(row: Row) -> tuple[int, bytes]:
+    return row[0], row[1] or GENESIS
+
+
+def add_links(session: Session, links: Mapping[int, Sequence[Link]]) -> None:
+    """At the ends of the trails of these workspaces."""
+    session.run_many("add_audit", [_row(n, link) for n, some in links.items() for link in some])
+    ends = [(number, some[-1].number, some[-1].hash) for number, some in links.items()]
+    session.run_many("advance_trail", ends)
 
 
 def _row(number: int, link: Link) -> Row:

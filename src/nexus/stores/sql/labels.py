@@ -144,6 +144,24 @@ def locked_workspace(session: Session, workspace: WorkspaceId) -> int:
     return int(row[0]) if row else NOTHING.workspace
 
 
+def known_workspaces(session: Session, workspaces: Sequence[WorkspaceId]) -> list[int]:
+    """The numbers of workspaces that are read together, for whoever administers all of them."""
+    return _numbers(session, "whole_workspaces", workspaces)
+
+
+def locked_workspaces(session: Session, workspaces: Sequence[WorkspaceId]) -> list[int]:
+    """The numbers of workspaces that are written to together."""
+    return _numbers(session, "lock_workspaces", workspaces)
+
+
+def _numbers(session: Session, query: str, workspaces: Sequence[WorkspaceId]) -> list[int]:
+    """As they were given; where there is none, one that no row has."""
+    names = [workspace.value for workspace in workspaces]
+    rows = session.run(query, {"names": json.dumps(names, ensure_ascii=False)})
+    found = {name: number for name, number, *_ in rows}
+    return [found.get(name, NOTHING.workspace) for name in names]
+
+
 def label_number(session: Session, workspace: int, label: Label, *, learned: bool = False) -> int:
     """The number of a label on one of its two shelves."""
     return label_of(session, workspace, _digests(label), learned=learned)

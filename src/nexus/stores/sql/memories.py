@@ -173,7 +173,7 @@ def _put(session: Session, workspace: WorkspaceId, drafts: Sequence[Draft]) -> l
     add_memories(session, number, changed)
     longer = [id for id, memory in last.items() if id in known and memory.tier != known[id].tier]
     if longer:
-        mark_memories(session, workspace, longer, tier=Tier.LONG)
+        mark_memories(session, {workspace: longer}, tier=Tier.LONG)
     return kept
 
 

@@ -363,7 +363,7 @@ def _keep_audit(session: Session, workspace: WorkspaceId, lines: Sequence[str]) 
     new = coming[len(known) :]
     continues_trail(length, head, new)
     if new:
-        add_links(session, number, new)
+        add_links(session, {number: new})
     return len(new)
 
 

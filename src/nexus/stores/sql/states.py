@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from ...core.access import Grant
 from ...core.canonical import text_time, time_text
@@ -13,8 +14,8 @@ from ...core.ids import WorkspaceId
 from ...core.moving import check_administrator
 from ...core.records import Tier, Trust
 from ...core.states import State
-from ...core.uses import UNUSED
-from .labels import locked_workspace, readable
+from ...core.strength import NOTHING_SPARED, Spared
+from .labels import known_workspaces, locked_workspaces
 from .session import Connections, Row, Session
 from .uses import UsesForAll, common_uses
 
@@ -34,50 +35,63 @@ class SqlStates:
         tier: Tier | None = None,
         archived: bool | None = None,
     ) -> int:
+        return self.mark_in({workspace: ids}, tier=tier, archived=archived)[workspace]
+
+    def mark_in(
+        self,
+        ids: Mapping[WorkspaceId, Sequence[str]],
+        *,
+        tier: Tier | None = None,
+        archived: bool | None = None,
+    ) -> dict[WorkspaceId, int]:
         return self._connections.write(
-            lambda session: mark_memories(session, workspace, ids, tier=tier, archived=archived),
-            lazily=True,
+            lambda session: mark_memories(session, ids, tier=tier, archived=archived), lazily=True
         )
 
-    def states(
+    def states(self, grant: Grant, *, after: str | None = None, **wanted: Any) -> list[State]:
+        (found,) = self.states_in([(grant, after)], **wanted)
+        return found
+
+    def states_in(
         self,
-        grant: Grant,
+        places: Sequence[tuple[Grant, str | None]],
         *,
-        after: str | None = None,
         limit: int,
         used_since: datetime | None = None,
         idle_since: datetime | None = None,
-    ) -> list[State]:
-        check_administrator(grant)
+        archived: bool = False,
+        without: Spared = NOTHING_SPARED,
+    ) -> list[list[State]]:
+        workspaces = [check_administrator(grant) for grant, _ in places]
+        query, after, more = _question(used_since, idle_since, archived, without)
         with self._connections.reading() as session:
-            view = readable(session, grant)
-            bound: dict[str, object] = {"workspace": view.workspace, "limit": limit}
-            rows = _rows(session, bound, after, used_since, idle_since)
-            if not rows:
-                return []
-            uses = common_uses(session, view.workspace, [row[1] for row in rows])
-        learned = {state.label for state in view.labels if state.learned}
-        return [_state(row, uses, learned, by_id=used_since is not None) for row in rows]
+            numbers = known_workspaces(session, workspaces)
+            asked = [
+                (number, place or after, limit, *more)
+                for number, (_, place) in zip(numbers, places, strict=True)
+            ]
+            pages = dict(zip(numbers, session.read_each(query, asked), strict=True))
+            ids = {number: [row[1] for row in page] for number, page in pages.items() if page}
+            uses = dict(zip(ids, common_uses(session, ids), strict=True))
+        by_id = used_since is not None
+        return [
+            [_state(row, uses[number], by_id=by_id) for row in pages[number]] for number in numbers
+        ]
 
 
-def _rows(
-    session: Session,
-    bound: dict[str, object],
-    after: str | None,
-    used_since: datetime | None,
-    idle_since: datetime | None,
-) -> list[Row]:
+def _question(
+    used_since: datetime | None, idle_since: datetime | None, archived: bool, without: Spared
+) -> tuple[str, str | int, Row]:
+    """The query, what its order begins after, and what it wants to know besides."""
     if used_since is not None:
-        told = {"after": after or "", "since": time_text(used_since)}
-        return session.run("used_lately", {**bound, **told}).fetchall()
-    bound["after"] = int(after or 0)
-    if idle_since is None:
-        return session.run("fading", bound).fetchall()
-    bound["since"] = time_text(idle_since)
-    return session.run("fading_in_idle_conversations", bound).fetchall()
+        return "used_lately", "", (time_text(used_since), archived)
+    if idle_since is not None:
+        return "fading_in_idle_conversations", 0, (time_text(idle_since),)
+    times = time_text(without.since), time_text(without.knowledge_since)
+    return "fading", 0, (without.salience, *times)
 
 
-def _state(row: Row, uses: UsesForAll, learned: set[int], *, by_id: bool) -> State:
+def _state(row: Row, uses: UsesForAll, *, by_id: bool) -> State:
     memory, id, label, kind, at, length, salience, confidence, trust, tier, archived, pinned = row
     return State(
         id if by_id else str(memory),
@@ -91,27 +105,26 @@ def _state(row: Row, uses: UsesForAll, learned: set[int], *, by_id: bool) -> Sta
         TIERS[tier],
         bool(archived),
         bool(pinned),
-        label in learned,
-        uses.of(id, label) if id in uses.uses else UNUSED,
+        label in uses.learned,
+        uses.of(id, label),
     )
 
 
 def mark_memories(
     session: Session,
-    workspace: WorkspaceId,
-    ids: Sequence[str],
+    ids: Mapping[WorkspaceId, Sequence[str]],
     *,
     tier: Tier | None = None,
     archived: bool | None = None,
-) -> int:
+) -> dict[WorkspaceId, int]:
     """How many were otherwise before; the epochs of their labels grow."""
-    number = locked_workspace(session, workspace)
-    bound = {
-        "workspace": number,
-        "ids": json.dumps(list(ids)),
-        "tier": tier.value if tier else None,
-        "archived": archived,
-    }
-    changed = [label for (label,) in session.run("mark_memories", bound).fetchall()]
-    session.run_many("events_came", [(number, label) for label in sorted(set(changed))])
-    return len(changed)
+    numbers = locked_workspaces(session, list(ids))
+    state = (tier.value if tier else None, archived)
+    rows = [
+        (number, json.dumps(list(some)), *state)
+        for number, some in zip(numbers, ids.values(), strict=True)
+    ]
+    changed = session.read_each("mark_memories", rows)
+    labels = {(n, label) for n, each in zip(numbers, changed, strict=True) for (label,) in each}
+    session.run_many("events_came", sorted(labels))
+    return {workspace: len(each) for workspace, each in zip(ids, changed, strict=True)}

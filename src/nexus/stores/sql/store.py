@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 
 from ...core.access import Grant
@@ -67,6 +67,9 @@ class SqlStore:
 
     def recording(self, workspace: WorkspaceId, entry: Entry) -> AbstractContextManager[None]:
         return self.audit._recording(workspace, entry)  # noqa: SLF001  # no contract of the part
+
+    def recording_in(self, entries: Mapping[WorkspaceId, Entry]) -> AbstractContextManager[None]:
+        return self.audit._recording_in(entries)  # noqa: SLF001  # no contract of the part
 
     def holding(self, leases: Sequence[Lease]) -> AbstractContextManager[None]:
         return self._sessions.holding.hold(leases)

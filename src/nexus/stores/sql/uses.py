@@ -12,6 +12,7 @@ from ...core.access import Grant
 from ...core.canonical import text_time, time_text
 from ...core.ids import WorkspaceId
 from ...core.uses import (
+    UNUSED,
     NewUse,
     Use,
     UseThere,
@@ -19,7 +20,7 @@ from ...core.uses import (
     conversation_digest,
     owner_digest,
 )
-from .labels import known_workspace, label_number, locked_workspace, readable, workspace_number
+from .labels import known_workspaces, label_number, locked_workspace, readable, workspace_number
 from .session import Connections, Row, Session
 
 FEW_USES = 500  # of a workspace: read at once, whosever they are
@@ -40,17 +41,21 @@ class SqlUses:
             found = by_memory(session.run("uses_seen", bound))
         return {id: added_up([*places.values()]) for id, places in found.items()}
 
-    def tidy(self, workspace: WorkspaceId, *, before: datetime) -> int:
+    def tidy(self, workspaces: Sequence[WorkspaceId], *, before: datetime) -> list[int]:
+        with self._connections.reading() as session:
+            rows = [(n, time_text(before)) for n in known_workspaces(session, workspaces)]
+            strays = session.read_each("any_stray_uses", rows)
+        return [  # nearly always there are none: nobody waits for a writer
+            self._tidy(workspace, before) if some else 0
+            for workspace, some in zip(workspaces, strays, strict=True)
+        ]
+
+    def _tidy(self, workspace: WorkspaceId, before: datetime) -> int:
         def tidy(session: Session) -> int:
             number = locked_workspace(session, workspace)
             bound = {"workspace": number, "before": time_text(before)}
             return int(session.run("drop_stray_uses", bound).rowcount)
 
-        with self._connections.reading() as session:
-            number = known_workspace(session, workspace)
-            bound = {"workspace": number, "before": time_text(before)}
-            if not session.run("any_stray_uses", bound).fetchone():
-                return 0  # as nearly always: nobody waits for a writer
         return self._connections.write(tidy)
 
 
@@ -83,7 +88,8 @@ def by_memory(rows: Iterable[Row]) -> dict[str, dict[int, UseThere]]:
     """The uses of each memory by the label of their place."""
     found: dict[str, dict[int, UseThere]] = defaultdict(dict)
     for id, label, count, conversations, last_at in rows:
-        found[id][label] = UseThere(count, tuple(conversations.split()), text_time(last_at))
+        last = text_time(last_at) if isinstance(last_at, str) else last_at
+        found[id][label] = UseThere(count, tuple(conversations.split()), last)
     return found
 
 
@@ -97,29 +103,39 @@ class UsesForAll:
 
     uses: Mapping[str, Mapping[int, UseThere]]
     scopes: Mapping[int, frozenset[str]]  # of each label
+    learned: frozenset[int]  # labels that hold what was learned
 
     def of(self, id: str, label: int) -> Use:
         there = self.uses.get(id)
         if not there:
-            return Use()
+            return UNUSED
         theirs = self.scopes[label]
         return added_up([use for place, use in there.items() if self.scopes[place] <= theirs])
 
 
-NO_USES = UsesForAll({}, {})
+def common_uses(session: Session, ids: Mapping[int, Sequence[str]]) -> list[UsesForAll]:
+    """Of these memories of each workspace."""
+    found = session.read_each("some_uses", [(number, FEW_USES) for number in ids])
+    labels = session.read_each("label_sets", [(number,) for number in ids])
+    return [
+        _for_all(_of_these(session, number, some, ids[number]), sets)
+        for number, some, sets in zip(ids, found, labels, strict=True)
+    ]
 
 
-def common_uses(session: Session, number: int, ids: Sequence[str]) -> UsesForAll:
-    few = {"workspace": number, "limit": FEW_USES}
-    rows = session.run("some_uses", few).fetchall()
-    if not rows:
-        return NO_USES
-    if len(rows) == FEW_USES:  # there may be more than it is worth to read
-        rows = session.run("uses_of", {"workspace": number, "ids": json.dumps(ids)}).fetchall()
+def _of_these(
+    session: Session, number: int, some: Sequence[Row], ids: Sequence[str]
+) -> dict[str, dict[int, UseThere]]:
+    if len(some) == FEW_USES:  # there may be more than it is worth to read
+        some = session.run("uses_of", {"workspace": number, "ids": json.dumps(ids)}).fetchall()
     wanted = set(ids)
-    uses = by_memory(row for row in rows if row[0] in wanted)
-    labels = session.run("label_sets", {"workspace": number}).fetchall() if uses else []
-    return UsesForAll(uses, {label: frozenset(json.loads(scopes)) for label, _, scopes in labels})
+    return by_memory(row for row in some if row[0] in wanted)
+
+
+def _for_all(uses: Mapping[str, Mapping[int, UseThere]], labels: Sequence[Row]) -> UsesForAll:
+    learned = frozenset(label for label, learned, _ in labels if learned)
+    sets = labels if uses else []
+    return UsesForAll(uses, {label: frozenset(json.loads(s)) for label, _, s in sets}, learned)
 
 
 def erase_uses(session: Session, number: int, ids: Sequence[str]) -> int:

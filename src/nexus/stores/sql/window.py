@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
@@ -57,11 +58,24 @@ class SqlWindow:
 
         return self._connections.write(drop)
 
-    def prune(
-        self, *, now: datetime, idle: timedelta = IDLE, workspace: WorkspaceId | None = None
-    ) -> int:
-        bound = {**_moment(now, idle), "only": workspace.value if workspace else None}
-        return self._connections.write(lambda session: session.run("prune_window", bound).rowcount)
+    def prune(self, *, now: datetime, idle: timedelta = IDLE) -> int:
+        return sum(self._pruned(None, now, idle).values())
+
+    def prune_in(
+        self, workspaces: Sequence[WorkspaceId], *, now: datetime, idle: timedelta = IDLE
+    ) -> list[int]:
+        names = [workspace.value for workspace in workspaces]
+        pruned = self._pruned(names, now, idle)
+        return [pruned[name] for name in names]
+
+    def _pruned(self, names: list[str] | None, now: datetime, idle: timedelta) -> Counter[str]:
+        only = None if names is None else json.dumps(names, ensure_ascii=False)
+        bound = {**_moment(now, idle), "names": only}
+
+        def prune(session: Session) -> Counter[str]:
+            return Counter(name for (name,) in session.run("prune_window", bound).fetchall())
+
+        return self._connections.write(prune)
 
     def tied_to(self, workspace: WorkspaceId, ids: Sequence[str]) -> list[WindowItem]:
         with self._connections.reading() as session:

@@ -4,9 +4,15 @@
 -- workspace --
 SELECT workspace, length, head, counter FROM workspaces WHERE name = :name;
 
+-- whole_workspaces --
+SELECT name, workspace FROM workspaces WHERE name IN (SELECT value FROM json_each(:names));
+
 -- lock_workspace --
 -- For a write; a file has one writer at a time anyhow.
 SELECT workspace, length, head, counter FROM workspaces WHERE name = :name;
+
+-- lock_workspaces --
+SELECT name, workspace FROM workspaces WHERE name IN (SELECT value FROM json_each(:names));
 
 -- add_workspace --
 INSERT INTO workspaces (name, head) VALUES (:name, :head);
@@ -820,8 +826,10 @@ DELETE FROM window_items
 
 -- prune_window --
 DELETE FROM window_items
- WHERE (:only IS NULL
-        OR workspace = (SELECT workspace FROM workspaces WHERE workspaces.name = :only))
+ WHERE workspace IN (SELECT workspace FROM workspaces WHERE :names IS NULL
+                     UNION ALL
+                     SELECT home.workspace FROM json_each(:names)
+                      CROSS JOIN workspaces AS home ON home.name = json_each.value)
    AND CASE WHEN expires_at IS NOT NULL THEN expires_at <= :now
             ELSE at <= :idle_since
              AND NOT EXISTS (SELECT 1 FROM window_items AS other
@@ -831,7 +839,8 @@ DELETE FROM window_items
              AND NOT EXISTS (SELECT 1 FROM events
                               WHERE events.workspace = window_items.workspace
                                 AND events.label = window_items.label
-                                AND events.at > :idle_since AND events.at <= :now) END;
+                                AND events.at > :idle_since AND events.at <= :now) END
+RETURNING (SELECT name FROM workspaces WHERE workspaces.workspace = window_items.workspace);
 
 -- any_erased --
 SELECT 1 FROM json_each(:ids) AS given
@@ -1125,40 +1134,43 @@ INSERT OR IGNORE INTO outbox (workspace, seq, label, step, due_at, attempts, err
 VALUES (?, ?, ?, ?, ?, ?, ?, ?);
 
 -- fading --
--- The conditions are those of the index, which holds all that is asked for.
+-- The conditions on the state are those of the index, which holds all that is asked for. What is worth
+-- something and was told lately cannot have become weak.
 SELECT memory, id, label, kind, at, length, salience, confidence, trust, 'short', 0, 0
   FROM memories INDEXED BY memories_fading
- WHERE workspace = :workspace AND memory > :after
+ WHERE workspace = ?1 AND memory > ?2
    AND tier = 'short' AND pinned = 0 AND archived = 0
- ORDER BY memory LIMIT :limit;
+   AND (salience < ?4
+        OR at < CASE WHEN kind IN ('fact', 'entity', 'procedure') THEN ?6 ELSE ?5 END)
+ ORDER BY memory LIMIT ?3;
 
 -- fading_in_idle_conversations --
 SELECT memory, id, label, kind, at, length, salience, confidence, trust, 'short', 0, 0
   FROM memories INDEXED BY memories_fading
- WHERE workspace = :workspace AND memory > :after
-   AND tier = 'short' AND pinned = 0 AND archived = 0 AND at < :since
+ WHERE workspace = ?1 AND memory > ?2
+   AND tier = 'short' AND pinned = 0 AND archived = 0 AND at < ?4
    AND NOT EXISTS (SELECT 1 FROM memories AS later INDEXED BY memories_by_thread
-                    WHERE later.workspace = :workspace AND later.label = memories.label
-                      AND later.thread = memories.thread AND later.at >= :since)
- ORDER BY memory LIMIT :limit;
+                    WHERE later.workspace = ?1 AND later.label = memories.label
+                      AND later.thread = memories.thread AND later.at >= ?4)
+ ORDER BY memory LIMIT ?3;
 
 -- used_lately --
 -- By id: the index of uses gives them in that order.
 SELECT memory, memories.id, label, kind, at, length, salience, confidence, trust, tier, archived,
        pinned
   FROM (SELECT DISTINCT id FROM uses INDEXED BY uses_by_memory
-         WHERE workspace = :workspace AND id > :after AND last_at >= :since
-           AND EXISTS (SELECT 1 FROM memories WHERE memories.workspace = :workspace
-                          AND memories.id = uses.id)
-         ORDER BY id LIMIT :limit) AS used
-  CROSS JOIN memories ON memories.workspace = :workspace AND memories.id = used.id
+         WHERE workspace = ?1 AND id > ?2 AND last_at >= ?4
+           AND EXISTS (SELECT 1 FROM memories WHERE memories.workspace = ?1
+                          AND memories.id = uses.id AND (NOT ?5 OR archived))
+         ORDER BY id LIMIT ?3) AS used
+  CROSS JOIN memories ON memories.workspace = ?1 AND memories.id = used.id
  ORDER BY used.id;
 
 -- some_uses --
-SELECT id, label, count, conversations, last_at FROM uses WHERE workspace = :workspace LIMIT :limit;
+SELECT id, label, count, conversations, last_at FROM uses WHERE workspace = ? LIMIT ?;
 
 -- label_sets --
-SELECT label, learned, scopes FROM labels WHERE workspace = :workspace;
+SELECT label, learned, scopes FROM labels WHERE workspace = ?;
 
 -- uses_of --
 SELECT id, label, count, conversations, last_at FROM uses
@@ -1198,9 +1210,8 @@ DELETE FROM uses
 
 -- any_stray_uses --
 SELECT 1 FROM uses
- WHERE workspace = :workspace AND last_at < :before
-   AND NOT EXISTS (SELECT 1 FROM memories WHERE memories.workspace = :workspace
-                      AND memories.id = uses.id)
+ WHERE workspace = ?1 AND last_at < ?2
+   AND NOT EXISTS (SELECT 1 FROM memories WHERE memories.workspace = ?1 AND memories.id = uses.id)
  LIMIT 1;
 
 -- drop_stray_uses --
@@ -1212,9 +1223,9 @@ DELETE FROM uses
 
 -- mark_memories --
 -- Postings and vectors stay as they are.
-UPDATE memories SET tier = coalesce(:tier, tier), archived = coalesce(:archived, archived)
- WHERE workspace = :workspace AND id IN (SELECT value FROM json_each(:ids))
-   AND (tier <> coalesce(:tier, tier) OR archived <> coalesce(:archived, archived))
+UPDATE memories SET tier = coalesce(?3, tier), archived = coalesce(?4, archived)
+ WHERE workspace = ?1 AND id IN (SELECT value FROM json_each(?2))
+   AND (tier <> coalesce(?3, tier) OR archived <> coalesce(?4, archived))
 RETURNING label;
 
 -- standing_uses --
@@ -1230,10 +1241,10 @@ SELECT kind, digest, at
                        AND digest = wanted.value;
 
 -- trail_end --
-SELECT audited, trail FROM workspaces WHERE workspace = :workspace;
+SELECT audited, trail FROM workspaces WHERE workspace = ?;
 
 -- advance_trail --
-UPDATE workspaces SET audited = :length, trail = :head WHERE workspace = :workspace;
+UPDATE workspaces SET audited = ?2, trail = ?3 WHERE workspace = ?1;
 
 -- add_audit --
 INSERT INTO audit (workspace, number, day, at, action, content, salt, commitment, hash, seal)

@@ -123,8 +123,8 @@ class UsesSuite:
         store.memories.delete(ACME, [tea.id])
 
         assert store.uses.of(ADMIN, [tea.id]) == {}
-        assert store.uses.tidy(ACME, before=NOON) == 0
-        assert store.uses.tidy(ACME, before=LATER) == 1
+        assert store.uses.tidy([ACME], before=NOON) == [0]
+        assert store.uses.tidy([ACME], before=LATER) == [1]
         assert store.uses.of(ADMIN, [milk.id]) == {milk.id: Use(1, 1, NOON)}
 
     # The state of a memory
