@@ -3,6 +3,7 @@
     python bench/maintain.py sweep                        10,000 workspaces of 250 memories
     python bench/maintain.py sweep --workspaces 1000      fewer
     python bench/maintain.py sweep --stores sqlite        only one of both
+    python bench/maintain.py sweep --workers 2            several processes sweep the Postgres
     python bench/maintain.py queue                        jobs and events a second
 
 Kills of workers are a test: pytest tests/faults/test_workers.py -m slow --kills 200
@@ -40,13 +41,13 @@ def sweep(given: argparse.Namespace) -> dict[str, Any]:
                 file = str(Path(folder) / "memory.db")
                 sweeping.fill(file, given.workspaces, given.memories, progress)
                 done["sqlite_gigabytes"] = round(Path(file).stat().st_size / 1e9, 2)
-                done["sqlite"] = sweeping.measured(file, given.workspaces)
+                done["sqlite"] = sweeping.measured(file, given.workspaces)  # one writes at a time
         if "postgres" in given.stores:
             with sweeping.server() as running:
                 made = running.database()
                 admin = made.url_of("postgres")
                 sweeping.fill_server(made.url, admin, given.workspaces, given.memories, progress)
-                done["postgres"] = sweeping.measured(made.url, given.workspaces)
+                done["postgres"] = sweeping.measured(made.url, given.workspaces, given.workers)
                 made.drop()
     return done
 
@@ -74,6 +75,7 @@ def main() -> None:
     parser.add_argument("part", choices=sorted(PARTS))
     parser.add_argument("--workspaces", type=int, default=10_000)
     parser.add_argument("--memories", type=int, default=250)
+    parser.add_argument("--workers", type=int, default=1, help="processes that sweep a Postgres")
     parser.add_argument("--jobs", type=int, default=20_000)
     parser.add_argument("--events", type=int, default=3_000)
     parser.add_argument("--stores", default="sqlite,postgres")

@@ -14,7 +14,7 @@ import multiprocessing
 import random
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
@@ -173,12 +173,26 @@ def sweep(url: str, days: float, answer: Any, *, jobs: tuple[str, ...] = JOBS) -
         planned[name] = _counting(planned[name], counts, spent)
     Runner(store, planned, lambda: NOW + (days - 1) * DAY - timedelta(hours=1)).run_due(names=["-"])
     runner = Runner(store, planned, lambda: now)
-    began, cpu = time.perf_counter(), time.process_time()
+    began, cpu = time.monotonic(), time.process_time()
     while runner.run_due(names=jobs):
         pass
-    took = {"seconds": time.perf_counter() - began, "cpu": time.process_time() - cpu}
+    took = {"began": began, "ended": time.monotonic(), "cpu": time.process_time() - cpu}
     store.close()
-    answer.put({**took, "steps": dict(spent), "counts": dict(counts), "longest_call": longest})
+    answer.put({**took, "steps": spent, "counts": counts, "longest_call": longest})
+
+
+def together(answers: list[dict[str, Any]]) -> dict[str, Any]:
+    """What several workers did at once."""
+    calls = {name for each in answers for name in each["longest_call"]}
+    began, ended = min(a["began"] for a in answers), max(a["ended"] for a in answers)
+    return {
+        "workers": len(answers),
+        "seconds": ended - began,
+        "cpu": sum(a["cpu"] for a in answers),
+        "steps": dict(sum((a["steps"] for a in answers), Counter())),
+        "counts": dict(sum((a["counts"] for a in answers), Counter())),
+        "longest_call": {c: max(a["longest_call"].get(c, 0.0) for a in answers) for c in calls},
+    }
 
 
 def _counting(each: Any, counts: Counter[str], spent: Counter[str]) -> Any:
@@ -215,29 +229,35 @@ def ask(nexus: Nexus, workspaces: int, until: Callable[[], bool]) -> list[float]
     return took
 
 
-def measured(url: str, workspaces: int) -> dict[str, Any]:
-    """Two sweeps, and what questions took without and with the second one."""
+def measured(url: str, workspaces: int, workers: int = 1) -> dict[str, Any]:
+    """Two sweeps, and what questions took without them and meanwhile."""
     results: dict[str, Any] = {}
     spawn = multiprocessing.get_context("spawn")
     for name, days in (("first", 1.0), ("next_day", 2.1)):
         answer = spawn.Queue()
-        worker = spawn.Process(target=sweep, args=(url, days, answer))
+        at_work = [spawn.Process(target=sweep, args=(url, days, answer)) for _ in range(workers)]
         with Nexus.open(url, embedder=HashingEmbedder(), background=False) as nexus:
             end = time.monotonic() + 10
             ask(nexus, workspaces, lambda: time.monotonic() >= end - 5)  # noqa: B023
             alone = ask(nexus, workspaces, lambda: time.monotonic() >= end + 5)  # noqa: B023
-            worker.start()
-            beside = ask(nexus, workspaces, lambda: not worker.is_alive() or not answer.empty())  # noqa: B023
+            for worker in at_work:
+                worker.start()
+            beside = ask(nexus, workspaces, lambda: answer.qsize() == workers or _ended(at_work))  # noqa: B023
         results[name] = {
-            **answer.get(),
+            **together([answer.get(timeout=60) for _ in at_work]),
             "recall_p95_ms": {
                 "alone": percentile(alone, 95),
                 "meanwhile": percentile(beside, 95) if beside else None,
                 "asked": [len(alone), len(beside)],
             },
         }
-        worker.join()
+        for worker in at_work:
+            worker.join()
     return results
+
+
+def _ended(workers: Sequence[Any]) -> bool:
+    return not any(worker.is_alive() for worker in workers)
 
 
 @contextmanager

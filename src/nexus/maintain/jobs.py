@@ -19,7 +19,7 @@ from ..core.retries import Waits, kept_error
 from ..core.telemetry import Telemetry
 from .schedule import Planned
 
-AT_ONCE, MOST_AT_ONCE = 4, 64  # jobs that are taken together: more, while they are quick
+AT_ONCE, MOST_AT_ONCE = 4, 200  # jobs that are taken together: more, while they are quick
 QUICK_SECONDS = 0.5  # for all of them
 PLANT_SECONDS = 60.0  # between looks for new workspaces, while there is always something to do
 TOGETHER_SECONDS = 0.05  # steps as short as this are entered together
@@ -98,9 +98,14 @@ class Runner:
                     ended, began = self._enter(ended), time.monotonic()
                 between()
         self._enter(ended)
-        quick = time.monotonic() - started < QUICK_SECONDS
-        self._at_once = min(2 * self._at_once, MOST_AT_ONCE) if quick else 1
+        self._learn_how_many(len(taken), time.monotonic() - started)
         return len(taken)
+
+    def _learn_how_many(self, done: int, seconds: float) -> None:
+        """How many to take next time: as many as are quick, and not many more than now."""
+        if done:
+            quick = int(done * QUICK_SECONDS / max(seconds, 1e-6))
+            self._at_once = max(1, min(quick, 2 * self._at_once, MOST_AT_ONCE))
 
     def _taken(self, names: Sequence[str]) -> list[Job]:
         """What is due; now and then, and when nothing is, every workspace gets its jobs."""

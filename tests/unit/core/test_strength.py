@@ -13,7 +13,16 @@ from hypothesis import strategies as some
 
 from nexus.core.records import MemoryKind, Tier, Trust
 from nexus.core.states import State
-from nexus.core.strength import CURVES, explained, importance, importance_parts, strength
+from nexus.core.strength import (
+    CURVES,
+    KNOWLEDGE,
+    Strengthening,
+    explained,
+    importance,
+    importance_parts,
+    spared,
+    strength,
+)
 from nexus.core.uses import Use
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -143,3 +152,38 @@ def test_it_can_be_said_why() -> None:
     assert told.value == pytest.approx(strength(state(use=Use(2, 1, after(1))), after(2), DAILY))
     assert (told.age_days, told.uses, told.conversations) == (1.0, 2, 1)
     assert (told.tier, told.archived, told.curve) == (Tier.SHORT, True, "daily")
+
+
+@given(
+    told=some.builds(
+        state,
+        kind=some.sampled_from(sorted(MemoryKind)),
+        salience=some.floats(0.5, 1.0),
+        length=some.integers(0, 200),
+        use=some.just(Use())
+        | some.builds(Use, some.integers(1, 50), some.just(1), some.floats(0, 400).map(after)),
+    ),
+    curve=some.sampled_from(sorted(CURVES)),
+    below=some.floats(0.0, 1.0),
+    days=some.floats(-5, 400),
+)
+def test_what_a_sweep_is_spared_is_not_weak(
+    told: State, curve: str, below: float, days: float
+) -> None:
+    left_out = spared(after(days), Strengthening(curve=curve, archive_below=below))
+
+    since = left_out.knowledge_since if told.kind in KNOWLEDGE else left_out.since
+    if told.salience >= left_out.salience and told.at >= since:
+        assert strength(told, after(days), CURVES[curve]) >= below - 1e-9
+
+
+def test_a_sweep_is_spared_nearly_all_that_is_not_weak() -> None:
+    for curve in CURVES:
+        for kind in (MemoryKind.PASSAGE, MemoryKind.FACT):
+            left_out = spared(NOON, Strengthening(curve=curve))
+            since = left_out.knowledge_since if kind in KNOWLEDGE else left_out.since
+            late = timedelta(seconds=1)
+            assert strength(state(kind=kind, at=since), NOON, CURVES[curve]) >= 0.3
+            assert strength(state(kind=kind, at=since - late), NOON, CURVES[curve]) < 0.3
+    nothing = spared(NOON, Strengthening(archive_below=1.0))
+    assert nothing.since > NOON + timedelta(days=1000)

@@ -1453,20 +1453,26 @@ SELECT given.place, found.*
 
 -- used_lately --
 -- By id: the index of uses gives them in that order.
-SELECT given.place, memory, memories.id, label, kind, at, length, salience, confidence, trust, tier,
-       archived, pinned
-  FROM (SELECT place, (r ->> 0)::bigint AS workspace, (r ->> 1)::text COLLATE "C" AS after, (r ->> 2)::bigint AS most,
-               (r ->> 3)::timestamptz AS since, (r ->> 4)::boolean AS only_archived
+SELECT given.place, found.*
+  FROM (SELECT place, (r ->> 0)::bigint AS workspace, (r ->> 1)::text COLLATE "C" AS after,
+               (r ->> 2)::bigint AS most, (r ->> 3)::timestamptz AS since,
+               (r ->> 4)::boolean AS only_archived
           FROM jsonb_array_elements(%(rows)s::jsonb) WITH ORDINALITY AS rows (r, place)
         OFFSET 0) AS given
  CROSS JOIN LATERAL
-       (SELECT DISTINCT id FROM uses
-         WHERE workspace = given.workspace AND id > given.after AND last_at >= given.since
-           AND EXISTS (SELECT 1 FROM memories WHERE memories.workspace = given.workspace
-                          AND memories.id = uses.id AND (NOT given.only_archived OR archived))
-         ORDER BY id LIMIT given.most) AS used
-  JOIN memories ON memories.workspace = given.workspace AND memories.id = used.id
- ORDER BY given.place, used.id;
+       (SELECT one.*
+          FROM (SELECT DISTINCT id FROM uses
+                 WHERE workspace = given.workspace AND id > given.after
+                   AND last_at >= given.since
+                 ORDER BY id) AS used
+         CROSS JOIN LATERAL
+               (SELECT memory, id, label, kind, at, length, salience, confidence, trust, tier,
+                       archived, pinned
+                  FROM memories
+                 WHERE workspace = given.workspace AND memories.id = used.id
+                   AND (NOT given.only_archived OR archived)
+                OFFSET 0) AS one
+         ORDER BY used.id LIMIT given.most) AS found;
 
 -- some_uses --
 SELECT place, found.*

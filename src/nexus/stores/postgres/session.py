@@ -122,8 +122,9 @@ class Session:
         if name in EVERYBODYS:
             self._serve_everybody()
         if rows:
-            for place, *row in self._execute(name, {"rows": json.dumps(rows, ensure_ascii=False)}):
-                found[place - 1].append(row)
+            told = json.dumps(rows, ensure_ascii=False)
+            for row in self._execute(name, {"rows": told}).fetchall():
+                found[row[0] - 1].append(row[1:])
         return found
 
     def view(self, key: Hashable, make: Callable[[], Readable], /) -> Readable:

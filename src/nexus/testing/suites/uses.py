@@ -8,11 +8,16 @@ from typing import Any
 
 import pytest
 
-from ...core.errors import InvalidInput
+from ...core.access import administrator_grant
+from ...core.audit import by_worker
+from ...core.errors import InvalidInput, LeaseLost
 from ...core.filters import parse_filter
+from ...core.ids import WorkspaceId
+from ...core.jobs import NewJob
 from ...core.protocols import Store
 from ...core.records import MemoryKind, Tier, Tombstone
 from ...core.scope import Scope
+from ...core.strength import KNOWLEDGE, Spared
 from ...core.uses import NewUse, Use, owner_digest, place_digest
 from ..samples import (
     ACME,
@@ -24,6 +29,7 @@ from ..samples import (
     IN_ROOM,
     LATER,
     NOON,
+    OTHER,
     ROOM,
     draft,
     keep,
@@ -124,7 +130,7 @@ class UsesSuite:
 
         assert store.uses.of(ADMIN, [tea.id]) == {}
         assert store.uses.tidy([ACME], before=NOON) == [0]
-        assert store.uses.tidy([ACME], before=LATER) == [1]
+        assert store.uses.tidy([OTHER, ACME], before=LATER) == [0, 1]
         assert store.uses.of(ADMIN, [milk.id]) == {milk.id: Use(1, 1, NOON)}
 
     # The state of a memory
@@ -237,11 +243,103 @@ class UsesSuite:
         assert [state.id for state in idle] == [old.id]
         assert len(later) == 3
 
+    def test_a_sweep_leaves_out_what_cannot_be_weak(self, store: Store) -> None:
+        said, known = MemoryKind.PASSAGE, MemoryKind.FACT
+        left_out = Spared(salience=0.5, since=NOON, knowledge_since=NOON - DAY)
+        young = {kind: keep(store, f"{kind} 1", kind=kind, at=NOON).id for kind in MemoryKind}
+        older = {kind: keep(store, f"{kind} 2", kind=kind, at=NOON - DAY).id for kind in MemoryKind}
+        old = {
+            kind: keep(store, f"{kind} 3", kind=kind, at=NOON - 2 * DAY).id for kind in MemoryKind
+        }
+        worth_less = keep(store, "4", salience=0.25, at=NOON).id
+
+        every = {state.id for state in store.memories.states(ADMIN, limit=99)}
+        looked_at = {s.id for s in store.memories.states(ADMIN, limit=99, without=left_out)}
+
+        assert {young[said], older[known], old[known], worth_less} <= every
+        lasting = {*young.values(), *(older[kind] for kind in KNOWLEDGE)}
+        assert every - looked_at == every & lasting
+        assert every & looked_at == every & {*older.values(), *old.values(), worth_less} - lasting
+
+    def test_a_sweep_finds_what_was_used_and_is_archived(self, store: Store) -> None:
+        tea, milk, salt = (keep(store, key) for key in "123")
+        store.memories.mark(ACME, [milk.id, salt.id], archived=True)
+        store.uses.add(ACME, [shown(tea.id, milk.id)])
+
+        (found,) = store.memories.states(ADMIN, limit=1, used_since=NOON, archived=True)
+
+        assert (found.id, found.archived) == (milk.id, True)
+
+    @pytest.mark.parametrize("wanted", ["fading", "used", "idle"])
+    def test_a_sweep_looks_at_several_workspaces_at_once(self, store: Store, wanted: str) -> None:
+        for key in "123":
+            keep(store, key)
+        used = [keep(store, key, workspace=OTHER) for key in "45"]
+        for workspace, ids in ((ACME, [keep(store, "6").id]), (OTHER, [used[0].id])):
+            store.uses.add(workspace, [shown(*ids)])
+        asked: dict[str, dict[str, Any]] = {"used": {"used_since": NOON}}
+        asked["idle"] = {"idle_since": LATER}
+        told = {"limit": 2, **asked.get(wanted, {})}
+        places = [(administrator_grant(w), None) for w in (OTHER, WorkspaceId("none"), ACME)]
+
+        found = store.memories.states_in(places, **told)
+        after = [
+            (grant, page[-1].place if page else None)
+            for (grant, _), page in zip(places, found, strict=True)
+        ]
+
+        alone = [store.memories.states(grant, **told) for grant, _ in places]
+        assert found == alone
+        assert [len(page) for page in found] == ([1, 0, 1] if wanted == "used" else [2, 0, 2])
+        assert store.memories.states_in(after, **told) == [
+            store.memories.states(grant, after=place, **told) for grant, place in after
+        ]
+
+    def test_marks_in_several_workspaces_are_recorded_in_each(self, store: Store) -> None:
+        tea, milk = keep(store, "1"), keep(store, "2", workspace=OTHER)
+        admins = [ADMIN, administrator_grant(OTHER)]
+        epochs = [store.epoch(admin) for admin in admins]
+        entries = {w: by_worker("archive", NOON, place=w.value) for w in (ACME, OTHER)}
+
+        with store.recording_in(entries):
+            marked = store.memories.mark_in(
+                {OTHER: [milk.id, tea.id], ACME: [tea.id]}, archived=True
+            )
+        with store.recording_in(entries):
+            again = store.memories.mark_in({ACME: [tea.id], OTHER: [milk.id]}, archived=True)
+
+        assert (marked, again) == ({ACME: 1, OTHER: 1}, {ACME: 0, OTHER: 0})
+        for admin, epoch in zip(admins, epochs, strict=True):
+            assert [memory.archived for memory in store.memories.find(admin)] == [True]
+            assert store.epoch(admin) > epoch
+            found = store.audit.find(admin, limit=9)
+            assert [each.entry.detail["place"] for each in found if each.entry] == [
+                admin.workspace.value
+            ] * 2
+            assert store.audit.verify(admin.workspace).problems == ()
+
+    def test_where_one_lease_is_lost_none_is_marked(self, store: Store) -> None:
+        tea, milk = keep(store, "1"), keep(store, "2", workspace=OTHER)
+        for workspace in (ACME, OTHER):
+            store.jobs.schedule(workspace, [NewJob(name="decay", due_at=NOON)])
+        ours = store.jobs.claim(now=NOON, limit=2)
+        late = next(job for job in ours if job.workspace == OTHER)
+        store.jobs.fail([late], error="taken away", retry_at=NOON)
+
+        for ids in ({ACME: [tea.id], OTHER: [milk.id]}, {ACME: [tea.id]}):
+            with pytest.raises(LeaseLost), store.holding([job.lease for job in ours]):
+                store.memories.mark_in(ids, archived=True)
+        assert not any(memory.archived for memory in store.memories.find(ADMIN))
+        with store.holding([job.lease for job in ours if job.workspace == ACME]):
+            assert store.memories.mark_in({ACME: [tea.id]}, archived=True) == {ACME: 1}
+
     def test_only_an_administrator_sweeps(self, store: Store) -> None:
         keep(store, "1")
 
         with pytest.raises(InvalidInput):
             store.memories.states(IN_ROOM.grant(), limit=9)
+        with pytest.raises(InvalidInput):
+            store.memories.states_in([(ADMIN, None), (IN_ROOM.grant(), None)], limit=9)
 
 
 FACT = {"subject": "tea", "predicate": "IS", "value": "hot"}

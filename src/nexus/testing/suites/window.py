@@ -142,7 +142,11 @@ class WindowSuite:
         store.window.put(ACME, [item("kept", 4)])
         tell(store, event("1", at=NOON + IDLE))
 
-        assert store.window.prune(now=NOON + IDLE) == 2
+        store.window.put(OTHER, [item("over", 5, expires_at=NOON + HOUR)])
+
+        assert store.window.prune_in([OTHER], now=NOON) == [0]
+        assert store.window.prune_in([ACME, OTHER], now=NOON + HOUR) == [1, 1]
+        assert store.window.prune(now=NOON + IDLE) == 1
         assert store.window.prune(now=NOON + IDLE) == 0
         assert sorted(shown(store, NOON + IDLE)) == [3, 4]
         assert sorted(shown(store, NOON)) == [3, 4]
