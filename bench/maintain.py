@@ -43,7 +43,7 @@ def sweep(given: argparse.Namespace) -> dict[str, Any]:
                 done["sqlite_gigabytes"] = round(Path(file).stat().st_size / 1e9, 2)
                 done["sqlite"] = sweeping.measured(file, given.workspaces)  # one writes at a time
         if "postgres" in given.stores:
-            with sweeping.server() as running:
+            with sweeping.server(given.folder and Path(given.folder)) as running:
                 made = running.database()
                 admin = made.url_of("postgres")
                 sweeping.fill_server(made.url, admin, given.workspaces, given.memories, progress)
@@ -79,7 +79,11 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=20_000)
     parser.add_argument("--events", type=int, default=3_000)
     parser.add_argument("--stores", default="sqlite,postgres")
-    parser.add_argument("--folder", default=None, help="where files are made")
+    parser.add_argument(
+        "--folder",
+        default=None,
+        help="where files are made; without one, those of Postgres are in memory",
+    )
     parser.add_argument("--keep", action="store_true", help="write the results down")
     given = parser.parse_args()
     results = {"python": platform.python_version(), **PARTS[given.part](given)}

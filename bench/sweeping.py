@@ -166,7 +166,8 @@ def sweep(url: str, days: float, answer: Any, *, jobs: tuple[str, ...] = JOBS) -
     now = NOW + days * DAY
     settings = Maintaining(intervals=Intervals(**dict.fromkeys(JOBS, 24 * 60.0)))
     tools = Tools(episodes=None, idle=DAY, retention_days=None)
-    planned = schedule(store, settings, tools)
+    every = schedule(store, settings, tools)
+    planned = {name: every[name] for name in jobs}
     counts: Counter[str] = Counter()
     spent: Counter[str] = Counter()
     for name in jobs:
