@@ -1452,7 +1452,7 @@ SELECT given.place, found.*
          ORDER BY memory LIMIT given.most) AS found;
 
 -- used_lately --
--- By id: the index of uses gives them in that order.
+-- One look for all of a workspace: one for each would have to find its partition again.
 SELECT given.place, found.*
   FROM (SELECT place, (r ->> 0)::bigint AS workspace, (r ->> 1)::text COLLATE "C" AS after,
                (r ->> 2)::bigint AS most, (r ->> 3)::timestamptz AS since,
@@ -1460,19 +1460,17 @@ SELECT given.place, found.*
           FROM jsonb_array_elements(%(rows)s::jsonb) WITH ORDINALITY AS rows (r, place)
         OFFSET 0) AS given
  CROSS JOIN LATERAL
-       (SELECT one.*
-          FROM (SELECT DISTINCT id FROM uses
-                 WHERE workspace = given.workspace AND id > given.after
-                   AND last_at >= given.since
-                 ORDER BY id) AS used
-         CROSS JOIN LATERAL
-               (SELECT memory, id, label, kind, at, length, salience, confidence, trust, tier,
-                       archived, pinned
-                  FROM memories
-                 WHERE workspace = given.workspace AND memories.id = used.id
-                   AND (NOT given.only_archived OR archived)
-                OFFSET 0) AS one
-         ORDER BY used.id LIMIT given.most) AS found;
+       (SELECT ARRAY(SELECT id FROM uses
+                      WHERE workspace = given.workspace AND id > given.after
+                        AND last_at >= given.since) AS ids
+        OFFSET 0) AS used
+ CROSS JOIN LATERAL
+       (SELECT memory, id, label, kind, at, length, salience, confidence, trust, tier, archived,
+               pinned
+          FROM memories
+         WHERE workspace = given.workspace AND id = ANY (used.ids)
+           AND (NOT given.only_archived OR archived)
+         ORDER BY id LIMIT given.most) AS found;
 
 -- some_uses --
 SELECT place, found.*
