@@ -104,7 +104,9 @@ NOT_READS = {
     "memories.written": "the program's own: what was written, in the order it was",
     "memories.delete": "writes",
     "memories.mark": "writes",
+    "memories.mark_in": "writes, for the worker; tells numbers",
     "memories.states": "the administrator's: no content; another grant is refused",
+    "memories.states_in": "the administrator's: no content; another grant is refused",
     "vectors.put": "writes",
     "vectors.profiles": "names of embedders, of no workspace",
     "vectors.in_use": "the name of an embedder",
@@ -120,7 +122,7 @@ NOT_READS = {
     "accounts.add": "writes",
     "accounts.spent": "the administrator's: numbers",
     "uses.add": "writes",
-    "uses.tidy": "writes; tells a number",
+    "uses.tidy": "writes; tells numbers",
     "audit.configure": "a setting",
     "audit.append": "writes",
     "audit.verify": "the administrator's: tells numbers and no content",
@@ -131,9 +133,11 @@ NOT_READS = {
     "window.put": "writes",
     "window.drop": "writes; tells a number",
     "window.prune": "writes, for the worker; tells a number",
+    "window.prune_in": "writes, for the worker; tells numbers",
     "window.tied_to": "the administrator's: what has to go",
     "moment": "reads nothing itself",
     "recording": "writes with the next write",
+    "recording_in": "writes with the next write",
     "workspaces": "the operator's: names of workspaces",
     "files": "the operator's: names of files",
     "caches": "the operator's: numbers of this process",
@@ -146,7 +150,8 @@ NOT_READS = {
 def methods(protocol: type) -> dict[str, Callable[..., Any]]:
     return {
         name: method
-        for name, method in vars(protocol).items()
+        for base in protocol.__mro__
+        for name, method in vars(base).items()
         if inspect.isfunction(method) and not name.startswith("_")
     }
 

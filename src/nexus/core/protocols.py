@@ -33,9 +33,8 @@ from .records import (
     EmbeddingProfile,
     Memory,
     MemoryKind,
-    Tier,
 )
-from .strength import NOTHING_SPARED, Spared
+from .sweeps import States
 from .uses import Uses
 
 if TYPE_CHECKING:
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .graph import Graph
-    from .states import State
     from .window import Window
 
     Floats = NDArray[np.float32]
@@ -81,7 +79,7 @@ class Scored:
     score: float
 
 
-class Memories(Protocol):
+class Memories(States, Protocol):
     """The derived records and their keywords.
 
     What was learned stands on a shelf of its own: searches look among what was told and count
@@ -177,65 +175,6 @@ class Memories(Protocol):
 
         A conversation is a thread of a label, or a day where no thread was named, of one shelf.
         """
-        ...
-
-    def mark(
-        self,
-        workspace: WorkspaceId,
-        ids: Sequence[str],
-        *,
-        tier: Tier | None = None,
-        archived: bool | None = None,
-    ) -> int:
-        """Change the state of these, and nothing else; how many were otherwise before.
-
-        Keywords and vectors stay. It is kept when a memory is derived again; a draft that says
-        `long` makes it so, and none makes it `short`. The epochs of their labels grow.
-        """
-        ...
-
-    def mark_in(
-        self,
-        ids: Mapping[WorkspaceId, Sequence[str]],
-        *,
-        tier: Tier | None = None,
-        archived: bool | None = None,
-    ) -> dict[WorkspaceId, int]:
-        """The same in several workspaces, in one transaction; how many were otherwise in each."""
-        ...
-
-    def states(
-        self,
-        grant: Grant,
-        *,
-        after: str | None = None,
-        limit: int,
-        used_since: datetime | None = None,
-        idle_since: datetime | None = None,
-        archived: bool = False,
-        without: Spared = NOTHING_SPARED,
-    ) -> list[State]:
-        """Light rows for sweeps, in an order of the store's own; the administrator's.
-
-        Of what fades: tier short, neither pinned nor archived, and not `without`. With
-        `idle_since` of these only what is from before and whose conversation has had no word
-        since. With `used_since` whatever was used since, in any state, or only what is
-        `archived`. Their uses are those that every reader of a memory may know of: in places
-        whose scope is in its label.
-        """
-        ...
-
-    def states_in(
-        self,
-        places: Sequence[tuple[Grant, str | None]],
-        *,
-        limit: int,
-        used_since: datetime | None = None,
-        idle_since: datetime | None = None,
-        archived: bool = False,
-        without: Spared = NOTHING_SPARED,
-    ) -> list[list[State]]:
-        """The same of several workspaces, of one moment: as many of each, after its own place."""
         ...
 
     def written(

@@ -796,10 +796,28 @@ class InProcessMemories(_Part):
         }
 
     def states_in(
-        self, places: Sequence[tuple[Grant, str | None]], **wanted: Any
+        self,
+        places: Sequence[tuple[Grant, str | None]],
+        *,
+        limit: int,
+        used_since: datetime | None = None,
+        idle_since: datetime | None = None,
+        archived: bool = False,
+        without: Spared = NOTHING_SPARED,
     ) -> list[list[State]]:
         with self._state.lock:
-            return [self.states(grant, after=after, **wanted) for grant, after in places]
+            return [
+                self.states(
+                    grant,
+                    after=after,
+                    limit=limit,
+                    used_since=used_since,
+                    idle_since=idle_since,
+                    archived=archived,
+                    without=without,
+                )
+                for grant, after in places
+            ]
 
     @_locked
     def states(

@@ -266,8 +266,9 @@ def test_uses_of_what_is_gone_are_kept_for_a_month(store: Store) -> None:
     store.memories.delete(ACME, [gone.id])
 
     def tidied(days: int) -> int:
-        over: dict[str, Any] = {"cursor": None, "idle": DAY, "idle_days": 90}
-        return cleanup(store, ACME, now=NOON + days * DAY, **over).counts["uses"]
+        now = NOON + days * DAY
+        (step,) = cleanup(store, [Turn(ACME)], now=now, idle=DAY, idle_days=90)
+        return step.counts["uses"]
 
     assert [tidied(29), tidied(31), tidied(99)] == [0, 1, 0]
     assert store.uses.of(ADMIN, [there.id])[there.id].count == 1

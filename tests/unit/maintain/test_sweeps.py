@@ -12,7 +12,7 @@ import pytest
 
 from nexus.core.access import administrator_grant
 from nexus.core.ids import WorkspaceId
-from nexus.core.jobs import Json, JobState, Recurring, Step, Turn
+from nexus.core.jobs import JobState, Json, Recurring, Step, Turn
 from nexus.core.protocols import Store
 from nexus.core.strength import Strengthening
 from nexus.maintain import sweeps

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
 
 from ...core.access import Grant
 from ...core.canonical import text_time, time_text
@@ -48,8 +47,25 @@ class SqlStates:
             lambda session: mark_memories(session, ids, tier=tier, archived=archived), lazily=True
         )
 
-    def states(self, grant: Grant, *, after: str | None = None, **wanted: Any) -> list[State]:
-        (found,) = self.states_in([(grant, after)], **wanted)
+    def states(
+        self,
+        grant: Grant,
+        *,
+        after: str | None = None,
+        limit: int,
+        used_since: datetime | None = None,
+        idle_since: datetime | None = None,
+        archived: bool = False,
+        without: Spared = NOTHING_SPARED,
+    ) -> list[State]:
+        (found,) = self.states_in(
+            [(grant, after)],
+            limit=limit,
+            used_since=used_since,
+            idle_since=idle_since,
+            archived=archived,
+            without=without,
+        )
         return found
 
     def states_in(
