@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Self
-
-from .records import Memory
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Self
 
 
 class Outline(NamedTuple):
@@ -17,7 +16,6 @@ class Outline(NamedTuple):
     learned: bool
 
     @classmethod
-    def of(cls, fact: Memory) -> Self:
-        told = fact.body
-        predicate, exact = told.get("predicate") or "", bool(told.get("exact"))
-        return cls(fact.id, predicate, told.get("category"), exact, fact.learned)
+    def of(cls, *, id: str, body: Mapping[str, Any], learned: bool, **_: object) -> Self:
+        predicate, exact = body.get("predicate") or "", bool(body.get("exact"))
+        return cls(id, predicate, body.get("category"), exact, learned)

@@ -735,7 +735,7 @@ class InProcessMemories(_Part):
     @_locked
     def outlines(self, grant: Grant, names: Sequence[str], *, limit: int) -> list[Outline]:
         facts = self.named(grant, names, limit=limit, kinds=[MemoryKind.FACT])
-        return [Outline.of(fact) for fact in facts]
+        return [Outline.of(id=each.id, body=each.body, learned=each.learned) for each in facts]
 
     @_locked
     def neighbours(

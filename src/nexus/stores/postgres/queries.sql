@@ -635,9 +635,8 @@ SELECT content, tier, archived
  ORDER BY chosen.at DESC, chosen.id;
 
 -- outlines --
--- What facts are about, without what they say: chosen as those that are named.
-SELECT memories.id, coalesce(predicate, ''), content::json #>> '{body,category}',
-       (content::json #>> '{body,exact}')::boolean, (content::json ->> 'learned')::boolean
+-- Whole contents, which may be sealed: chosen as those that are named.
+SELECT content
   FROM (SELECT DISTINCT found.at, found.id
           FROM unnest(translate(%(labels)s, '[]', '{}')::integer[]) AS readable (label)
          CROSS JOIN jsonb_array_elements_text(%(names)s::jsonb) AS wanted (name)

@@ -47,6 +47,7 @@ CONTENTS = {
     "named_since": 0,
     "newest_of_kind": 2,
     "next_named": 2,
+    "outlines": 0,
     "resting_on": 0,
     "standing_memories": 1,
     "without_vector": 0,
@@ -82,7 +83,7 @@ BLIND_VALUES = {
     "drop_window_item": ("key",),
     "window_items": ("key",),
 }
-BLIND_LISTS = {"named": "names"}
+BLIND_LISTS = {"named": "names", "outlines": "names"}
 WINDOWS = ("window_items", "window_tied_to")  # in order of time, and then of what was blinded
 EVENT_KEY, EVENT_CONTENT = 4, 6  # columns of what is written
 MEMORY_SPEAKER, MEMORY_CONTENT = 9, 14

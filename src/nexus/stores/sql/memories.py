@@ -126,10 +126,7 @@ class SqlMemories(SqlStates):
         with self._connections.reading() as session:
             view = readable(session, grant)
             rows = about(session, view, "outlines", names, kinds=[MemoryKind.FACT], limit=limit)
-        return [
-            Outline(id, predicate, category, bool(exact), bool(learned))
-            for id, predicate, category, exact, learned in rows
-        ]
+        return [Outline.of(**json.loads(told)) for (told,) in rows]
 
     def neighbours(
         self, grant: Grant, ids: Sequence[str], *, reach: int

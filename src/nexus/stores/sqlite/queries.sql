@@ -486,9 +486,9 @@ SELECT content, tier, archived
  ORDER BY chosen.at DESC, chosen.id;
 
 -- outlines --
--- What facts are about, without what they say: chosen as those that are named.
-SELECT memories.id, coalesce(predicate, ''), content ->> '$.body.category',
-       content ->> '$.body.exact', content ->> 'learned'
+-- As much of a content as tells what a fact is about: chosen as those that are named.
+SELECT json_object('id', memories.id, 'learned', json(content -> '$.learned'),
+                   'body', json(content -> '$.body'))
   FROM (SELECT DISTINCT names.at, names.id
           FROM json_each(:labels) AS readable
           CROSS JOIN json_each(:kinds) AS asked

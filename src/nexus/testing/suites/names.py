@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from ...core.access import Grant
+from ...core.codec import memory_json
 from ...core.outline import Outline
 from ...core.protocols import Store
 from ...core.records import Memory, MemoryKind
@@ -190,7 +191,7 @@ class NamesSuite:
         for grant in (ADMIN, IN_ROOM.grant(), ALICE.grant(), BOB.grant()):
             facts = store.memories.named(grant, ["ADA"], limit=9, kinds=[MemoryKind.FACT])
             found = store.memories.outlines(grant, ["ADA"], limit=9)
-            assert found == [Outline.of(each) for each in facts]
+            assert found == [Outline.of(**memory_json(each)) for each in facts]
             assert store.memories.outlines(grant, ["ada"], limit=2) == found[:2]
         assert len(store.memories.outlines(ADMIN, ["Ada"], limit=9)) == 5
         assert len(store.memories.outlines(IN_ROOM.grant(), ["Ada"], limit=9)) == 4
