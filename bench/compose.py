@@ -1,7 +1,7 @@
 """How fast a context is composed in a store of many workspaces, and what it holds.
 
-    python bench/compose.py                              10,000 workspaces of 250 messages: 25 GB
-    python bench/compose.py --workspaces 1000            fewer: about six minutes, 2.5 GB
+    python bench/compose.py                              10,000 workspaces of 250 memories: 8 GB
+    python bench/compose.py --workspaces 1000            fewer: 0.8 GB
     python bench/compose.py --store many.db              keep the file, or use it again
     python bench/compose.py --story                      the thirty sessions alone
 
@@ -41,7 +41,18 @@ from rich.table import Table
 
 from chatter import PEOPLE, Chatter
 from embedded import percentile
-from filling import DIFFERENT, NOW, Zipf, fill_sqlite, name_of, opened, room, shuffled, tell
+from filling import (
+    DIFFERENT,
+    MESSAGES,
+    NOW,
+    Zipf,
+    fill_sqlite,
+    name_of,
+    opened,
+    room,
+    shuffled,
+    tell,
+)
 from nexus import Place
 from nexus.compose import stages as staging
 from nexus.core.context import Context
@@ -189,14 +200,14 @@ def measure_cached(path: Path, workspaces: int, progress: Progress) -> dict[str,
 
 
 def measure_alone(
-    path: Path, folder: Path, workspaces: int, memories: int, progress: Progress
+    path: Path, folder: Path, workspaces: int, messages: int, progress: Progress
 ) -> dict[str, float]:
     """One workspace of the large file, and the same alone in a file of its own, in turn."""
     alone_path, chatter = folder / "alone.db", Chatter(1_000_011)
     chosen = min(DIFFERENT, workspaces) - 1
     bar = progress.add_task("asking in both files", total=PAIRS)
     with opened(alone_path, lambda: ASKED) as alone, opened(path, lambda: ASKED) as large:
-        tell(alone, chosen, memories)
+        tell(alone, chosen, messages)
         places = {"alone": room(alone, chosen), "large": room(large, chosen)}
         taken: dict[str, list[Turn]] = defaultdict(list)
         for number in range(PAIRS):
@@ -329,11 +340,11 @@ def stage_table(figures: dict[str, dict[str, float]]) -> Table:
 
 
 def measure_store(options: argparse.Namespace, folder: Path, progress: Progress) -> dict[str, Any]:
-    workspaces, memories, turns = options.workspaces, options.memories, options.turns
+    workspaces, messages, turns = options.workspaces, options.messages, options.turns
     path = options.store or folder / "many.db"
     started, filled = time.perf_counter(), None
     if not path.exists():
-        fill_sqlite(path, workspaces, memories, progress)
+        fill_sqlite(path, workspaces, messages, progress)
         filled = time.perf_counter() - started
     with opened(path, lambda: NOW) as nexus:
         kept = nexus.workspace(name_of(0)).stats()
@@ -350,7 +361,7 @@ def measure_store(options: argparse.Namespace, folder: Path, progress: Progress)
         "assembly": measure_assembly(path, workspaces, turns, progress),
         "cached": measure_cached(path, workspaces, progress),
         "traffic": measure_traffic(path, workspaces, turns * 2, progress),
-        "alone": measure_alone(path, folder, workspaces, memories, progress),
+        "alone": measure_alone(path, folder, workspaces, messages, progress),
         "targets": TARGETS,
     }
 
@@ -358,7 +369,7 @@ def measure_store(options: argparse.Namespace, folder: Path, progress: Progress)
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--workspaces", type=int, default=10_000)
-    parser.add_argument("--memories", type=int, default=250, help="messages told in each")
+    parser.add_argument("--messages", type=int, default=MESSAGES, help="told in each")
     parser.add_argument("--turns", type=int, default=TURNS)
     parser.add_argument("--folder", type=Path, help="where temporary files are written")
     parser.add_argument("--store", type=Path, help="a file to keep, or to use again")

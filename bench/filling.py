@@ -22,6 +22,7 @@ from nexus import Nexus, Place
 from nexus.config import Settings
 
 NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
+MESSAGES = 71  # told in a workspace: with what is learned from them it holds 250 memories
 DIFFERENT = 100  # workspaces that are told; the others are copies: too many to be remembered
 COPIED_AT_ONCE = 50  # workspaces
 
@@ -41,18 +42,18 @@ def name_of(workspace: int) -> str:
     return f"team-{workspace:05d}"
 
 
-def tell(nexus: Nexus, workspace: int, memories: int) -> None:
+def tell(nexus: Nexus, workspace: int, messages: int) -> None:
     place = room(nexus, workspace)
-    place.observe_many(Chatter(workspace).messages(memories, NOW))
+    place.observe_many(Chatter(workspace).messages(messages, NOW))
     if stuck := nexus.workspace(name_of(workspace)).flush():
         raise RuntimeError(f"{stuck} messages could not be indexed")
 
 
-def tell_the_first(where: Path | str, different: int, memories: int, progress: Progress) -> None:
+def tell_the_first(where: Path | str, different: int, messages: int, progress: Progress) -> None:
     bar = progress.add_task("telling", total=different)
     with opened(where, lambda: NOW, background=False) as nexus:
         for number in range(different):
-            tell(nexus, number, memories)
+            tell(nexus, number, messages)
             progress.advance(bar)
 
 
@@ -60,10 +61,10 @@ def tell_the_first(where: Path | str, different: int, memories: int, progress: P
 
 
 def fill_sqlite(
-    path: Path, workspaces: int, memories: int, progress: Progress, most: int = DIFFERENT
+    path: Path, workspaces: int, messages: int, progress: Progress, most: int = DIFFERENT
 ) -> None:
     different = min(most, workspaces)
-    tell_the_first(path, different, memories, progress)
+    tell_the_first(path, different, messages, progress)
     bar = progress.add_task("copying", total=workspaces - different)
     copy(path, different, range(different, workspaces), lambda done: progress.advance(bar, done))
 

@@ -19,10 +19,10 @@ SELECT relname, array_agg(attname::text ORDER BY attnum)
 
 
 def fill_postgres(
-    database: Database, workspaces: int, memories: int, progress: Progress, most: int = DIFFERENT
+    database: Database, workspaces: int, messages: int, progress: Progress, most: int = DIFFERENT
 ) -> None:
     different = min(most, workspaces)
-    tell_the_first(database.url, different, memories, progress)
+    tell_the_first(database.url, different, messages, progress)
     bar = progress.add_task("copying", total=workspaces - different)
     with psycopg.connect(database.url_of("postgres"), autocommit=True) as connection:
         connection.execute("SET synchronous_commit = off")

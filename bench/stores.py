@@ -1,7 +1,7 @@
 """What the same memory costs on Postgres, as ratios to SQLite in the same run.
 
-    python bench/stores.py                              10,000 workspaces of 250 messages: 65 GB
-    python bench/stores.py --workspaces 1000            fewer: 7 GB
+    python bench/stores.py                              10,000 workspaces of 250 memories: 20 GB
+    python bench/stores.py --workspaces 1000            fewer: 2 GB
     python bench/stores.py --only writing,kills         some of it: recall, walls, writing,
                                                         cancelled, kills
 
@@ -44,7 +44,7 @@ from tests.servers.postgres import Database, Postgres
 
 from chatter import Chatter
 from embedded import percentile
-from filling import NOW, fill_sqlite, opened, room, shuffled
+from filling import MESSAGES, NOW, fill_sqlite, opened, room, shuffled
 from filling_postgres import fill_postgres
 from nexus import Place
 
@@ -64,7 +64,7 @@ WARMING = 40  # questions that are not counted: the process loads what it needs
 WRITERS, EACH = 32, 100
 BLOCKS = 8  # with row-level security and without, in turn
 A_BLOCK = 60  # questions
-MEGABYTES_A_WORKSPACE = 7.0  # in both stores together
+MEGABYTES_A_WORKSPACE = 2.2  # in both stores
 ROOM_LEFT = 5_000.0  # megabytes of the disk that are left to others
 
 
@@ -320,7 +320,7 @@ TUNED = {"shared_buffers": "1GB", "max_wal_size": "4GB", "checkpoint_timeout": "
 
 
 def told(options: argparse.Namespace, progress: Progress) -> tuple[int, int, Progress, int]:
-    return options.workspaces, options.memories, progress, options.different
+    return options.workspaces, options.messages, progress, options.different
 
 
 def fill_server(options: argparse.Namespace, database: Database, progress: Progress) -> Any:
@@ -426,7 +426,7 @@ def writing_table(results: dict[str, Any]) -> Table:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--workspaces", type=int, default=10_000)
-    parser.add_argument("--memories", type=int, default=250, help="messages told in each")
+    parser.add_argument("--messages", type=int, default=MESSAGES, help="told in each")
     parser.add_argument("--different", type=int, default=100, help="told; the others are copies")
     parser.add_argument("--questions", type=int, default=QUESTIONS)
     parser.add_argument("--requests", type=int, default=50_000, help="of which 40 %% are cancelled")
