@@ -9,7 +9,9 @@ from collections.abc import Iterator
 import pytest
 from tests.servers.postgres import Database
 
+from nexus.core.records import Stage
 from nexus.stores.postgres.store import PostgresStore
+from nexus.testing.samples import ADMIN, NOON, event, tell
 
 
 @pytest.fixture
@@ -49,6 +51,26 @@ def test_it_listens_with_no_more_rights_than_it_reads_with(worker: PostgresStore
     worker.queue.listen(threading.Event(), 0.01)
 
     assert worker.queue._listener.execute("SELECT current_user").fetchone() == ("nexus_app",)
+
+
+@pytest.mark.requirement("D25")
+def test_much_work_is_ended_also_if_the_server_took_the_queue_for_empty(
+    worker: PostgresStore, postgres: Database
+) -> None:
+    """It counts rows now and then, and plans with that: it once compared all with all."""
+    postgres.run("ANALYZE nexus.outbox")
+    told = tell(worker, *(event(str(number)) for number in range(600)))
+    tasks = worker.queue.claim(now=NOON, limit=len(told), grant=ADMIN)
+    assert len(tasks) == len(told)
+
+    began = time.monotonic()
+    worker.queue.finish(tasks, reached=Stage.INDEXED, now=NOON)
+    onward = worker.queue.claim(now=NOON, limit=len(told), grant=ADMIN)
+    worker.queue.finish(onward, reached=Stage.DERIVED, now=NOON)
+
+    assert worker.queue.waiting(ADMIN, limit=9) == []
+    assert len(onward) == len(told)
+    assert time.monotonic() - began < 10
 
 
 def test_one_that_is_to_end_waits_no_longer(worker: PostgresStore) -> None:

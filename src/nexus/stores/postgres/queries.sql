@@ -321,38 +321,56 @@ UPDATE outbox SET attempts = CASE WHEN due_at >= %(never)s::timestamptz THEN 0 E
                       AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)))));
 
 -- next_step --
-UPDATE outbox SET step = given.next, attempts = 0, error = NULL, leased_until = NULL,
-                  due_at = given.due_at
-  FROM (SELECT (r ->> 0)::bigint AS workspace, r ->> 1 AS id, r ->> 2 AS step, (r ->> 3)::bigint AS fence,
-               r ->> 4 AS next, (r ->> 5)::timestamptz AS due_at
-          FROM jsonb_array_elements(%(rows)s::jsonb) AS r OFFSET 0) AS given
-  JOIN events ON events.workspace = given.workspace AND events.id = given.id
-             AND content IS NOT NULL
- WHERE outbox.workspace = given.workspace AND outbox.priority IN (0, 1)
-   AND outbox.seq = events.seq AND outbox.step = given.step
-   AND (given.fence IS NULL OR outbox.fence = given.fence);
+-- Each is looked up by its key, one after the other: what is known of a table that is empty most of
+-- the time leads to other plans, which compare everything with everything.
+UPDATE outbox SET step = %(rows)s::jsonb -> 0 ->> 4, attempts = 0, error = NULL,
+                  leased_until = NULL, due_at = (%(rows)s::jsonb -> 0 ->> 5)::timestamptz
+ WHERE ctid = ANY (ARRAY(
+       SELECT place
+         FROM (SELECT (r ->> 0)::bigint AS workspace, r ->> 1 AS id, r ->> 2 AS step,
+                      (r ->> 3)::bigint AS fence
+                 FROM jsonb_array_elements(%(rows)s::jsonb) AS r OFFSET 0) AS given
+        CROSS JOIN LATERAL (SELECT seq FROM events
+                             WHERE events.workspace = given.workspace AND events.id = given.id
+                               AND content IS NOT NULL OFFSET 0) AS told
+        CROSS JOIN LATERAL (SELECT outbox.ctid AS place FROM outbox
+                             WHERE outbox.workspace = given.workspace AND outbox.priority IN (0, 1)
+                               AND outbox.seq = told.seq AND outbox.step = given.step
+                               AND (given.fence IS NULL OR outbox.fence = given.fence)
+                            OFFSET 0) AS work));
 
 -- drop_work --
 DELETE FROM outbox
- USING (SELECT (r ->> 0)::bigint AS workspace, r ->> 1 AS id, r ->> 2 AS step, (r ->> 3)::bigint AS fence
-          FROM jsonb_array_elements(%(rows)s::jsonb) AS r OFFSET 0) AS given
-  JOIN events ON events.workspace = given.workspace AND events.id = given.id
-             AND content IS NOT NULL
- WHERE outbox.workspace = given.workspace AND outbox.priority IN (0, 1)
-   AND outbox.seq = events.seq AND outbox.step = given.step
-   AND (given.fence IS NULL OR outbox.fence = given.fence);
+ WHERE ctid = ANY (ARRAY(
+       SELECT place
+         FROM (SELECT (r ->> 0)::bigint AS workspace, r ->> 1 AS id, r ->> 2 AS step,
+                      (r ->> 3)::bigint AS fence
+                 FROM jsonb_array_elements(%(rows)s::jsonb) AS r OFFSET 0) AS given
+        CROSS JOIN LATERAL (SELECT seq FROM events
+                             WHERE events.workspace = given.workspace AND events.id = given.id
+                               AND content IS NOT NULL OFFSET 0) AS told
+        CROSS JOIN LATERAL (SELECT outbox.ctid AS place FROM outbox
+                             WHERE outbox.workspace = given.workspace AND outbox.priority IN (0, 1)
+                               AND outbox.seq = told.seq AND outbox.step = given.step
+                               AND (given.fence IS NULL OR outbox.fence = given.fence)
+                            OFFSET 0) AS work));
 
 -- fail_work --
-UPDATE outbox SET attempts = attempts + 1, error = given.error, due_at = given.due_at,
-                  leased_until = NULL
-  FROM (SELECT (r ->> 0)::bigint AS workspace, r ->> 1 AS id, r ->> 2 AS step, (r ->> 3)::bigint AS fence,
-               r ->> 4 AS error, (r ->> 5)::timestamptz AS due_at
-          FROM jsonb_array_elements(%(rows)s::jsonb) AS r OFFSET 0) AS given
-  JOIN events ON events.workspace = given.workspace AND events.id = given.id
-             AND content IS NOT NULL
- WHERE outbox.workspace = given.workspace AND outbox.priority IN (0, 1)
-   AND outbox.seq = events.seq AND outbox.step = given.step
-   AND (given.fence IS NULL OR outbox.fence = given.fence);
+UPDATE outbox SET attempts = attempts + 1, error = %(rows)s::jsonb -> 0 ->> 4,
+                  due_at = (%(rows)s::jsonb -> 0 ->> 5)::timestamptz, leased_until = NULL
+ WHERE ctid = ANY (ARRAY(
+       SELECT place
+         FROM (SELECT (r ->> 0)::bigint AS workspace, r ->> 1 AS id, r ->> 2 AS step,
+                      (r ->> 3)::bigint AS fence
+                 FROM jsonb_array_elements(%(rows)s::jsonb) AS r OFFSET 0) AS given
+        CROSS JOIN LATERAL (SELECT seq FROM events
+                             WHERE events.workspace = given.workspace AND events.id = given.id
+                               AND content IS NOT NULL OFFSET 0) AS told
+        CROSS JOIN LATERAL (SELECT outbox.ctid AS place FROM outbox
+                             WHERE outbox.workspace = given.workspace AND outbox.priority IN (0, 1)
+                               AND outbox.seq = told.seq AND outbox.step = given.step
+                               AND (given.fence IS NULL OR outbox.fence = given.fence)
+                            OFFSET 0) AS work));
 
 -- requeue --
 -- Whoever is at it loses it.
