@@ -5,6 +5,11 @@
 --
 -- Under row-level security an index serves only comparisons that cannot leak, and reading JSON is
 -- none: rows are read from it first, behind OFFSET 0, and then compared column by column.
+--
+-- What the server believes about a table may be wrong: it counts now and then, and one workspace may
+-- hold more than all others. So a query leaves it no choice that would matter. What is looked up for
+-- many rows is looked up for one after the other, in a LATERAL or EXISTS that ends with OFFSET 0; and
+-- what is found by its key compares the label with `+ 0`, so that no index of the label is taken.
 
 -- workspace --
 SELECT workspace, length, head, counter FROM whole_workspaces(ARRAY[%(name)s]);
@@ -137,15 +142,17 @@ UPDATE labels SET epoch = epoch + 1
 -- events_by_id --
 SELECT id, content
   FROM jsonb_array_elements_text(%(ids)s::jsonb) WITH ORDINALITY AS wanted (value, key)
-  JOIN events ON events.workspace = %(workspace)s AND events.id = wanted.value
- WHERE label = ANY (translate(%(labels)s, '[]', '{}')::integer[]) AND content IS NOT NULL
+ CROSS JOIN LATERAL (SELECT id, content FROM events
+                      WHERE workspace = %(workspace)s AND id = wanted.value
+                        AND label + 0 = ANY (translate(%(labels)s, '[]', '{}')::integer[])
+                        AND content IS NOT NULL OFFSET 0) AS found
  ORDER BY wanted.key;
 
 -- event_keys --
 SELECT id, key FROM events
  WHERE workspace = %(workspace)s
    AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)))
-   AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[]) AND content IS NOT NULL;
+   AND label + 0 = ANY (translate(%(labels)s, '[]', '{}')::integer[]) AND content IS NOT NULL;
 
 -- events_by_time --
 SELECT content FROM events
@@ -157,11 +164,14 @@ SELECT content FROM events
 
 -- event_progress --
 SELECT id, step, attempts, error
-  FROM events LEFT JOIN outbox ON outbox.workspace = %(workspace)s AND outbox.priority IN (0, 1)
-                              AND outbox.seq = events.seq
- WHERE events.workspace = %(workspace)s
-   AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)))
-   AND events.label = ANY (translate(%(labels)s, '[]', '{}')::integer[]) AND content IS NOT NULL;
+  FROM (SELECT id, seq FROM events
+         WHERE workspace = %(workspace)s
+           AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)))
+           AND label + 0 = ANY (translate(%(labels)s, '[]', '{}')::integer[])
+           AND content IS NOT NULL OFFSET 0) AS told
+  LEFT JOIN LATERAL (SELECT step, attempts, error FROM outbox
+                      WHERE workspace = %(workspace)s AND priority IN (0, 1)
+                        AND seq = told.seq OFFSET 0) AS work ON true;
 
 -- chain --
 SELECT seq, content, salt, commitment, hash FROM events
@@ -274,10 +284,11 @@ SELECT count(*) FROM (
                    (r ->> 3)::bigint AS fence
               FROM jsonb_array_elements(%(held)s::jsonb) AS r OFFSET 0) AS wanted
       JOIN workspaces ON workspaces.name = wanted.home
-      JOIN outbox ON outbox.workspace = workspaces.workspace AND outbox.priority = wanted.priority
-                 AND outbox.seq = wanted.seq AND outbox.fence = wanted.fence
-     WHERE leased_until IS NOT NULL
-       FOR SHARE OF outbox) AS ours;
+     CROSS JOIN LATERAL (SELECT 1 FROM outbox
+                          WHERE outbox.workspace = workspaces.workspace
+                            AND priority = wanted.priority AND seq = wanted.seq
+                            AND fence = wanted.fence AND leased_until IS NOT NULL
+                         OFFSET 0 FOR SHARE) AS held) AS ours;
 
 -- renew_work --
 UPDATE outbox SET leased_until = %(until)s::timestamptz
@@ -304,12 +315,13 @@ SELECT count(*),
  WHERE workspace = %(workspace)s AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[]);
 
 -- waiting --
-SELECT events.id, content::json ->> 'scope', step, attempts, error, spelt(due_at)
-  FROM outbox
-  JOIN events ON events.workspace = outbox.workspace AND events.seq = outbox.seq
- WHERE outbox.workspace = %(workspace)s
-   AND outbox.label = ANY (translate(%(labels)s, '[]', '{}')::integer[])
- ORDER BY error IS NULL, due_at DESC, events.id LIMIT %(limit)s;
+SELECT told.id, content::json ->> 'scope', step, attempts, error, spelt(due_at)
+  FROM (SELECT seq, step, attempts, error, due_at FROM outbox
+         WHERE workspace = %(workspace)s
+           AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[]) OFFSET 0) AS work
+ CROSS JOIN LATERAL (SELECT id, content FROM events
+                      WHERE workspace = %(workspace)s AND seq = work.seq OFFSET 0) AS told
+ ORDER BY error IS NULL, due_at DESC, told.id LIMIT %(limit)s;
 
 -- retry --
 -- Whoever is at it loses it.
@@ -375,14 +387,15 @@ UPDATE outbox SET attempts = attempts + 1, error = %(rows)s::jsonb -> 0 ->> 4,
 -- requeue --
 -- Whoever is at it loses it.
 INSERT INTO outbox (workspace, seq, label, step, due_at, priority)
-SELECT events.workspace, events.seq, events.label, given.step, given.due_at, coalesce(
+SELECT given.workspace, told.seq, told.label, given.step, given.due_at, coalesce(
            (SELECT o.priority FROM outbox AS o
-             WHERE o.workspace = events.workspace AND o.priority IN (0, 1) AND o.seq = events.seq), 0)
+             WHERE o.workspace = given.workspace AND o.priority IN (0, 1) AND o.seq = told.seq), 0)
   FROM (SELECT (r ->> 0)::bigint AS workspace, r ->> 1 AS id, r ->> 2 AS step,
                (r ->> 3)::timestamptz AS due_at
           FROM jsonb_array_elements(%(rows)s::jsonb) AS r OFFSET 0) AS given
-  JOIN events ON events.workspace = given.workspace AND events.id = given.id
-             AND content IS NOT NULL
+ CROSS JOIN LATERAL (SELECT seq, label FROM events
+                      WHERE events.workspace = given.workspace AND id = given.id
+                        AND content IS NOT NULL OFFSET 0) AS told
     ON CONFLICT (workspace, priority, seq) DO UPDATE
    SET label = excluded.label, step = excluded.step, due_at = excluded.due_at,
        fence = outbox.fence + 1, leased_until = NULL, attempts = 0, error = NULL;
@@ -505,10 +518,11 @@ SELECT count(*) FROM (
       FROM (SELECT r ->> 0 AS home, r ->> 1 AS job, r ->> 2 AS of, (r ->> 3)::bigint AS fence
               FROM jsonb_array_elements(%(held)s::jsonb) AS r OFFSET 0) AS wanted
       JOIN workspaces ON workspaces.name = wanted.home
-      JOIN jobs ON jobs.workspace = workspaces.workspace AND jobs.name = wanted.job
-               AND jobs.key = wanted.of AND jobs.fence = wanted.fence
-     WHERE leased_until IS NOT NULL
-       FOR SHARE OF jobs) AS ours;
+     CROSS JOIN LATERAL (SELECT 1 FROM jobs
+                          WHERE jobs.workspace = workspaces.workspace
+                            AND jobs.name = wanted.job AND key = wanted.of
+                            AND fence = wanted.fence AND leased_until IS NOT NULL
+                         OFFSET 0 FOR SHARE) AS held) AS ours;
 
 -- sleeping_jobs --
 SELECT name, key, every_seconds FROM jobs
@@ -604,7 +618,7 @@ SELECT place, id, memory, thread, spelt(at), speaker, role, length, asks, direct
 SELECT id, content::json ->> 'text' FROM memories
  WHERE workspace = %(workspace)s
    AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)))
-   AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[]);
+   AND label + 0 = ANY (translate(%(labels)s, '[]', '{}')::integer[]);
 
 -- add_name --
 INSERT INTO names (workspace, label, name, kind, at, id)
@@ -649,7 +663,8 @@ SELECT content, tier, archived
                                 AND names.name = wanted.name AND names.kind = asked.kind
                               ORDER BY at DESC, id LIMIT %(limit)s) AS found
          ORDER BY found.at DESC, found.id LIMIT %(limit)s) AS chosen
-  JOIN memories ON memories.workspace = %(workspace)s AND memories.id = chosen.id
+ CROSS JOIN LATERAL (SELECT content, tier, archived FROM memories
+                      WHERE workspace = %(workspace)s AND id = chosen.id OFFSET 0) AS found
  ORDER BY chosen.at DESC, chosen.id;
 
 -- outlines --
@@ -666,7 +681,8 @@ SELECT content
                                 AND names.name = wanted.name AND names.kind = asked.kind
                               ORDER BY at DESC, id LIMIT %(limit)s) AS found
          ORDER BY found.at DESC, found.id LIMIT %(limit)s) AS chosen
-  JOIN memories ON memories.workspace = %(workspace)s AND memories.id = chosen.id
+ CROSS JOIN LATERAL (SELECT content FROM memories
+                      WHERE workspace = %(workspace)s AND id = chosen.id OFFSET 0) AS found
  ORDER BY chosen.at DESC, chosen.id;
 
 -- add_link --
@@ -746,8 +762,10 @@ DELETE FROM vectors
 -- memories_by_id --
 SELECT content, tier, archived
   FROM jsonb_array_elements_text(%(ids)s::jsonb) WITH ORDINALITY AS wanted (value, key)
-  JOIN memories ON memories.workspace = %(workspace)s AND memories.id = wanted.value
- WHERE label = ANY (translate(%(labels)s, '[]', '{}')::integer[])
+ CROSS JOIN LATERAL (SELECT content, tier, archived FROM memories
+                      WHERE workspace = %(workspace)s AND id = wanted.value
+                        AND label + 0 = ANY (translate(%(labels)s, '[]', '{}')::integer[])
+                     OFFSET 0) AS found
  ORDER BY wanted.key;
 
 -- memories_by_time --
@@ -779,12 +797,12 @@ SELECT content, tier, archived FROM memories
 -- ids_by_number --
 SELECT memory, id FROM memories
  WHERE workspace = %(workspace)s AND memory = ANY (translate(%(numbers)s, '[]', '{}')::bigint[])
-   AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[]);
+   AND label + 0 = ANY (translate(%(labels)s, '[]', '{}')::integer[]);
 
 -- memories_by_number --
 SELECT memory, content, tier, archived FROM memories
  WHERE workspace = %(workspace)s AND memory = ANY (translate(%(numbers)s, '[]', '{}')::bigint[])
-   AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[]);
+   AND label + 0 = ANY (translate(%(labels)s, '[]', '{}')::integer[]);
 
 -- new_postings --
 SELECT place, memory, frequency, length, thread
@@ -833,12 +851,14 @@ SELECT number, label, memory FROM vectors
  LIMIT %(limit)s;
 
 -- vector_coverage --
-SELECT count(vectors.memory), count(*) - count(vectors.memory)
-  FROM memories
-  LEFT JOIN vectors ON vectors.workspace = %(workspace)s AND vectors.profile = %(profile)s
-                   AND vectors.memory = memories.memory
- WHERE memories.workspace = %(workspace)s AND length > 0
-   AND memories.label = ANY (translate(%(labels)s, '[]', '{}')::integer[]);
+SELECT count(*) FILTER (WHERE has_vector), count(*) FILTER (WHERE NOT has_vector)
+  FROM (SELECT EXISTS (SELECT 1 FROM vectors
+                        WHERE vectors.workspace = %(workspace)s
+                          AND vectors.profile = %(profile)s
+                          AND vectors.memory = memories.memory OFFSET 0) AS has_vector
+          FROM memories
+         WHERE workspace = %(workspace)s AND length > 0
+           AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[])) AS told;
 
 -- add_vector --
 INSERT INTO vectors (workspace, label, profile, number, memory, data)
@@ -848,11 +868,13 @@ SELECT (r ->> 0)::bigint, (r ->> 1)::integer, (r ->> 2)::integer, (r ->> 3)::big
 
 -- vectors_placed --
 -- Memories that are there, with their vectors if they have one.
-SELECT id, memories.memory, memories.label, data
+SELECT id, told.memory, label, data
   FROM jsonb_array_elements_text(%(ids)s::jsonb) WITH ORDINALITY AS wanted (value, key)
-  JOIN memories ON memories.workspace = %(workspace)s AND memories.id = wanted.value
-  LEFT JOIN vectors ON vectors.workspace = %(workspace)s AND vectors.profile = %(profile)s
-                   AND vectors.memory = memories.memory
+ CROSS JOIN LATERAL (SELECT id, memory, label FROM memories
+                      WHERE workspace = %(workspace)s AND id = wanted.value OFFSET 0) AS told
+  LEFT JOIN LATERAL (SELECT data FROM vectors
+                      WHERE workspace = %(workspace)s AND profile = %(profile)s
+                        AND memory = told.memory OFFSET 0) AS placed ON true
  ORDER BY wanted.key;
 
 -- drop_vector --
@@ -915,26 +937,29 @@ SELECT DISTINCT id FROM names WHERE workspace = %(workspace)s AND label = %(labe
 
 -- vectors_at --
 -- Each place is [label, number]; labels come from the grant.
-SELECT vectors.memory, data
+SELECT memory, data
   FROM jsonb_array_elements(%(places)s::jsonb) AS wanted
-  JOIN vectors ON vectors.workspace = %(workspace)s AND vectors.label = (wanted ->> 0)::integer
-              AND vectors.profile = %(profile)s AND vectors.number = (wanted ->> 1)::bigint;
+ CROSS JOIN LATERAL (SELECT memory, data FROM vectors
+                      WHERE workspace = %(workspace)s AND label = (wanted ->> 0)::integer
+                        AND profile = %(profile)s AND number = (wanted ->> 1)::bigint
+                     OFFSET 0) AS found;
 
 -- vectors_by_id --
 SELECT id, data
-  FROM memories
-  JOIN vectors ON vectors.workspace = %(workspace)s AND vectors.profile = %(profile)s
-              AND vectors.memory = memories.memory
- WHERE memories.workspace = %(workspace)s
-   AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)))
-   AND memories.label = ANY (translate(%(labels)s, '[]', '{}')::integer[]);
+  FROM (SELECT id, memory FROM memories
+         WHERE workspace = %(workspace)s
+           AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)))
+           AND label + 0 = ANY (translate(%(labels)s, '[]', '{}')::integer[]) OFFSET 0) AS told
+ CROSS JOIN LATERAL (SELECT data FROM vectors
+                      WHERE workspace = %(workspace)s AND profile = %(profile)s
+                        AND memory = told.memory OFFSET 0) AS placed;
 
 -- vectors_by_number --
 SELECT memory, data
   FROM vectors
  WHERE workspace = %(workspace)s AND profile = %(profile)s
    AND memory = ANY (translate(%(numbers)s, '[]', '{}')::bigint[])
-   AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[]);
+   AND label + 0 = ANY (translate(%(labels)s, '[]', '{}')::integer[]);
 
 -- nearest_in_label --
 -- For a label that is too large for memory: all of its vectors are compared, and no index is used
@@ -952,7 +977,8 @@ SELECT relname FROM pg_class
 SELECT content, tier, archived FROM memories
  WHERE workspace = %(workspace)s AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[])
    AND NOT EXISTS (SELECT 1 FROM vectors WHERE vectors.workspace = %(workspace)s
-                      AND vectors.profile = %(profile)s AND vectors.memory = memories.memory)
+                      AND vectors.profile = %(profile)s AND vectors.memory = memories.memory
+                   OFFSET 0)
    AND content::json ->> 'indexed_text' IS DISTINCT FROM '' AND id > %(after)s
  ORDER BY id LIMIT %(limit)s;
 
@@ -960,16 +986,19 @@ SELECT content, tier, archived FROM memories
 -- Everything derived from these, at any depth.
 WITH RECURSIVE reached (id) AS (
     SELECT origin FROM jsonb_array_elements_text(%(ids)s::jsonb) AS given (value)
-      JOIN links ON links.workspace = %(workspace)s AND links.target = given.value
-               AND links.relation = 'derived_from'
+     CROSS JOIN LATERAL (SELECT origin FROM links
+                          WHERE workspace = %(workspace)s AND target = given.value
+                            AND relation = 'derived_from' OFFSET 0) AS first
      UNION
     SELECT origin FROM reached
-      JOIN links ON links.workspace = %(workspace)s AND links.target = reached.id
-               AND links.relation = 'derived_from'
+     CROSS JOIN LATERAL (SELECT origin FROM links
+                          WHERE workspace = %(workspace)s AND target = reached.id
+                            AND relation = 'derived_from' OFFSET 0) AS next
 )
-SELECT content, tier, archived FROM memories JOIN reached ON memories.id = reached.id
- WHERE workspace = %(workspace)s
- ORDER BY at DESC, memories.id;
+SELECT content, tier, archived FROM reached
+ CROSS JOIN LATERAL (SELECT at, content, tier, archived FROM memories
+                      WHERE workspace = %(workspace)s AND id = reached.id OFFSET 0) AS found
+ ORDER BY at DESC, reached.id;
 
 -- erase_event --
 UPDATE events
@@ -982,9 +1011,11 @@ UPDATE events
 DELETE FROM outbox
  USING (SELECT (r ->> 0)::bigint AS workspace, r ->> 1 AS id
           FROM jsonb_array_elements(%(rows)s::jsonb) AS r OFFSET 0) AS given
-  JOIN events ON events.workspace = given.workspace AND events.id = given.id
+ CROSS JOIN LATERAL (SELECT seq FROM events
+                      WHERE events.workspace = given.workspace AND events.id = given.id
+                     OFFSET 0) AS told
  WHERE outbox.workspace = given.workspace AND outbox.priority IN (0, 1)
-   AND outbox.seq = events.seq;
+   AND outbox.seq = told.seq;
 
 -- add_tombstone --
 INSERT INTO tombstones (workspace, kind, digest, at)
@@ -1008,7 +1039,7 @@ SELECT place, times FROM traces(%(workspace)s, ARRAY(SELECT jsonb_array_elements
 SELECT count(*) FROM vectors
  WHERE workspace = %(workspace)s
    AND NOT EXISTS (SELECT 1 FROM memories WHERE memories.workspace = %(workspace)s
-                      AND memories.memory = vectors.memory);
+                      AND memories.memory = vectors.memory OFFSET 0);
 
 -- part_of --
 -- Which part of every large table holds a workspace.
@@ -1161,9 +1192,10 @@ SELECT count(*) FROM postings WHERE workspace = %(workspace)s AND label = %(labe
 SELECT held.memory
   FROM (SELECT memory, sum(frequency) AS words FROM postings
          WHERE workspace = %(workspace)s AND label = %(label)s GROUP BY memory) AS held
-  LEFT JOIN memories ON memories.workspace = %(workspace)s AND memories.memory = held.memory
-                    AND memories.label = %(label)s
- WHERE memories.length IS DISTINCT FROM held.words;
+  LEFT JOIN LATERAL (SELECT length FROM memories
+                      WHERE workspace = %(workspace)s AND memory = held.memory
+                        AND label = %(label)s OFFSET 0) AS told ON true
+ WHERE told.length IS DISTINCT FROM held.words;
 
 -- drop_postings_of --
 DELETE FROM postings
@@ -1174,8 +1206,9 @@ DELETE FROM postings
 UPDATE threads SET terms = counted.terms
   FROM (SELECT t.thread, coalesce(sum(m.length), 0)::bigint AS terms
           FROM threads AS t
-          LEFT JOIN memories AS m ON m.workspace = t.workspace AND m.label = t.label
-                                 AND m.thread = t.thread
+          LEFT JOIN LATERAL (SELECT length FROM memories
+                              WHERE workspace = %(workspace)s AND label = %(label)s
+                                AND thread = t.thread OFFSET 0) AS m ON true
          WHERE t.workspace = %(workspace)s AND t.label = %(label)s
          GROUP BY t.thread) AS counted
  WHERE threads.workspace = %(workspace)s AND threads.label = %(label)s
@@ -1185,7 +1218,8 @@ UPDATE threads SET terms = counted.terms
 DELETE FROM threads
  WHERE workspace = %(workspace)s AND label = %(label)s
    AND NOT EXISTS (SELECT 1 FROM memories WHERE memories.workspace = threads.workspace
-                      AND memories.label = threads.label AND memories.thread = threads.thread);
+                      AND memories.label = threads.label AND memories.thread = threads.thread
+                   OFFSET 0);
 
 -- label_sums --
 -- What a label says of itself, and what there is.
@@ -1227,7 +1261,8 @@ DELETE FROM links
 DELETE FROM links
  WHERE workspace = %(workspace)s
    AND NOT EXISTS (SELECT 1 FROM memories
-                    WHERE memories.workspace = links.workspace AND memories.id = links.origin);
+                    WHERE memories.workspace = links.workspace AND memories.id = links.origin
+                   OFFSET 0);
 
 -- link_damage --
 -- Memories that rest on nothing, and links that belong to no memory.
@@ -1235,12 +1270,12 @@ SELECT (SELECT count(*) FROM memories
          WHERE workspace = %(workspace)s
            AND NOT EXISTS (SELECT 1 FROM links
                             WHERE links.workspace = %(workspace)s AND links.origin = memories.id
-                              AND relation = 'derived_from')),
+                              AND relation = 'derived_from' OFFSET 0)),
        (SELECT count(*) FROM links
          WHERE workspace = %(workspace)s
            AND NOT EXISTS (SELECT 1 FROM memories
                             WHERE memories.workspace = %(workspace)s
-                              AND memories.id = links.origin));
+                              AND memories.id = links.origin OFFSET 0));
 
 -- mend_name --
 INSERT INTO names (workspace, label, name, kind, at, id)
@@ -1252,7 +1287,7 @@ SELECT given.* FROM
                     WHERE names.workspace = given.workspace AND names.label = given.label
                       AND md5(names.name) = md5(given.name) AND names.name = given.name
                       AND names.kind = given.kind AND names.at = given.at
-                      AND names.id = given.id);
+                      AND names.id = given.id OFFSET 0);
 
 -- count_names --
 SELECT count(*) FROM names WHERE workspace = %(workspace)s AND label = %(label)s;
@@ -1261,11 +1296,11 @@ SELECT count(*) FROM names WHERE workspace = %(workspace)s AND label = %(label)s
 DELETE FROM names WHERE workspace = %(workspace)s AND label = %(label)s;
 
 -- stray_vectors --
-SELECT vectors.label, vectors.profile, vectors.memory
-  FROM vectors
-  LEFT JOIN memories ON memories.workspace = vectors.workspace
-                    AND memories.memory = vectors.memory
- WHERE vectors.workspace = %(workspace)s AND memories.label IS DISTINCT FROM vectors.label
+SELECT label, profile, memory FROM vectors
+ WHERE workspace = %(workspace)s
+   AND label IS DISTINCT FROM (SELECT memories.label FROM memories
+                                WHERE memories.workspace = %(workspace)s
+                                  AND memories.memory = vectors.memory)
  LIMIT %(limit)s;
 
 -- count_events --
@@ -1313,13 +1348,15 @@ SELECT memory, content, tier, archived FROM memories
  WHERE workspace = %(workspace)s AND memory > %(first)s ORDER BY memory LIMIT %(limit)s;
 
 -- standing_vectors --
-SELECT vectors.profile, vectors.memory, memories.id, provider, model, dimension, revision, data
-  FROM vectors
-  JOIN memories ON memories.workspace = vectors.workspace AND memories.memory = vectors.memory
-  JOIN profiles ON profiles.profile = vectors.profile
- WHERE vectors.workspace = %(workspace)s
-   AND (vectors.profile, vectors.memory) > (%(first)s, %(second)s)
- ORDER BY vectors.profile, vectors.memory LIMIT %(limit)s;
+SELECT placed.profile, memory, id, provider, model, dimension, revision, data
+  FROM (SELECT profile, memory, data FROM vectors
+         WHERE workspace = %(workspace)s AND (profile, memory) > (%(first)s, %(second)s)
+         ORDER BY profile, memory LIMIT %(limit)s) AS placed
+ CROSS JOIN LATERAL (SELECT id FROM memories
+                      WHERE workspace = %(workspace)s AND memory = placed.memory
+                     OFFSET 0) AS told
+  JOIN profiles ON profiles.profile = placed.profile
+ ORDER BY placed.profile, memory;
 
 -- standing_tombstones --
 SELECT kind, digest, spelt(at) FROM tombstones
@@ -1338,10 +1375,13 @@ SELECT label, slot, key, content FROM window_items
  ORDER BY label, slot, key LIMIT %(limit)s;
 
 -- standing_work --
-SELECT priority, outbox.seq, events.id, step, spelt(due_at), attempts, error
-  FROM outbox JOIN events ON events.workspace = outbox.workspace AND events.seq = outbox.seq
- WHERE outbox.workspace = %(workspace)s AND (priority, outbox.seq) > (%(first)s, %(second)s)
- ORDER BY priority, outbox.seq LIMIT %(limit)s;
+SELECT priority, seq, id, step, spelt(due_at), attempts, error
+  FROM (SELECT priority, seq, step, due_at, attempts, error FROM outbox
+         WHERE workspace = %(workspace)s AND (priority, seq) > (%(first)s, %(second)s)
+         ORDER BY priority, seq LIMIT %(limit)s) AS work
+ CROSS JOIN LATERAL (SELECT id FROM events
+                      WHERE workspace = %(workspace)s AND seq = work.seq OFFSET 0) AS told
+ ORDER BY priority, seq;
 
 -- standing_jobs --
 SELECT name, key, every_seconds, on_news, priority, spelt(due_at), attempts, error, dead, cursor,
@@ -1365,10 +1405,11 @@ SELECT id, content, tier, archived FROM memories
 
 -- count_known_vectors --
 SELECT count(*) FROM memories
-  JOIN vectors ON vectors.workspace = %(workspace)s AND vectors.profile = %(profile)s
-              AND vectors.memory = memories.memory
- WHERE memories.workspace = %(workspace)s
-   AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)));
+ WHERE workspace = %(workspace)s
+   AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)))
+   AND EXISTS (SELECT 1 FROM vectors
+                WHERE vectors.workspace = %(workspace)s AND vectors.profile = %(profile)s
+                  AND vectors.memory = memories.memory OFFSET 0);
 
 -- places_of_events --
 SELECT id, seq, label FROM events
@@ -1508,12 +1549,15 @@ SELECT id, label, count, conversations, spelt(last_at) FROM uses
 
 -- uses_seen --
 -- Only of memories that may be seen, and in places that may be read.
-SELECT uses.id, uses.label, count, conversations, spelt(last_at)
-  FROM memories JOIN uses ON uses.workspace = %(workspace)s AND uses.id = memories.id
- WHERE memories.workspace = %(workspace)s
-   AND memories.id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)))
-   AND memories.label = ANY (translate(%(labels)s, '[]', '{}')::integer[])
-   AND uses.label = ANY (translate(%(labels)s, '[]', '{}')::integer[]);
+SELECT told.id, used.label, count, conversations, spelt(last_at)
+  FROM (SELECT id FROM memories
+         WHERE workspace = %(workspace)s
+           AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)))
+           AND label + 0 = ANY (translate(%(labels)s, '[]', '{}')::integer[]) OFFSET 0) AS told
+ CROSS JOIN LATERAL (SELECT label, count, conversations, last_at FROM uses
+                      WHERE workspace = %(workspace)s AND id = told.id
+                        AND label + 0 = ANY (translate(%(labels)s, '[]', '{}')::integer[])
+                     OFFSET 0) AS used;
 
 -- among_memories --
 SELECT id FROM memories
@@ -1555,7 +1599,7 @@ SELECT place, found.*
        (SELECT 1 FROM uses
          WHERE workspace = (r ->> 0)::bigint AND last_at < (r ->> 1)::timestamptz
            AND NOT EXISTS (SELECT 1 FROM memories WHERE memories.workspace = (r ->> 0)::bigint
-                              AND memories.id = uses.id)
+                              AND memories.id = uses.id OFFSET 0)
          LIMIT 1) AS found;
 
 -- drop_stray_uses --
@@ -1563,7 +1607,7 @@ SELECT place, found.*
 DELETE FROM uses
  WHERE workspace = %(workspace)s AND last_at < %(before)s::timestamptz
    AND NOT EXISTS (SELECT 1 FROM memories WHERE memories.workspace = %(workspace)s
-                      AND memories.id = uses.id);
+                      AND memories.id = uses.id OFFSET 0);
 
 -- mark_memories --
 -- Postings and vectors stay as they are.
@@ -1581,9 +1625,12 @@ RETURNING given.place, label;
 
 -- standing_uses --
 SELECT uses.label, uses.id, scopes, count, conversations, spelt(last_at), owner
-  FROM uses JOIN labels ON labels.workspace = uses.workspace AND labels.label = uses.label
- WHERE uses.workspace = %(workspace)s AND (uses.label, uses.id) > (%(first)s, %(second)s)
- ORDER BY uses.label, uses.id LIMIT %(limit)s;
+  FROM (SELECT * FROM uses
+         WHERE workspace = %(workspace)s AND (label, id) > (%(first)s, %(second)s)
+         ORDER BY label, id LIMIT %(limit)s) AS uses
+ CROSS JOIN LATERAL (SELECT scopes FROM labels
+                      WHERE workspace = %(workspace)s AND label = uses.label OFFSET 0) AS known
+ ORDER BY uses.label, uses.id;
 
 -- forgotten_people --
 SELECT kind, digest, spelt(at) FROM tombstones

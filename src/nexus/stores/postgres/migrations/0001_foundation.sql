@@ -591,6 +591,9 @@ CREATE TRIGGER window_item_gone AFTER DELETE ON window_items REFERENCING OLD TAB
 
 -- The second wall. A setting that was never made is NULL, one of a transaction that is over is
 -- empty: both show nothing. `(SELECT …)` makes it one look for a statement, not one for a row.
+-- `+ 0`: a wall lets rows through and finds none. A plan that began with all rows of the wall's
+-- workspace would compare them with all that a query was given; so every query says itself where
+-- its rows are, and the planner has no other way to them.
 CREATE POLICY bound ON workspaces USING (
     workspace = ANY ((SELECT nullif(current_setting('nexus.workspace', true), '')::bigint[])::bigint[])
     OR name = ANY ((SELECT nullif(current_setting('nexus.names', true), '')::text[])::text[])
@@ -610,7 +613,7 @@ CREATE POLICY bound ON jobs USING (
 
 -- The trail tells what everybody asked: it is its administrator's.
 CREATE POLICY bound ON audit USING (
-    workspace = ANY ((SELECT nullif(current_setting('nexus.workspace', true), '')::bigint[])::bigint[])
+    workspace + 0 = ANY ((SELECT nullif(current_setting('nexus.workspace', true), '')::bigint[])::bigint[])
     AND (SELECT nullif(current_setting('nexus.every_label', true), '')::boolean));
 
 DO $$
@@ -620,13 +623,13 @@ BEGIN
     FOREACH walled IN ARRAY ARRAY['commits', 'label_scopes', 'links', 'tombstones', 'keys',
                                   'spending'] LOOP
         EXECUTE format('CREATE POLICY bound ON %I USING ('
-            'workspace = ANY ((SELECT nullif(current_setting(''nexus.workspace'', true), '''')'
+            'workspace + 0 = ANY ((SELECT nullif(current_setting(''nexus.workspace'', true), '''')'
             '::bigint[])::bigint[]))', walled);
     END LOOP;
     FOREACH walled IN ARRAY ARRAY['labels', 'events', 'memories', 'threads', 'names', 'postings',
                                   'vectors', 'window_items', 'uses'] LOOP
         EXECUTE format('CREATE POLICY bound ON %I USING ('
-            'workspace = ANY ((SELECT nullif(current_setting(''nexus.workspace'', true), '''')'
+            'workspace + 0 = ANY ((SELECT nullif(current_setting(''nexus.workspace'', true), '''')'
             '::bigint[])::bigint[])'
             ' AND ((SELECT nullif(current_setting(''nexus.every_label'', true), '''')::boolean)'
             ' OR label = ANY ((SELECT nullif(current_setting(''nexus.labels'', true), '''')'
