@@ -118,6 +118,17 @@ def test_the_vectors_of_a_forgotten_person_go_too(team: Team, folder: Path) -> N
 
 
 @pytest.mark.requirement("X6")
+def test_what_summaries_point_to_is_no_residue(team: Team) -> None:
+    """A summary says where each decision was said; that id stands in the chain for ever."""
+    for number in range(12):
+        team.room.observe("bob", f"We decided to paint wall {number} yellow.")
+    team.workspace.flush()
+    team.room.compose("What did we decide?")
+
+    assert team.workspace.forget(user="bob").residue == 0
+
+
+@pytest.mark.requirement("X6")
 def test_a_room_is_forgotten_and_nothing_else(team: Team, on_disk) -> None:
     fill(team.room, "alice", f"{MARK}room")
     fill(team.room, "bob", f"{MARK}other")

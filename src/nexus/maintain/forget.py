@@ -30,8 +30,8 @@ from .consolidate import refresh
 
 PIECE = 24  # characters: long enough to be nobody else's by chance
 NO_TEXT = re.compile(
-    r"[0-9a-f]{32}|\d{4}-\d\d-\d\dT[\d:.]+Z"
-)  # ids and times: others have them too
+    r"[0-9a-f]{32}(:\d+)?|\d{4}-\d\d-\d\dT[\d:.]+Z"
+)  # ids, places in what has one, and times: others have them too
 MOST_PIECES = 2_000
 
 
