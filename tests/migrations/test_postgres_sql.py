@@ -20,6 +20,7 @@ from nexus.stores.queries import HEADING, load_queries
 
 PACKAGE = Path(nexus.stores.postgres.__file__).parent
 SHARED = Path(nexus.stores.sql.__file__).parent
+ROOT = Path(__file__).parent.parent.parent
 QUERIES = load_queries("nexus.stores.postgres")
 SCHEMA = files("nexus.stores.postgres").joinpath("schema.sql").read_text(encoding="utf-8")
 
@@ -140,13 +141,22 @@ def test_a_query_about_records_is_bound_to_a_workspace(name: str) -> None:
     """The first wall; the second one does not need it."""
     sql = re.sub(r"--[^\n]*", "", QUERIES[name])
     reads = re.search(
-        r"\b(FROM|JOIN|INTO|UPDATE)\s+(events|memories|postings|vectors|labels|label_scopes|links"
-        r"|tombstones|spending|window_items|outbox)\b",
+        r"\b(FROM|JOIN|INTO|UPDATE)\s+(events|memories|remembered|archive|uses|names|threads"
+        r"|postings|vectors|labels|label_scopes|links|tombstones|spending|window_items|outbox"
+        r"|jobs|audit|keys)\b",
         sql,
     )
     bound = ("%(workspace)s", "(r ->> 0)::bigint", "chosen.workspace", "wanted.home")
 
     assert not reads or name in session.EVERYBODYS or any(each in sql for each in bound)
+
+
+def test_the_way_to_several_servers_names_every_table_of_a_tenant() -> None:
+    tables = re.findall(r"CREATE TABLE (\w+) \(\n +workspace +bigint +NOT NULL", SCHEMA)
+    documented = (ROOT / "docs" / "stores.md").read_text(encoding="utf-8")
+
+    assert len(tables) > 10
+    assert set(re.findall(r"'nexus\.(\w+)'", documented)) == {*tables, "profiles"}
 
 
 @pytest.mark.requirement("E31")

@@ -20,7 +20,7 @@ from ..sql.session import Connections as Sessions
 from .connections import Connections
 from .tidying import Tidying
 
-SMALL = ("keys", "labels", "outbox", "window_items", "uses", "audit")
+SMALL = ("keys", "labels", "outbox", "window_items", "uses", "archive", "audit")
 LARGE = ("events", "memories", "threads", "links", "names", "postings", "vectors")  # in parts
 
 

@@ -552,18 +552,23 @@ UPDATE jobs SET due_at = %(now)s::timestamptz,
 UPDATE jobs SET error = 'it failed' WHERE workspace = %(workspace)s AND error IS NOT NULL;
 
 -- memories_placed --
-SELECT id, memory, label, content, thread, tier, archived FROM memories
+SELECT id, memory, label, content, thread, tier, archived FROM remembered
  WHERE workspace = %(workspace)s
    AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)));
 
 -- add_memory --
+WITH archived AS (
+    INSERT INTO archive (workspace, memory, label)
+    SELECT (r ->> 0)::bigint, (r ->> 1)::bigint, (r ->> 3)::integer
+      FROM jsonb_array_elements(%(rows)s::jsonb) AS r WHERE (r ->> 16)::boolean
+)
 INSERT INTO memories (workspace, memory, id, label, kind, at, subject, predicate, thread, speaker,
-                      role, length, asks, directs, content, tier, archived, salience, confidence,
-                      trust, pinned)
+                      role, length, asks, directs, content, tier, salience, confidence, trust,
+                      pinned)
 SELECT (r ->> 0)::bigint, (r ->> 1)::bigint, r ->> 2, (r ->> 3)::integer, r ->> 4,
        (r ->> 5)::timestamptz, r ->> 6, r ->> 7, (r ->> 8)::integer, r ->> 9, r ->> 10,
        (r ->> 11)::integer, (r ->> 12)::boolean, (r ->> 13)::boolean, r ->> 14, r ->> 15,
-       (r ->> 16)::boolean, (r ->> 17)::double precision, (r ->> 18)::double precision,
+       (r ->> 17)::double precision, (r ->> 18)::double precision,
        (r ->> 19)::smallint, (r ->> 20)::boolean
   FROM jsonb_array_elements(%(rows)s::jsonb) AS r;
 
@@ -663,7 +668,7 @@ SELECT content, tier, archived
                                 AND names.name = wanted.name AND names.kind = asked.kind
                               ORDER BY at DESC, id LIMIT %(limit)s) AS found
          ORDER BY found.at DESC, found.id LIMIT %(limit)s) AS chosen
- CROSS JOIN LATERAL (SELECT content, tier, archived FROM memories
+ CROSS JOIN LATERAL (SELECT content, tier, archived FROM remembered
                       WHERE workspace = %(workspace)s AND id = chosen.id OFFSET 0) AS found
  ORDER BY chosen.at DESC, chosen.id;
 
@@ -733,9 +738,14 @@ UPDATE labels SET generation = generation + 1, epoch = epoch + 1
 UPDATE labels SET epoch = epoch + 1 WHERE workspace = %(workspace)s;
 
 -- drop_memory --
-DELETE FROM memories
- USING (SELECT (r ->> 0)::bigint AS workspace, (r ->> 1)::bigint AS memory
-          FROM jsonb_array_elements(%(rows)s::jsonb) AS r OFFSET 0) AS given
+WITH given AS MATERIALIZED (
+    SELECT (r ->> 0)::bigint AS workspace, (r ->> 1)::bigint AS memory
+      FROM jsonb_array_elements(%(rows)s::jsonb) AS r
+), forgotten AS (
+    DELETE FROM archive USING given
+     WHERE archive.workspace = given.workspace AND archive.memory = given.memory
+)
+DELETE FROM memories USING given
  WHERE memories.workspace = given.workspace AND memories.memory = given.memory;
 
 -- drop_posting --
@@ -762,19 +772,19 @@ DELETE FROM vectors
 -- memories_by_id --
 SELECT content, tier, archived
   FROM jsonb_array_elements_text(%(ids)s::jsonb) WITH ORDINALITY AS wanted (value, key)
- CROSS JOIN LATERAL (SELECT content, tier, archived FROM memories
+ CROSS JOIN LATERAL (SELECT content, tier, archived FROM remembered
                       WHERE workspace = %(workspace)s AND id = wanted.value
                         AND label + 0 = ANY (translate(%(labels)s, '[]', '{}')::integer[])
                      OFFSET 0) AS found
  ORDER BY wanted.key;
 
 -- memories_by_time --
-SELECT content, tier, archived FROM memories
+SELECT content, tier, archived FROM remembered
  WHERE workspace = %(workspace)s AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[])
  ORDER BY at DESC, id;
 
 -- memories_by_kind --
-SELECT content, tier, archived FROM memories
+SELECT content, tier, archived FROM remembered
  WHERE workspace = %(workspace)s AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[])
    AND kind = %(kind)s
  ORDER BY at DESC, id;
@@ -782,13 +792,13 @@ SELECT content, tier, archived FROM memories
 -- newest_of_kind --
 SELECT place, at, id, content, tier, archived
   FROM jsonb_array_elements(%(rows)s::jsonb) WITH ORDINALITY AS given (r, place)
- CROSS JOIN LATERAL (SELECT at, id, content, tier, archived FROM memories
+ CROSS JOIN LATERAL (SELECT at, id, content, tier, archived FROM remembered
                       WHERE workspace = (r ->> 0)::bigint AND label = (r ->> 1)::integer
                         AND kind = r ->> 2
                       ORDER BY at DESC, id LIMIT (r ->> 3)::bigint) AS found;
 
 -- memories_by_fact --
-SELECT content, tier, archived FROM memories
+SELECT content, tier, archived FROM remembered
  WHERE workspace = %(workspace)s AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[])
    AND md5(subject) = md5(%(subject)s) AND subject = %(subject)s
    AND (%(predicate)s::text IS NULL OR predicate = %(predicate)s::text)
@@ -800,7 +810,7 @@ SELECT memory, id FROM memories
    AND label + 0 = ANY (translate(%(labels)s, '[]', '{}')::integer[]);
 
 -- memories_by_number --
-SELECT memory, content, tier, archived FROM memories
+SELECT memory, content, tier, archived FROM remembered
  WHERE workspace = %(workspace)s AND memory = ANY (translate(%(numbers)s, '[]', '{}')::bigint[])
    AND label + 0 = ANY (translate(%(labels)s, '[]', '{}')::integer[]);
 
@@ -920,14 +930,14 @@ SELECT spelt(min(applied_at)) FROM schema_version;
 SELECT name, counter FROM workspaces;
 
 -- next_named --
-SELECT memory, label, content, tier, archived FROM memories
+SELECT memory, label, content, tier, archived FROM remembered
  WHERE workspace = %(workspace)s AND memory > %(after)s
    AND kind = ANY (ARRAY(SELECT jsonb_array_elements_text(%(kinds)s::jsonb)))
  ORDER BY memory LIMIT %(limit)s;
 
 -- named_since --
 -- By number: few are new, and a label may hold many.
-SELECT content, tier, archived FROM memories
+SELECT content, tier, archived FROM remembered
  WHERE workspace = %(workspace)s AND memory > %(after)s
    AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[])
    AND kind = ANY (ARRAY(SELECT jsonb_array_elements_text(%(kinds)s::jsonb)));
@@ -974,10 +984,10 @@ SELECT relname FROM pg_class
    AND starts_with(relname, 'vectors_near_');
 
 -- without_vector --
-SELECT content, tier, archived FROM memories
+SELECT content, tier, archived FROM remembered
  WHERE workspace = %(workspace)s AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[])
    AND NOT EXISTS (SELECT 1 FROM vectors WHERE vectors.workspace = %(workspace)s
-                      AND vectors.profile = %(profile)s AND vectors.memory = memories.memory
+                      AND vectors.profile = %(profile)s AND vectors.memory = remembered.memory
                    OFFSET 0)
    AND content::json ->> 'indexed_text' IS DISTINCT FROM '' AND id > %(after)s
  ORDER BY id LIMIT %(limit)s;
@@ -996,7 +1006,7 @@ WITH RECURSIVE reached (id) AS (
                             AND relation = 'derived_from' OFFSET 0) AS next
 )
 SELECT content, tier, archived FROM reached
- CROSS JOIN LATERAL (SELECT at, content, tier, archived FROM memories
+ CROSS JOIN LATERAL (SELECT at, content, tier, archived FROM remembered
                       WHERE workspace = %(workspace)s AND id = reached.id OFFSET 0) AS found
  ORDER BY at DESC, reached.id;
 
@@ -1163,7 +1173,7 @@ SELECT min(label) FROM labels WHERE workspace = %(workspace)s AND label >= %(lab
 -- memories_of_label --
 -- From the oldest on, a part at a time.
 SELECT memory, spelt(at), id, kind, thread, length, asks, directs, content, tier, archived
-  FROM memories
+  FROM remembered
  WHERE workspace = %(workspace)s AND label = %(label)s
    AND (at, id) > (%(at)s::timestamptz, %(id)s)
  ORDER BY at, id LIMIT %(limit)s;
@@ -1344,7 +1354,7 @@ SELECT seq, id, content, salt, commitment, hash FROM events
  WHERE workspace = %(workspace)s AND seq > %(first)s ORDER BY seq LIMIT %(limit)s;
 
 -- standing_memories --
-SELECT memory, content, tier, archived FROM memories
+SELECT memory, content, tier, archived FROM remembered
  WHERE workspace = %(workspace)s AND memory > %(first)s ORDER BY memory LIMIT %(limit)s;
 
 -- standing_vectors --
@@ -1399,7 +1409,7 @@ SELECT (r ->> 0)::bigint, r ->> 1, r ->> 2, (r ->> 3)::double precision, (r ->> 
     ON CONFLICT DO NOTHING;
 
 -- known_memories --
-SELECT id, content, tier, archived FROM memories
+SELECT id, content, tier, archived FROM remembered
  WHERE workspace = %(workspace)s
    AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)));
 
@@ -1473,8 +1483,8 @@ SELECT 1
 DELETE FROM keys WHERE workspace = %(workspace)s AND id = %(id)s;
 
 -- fading --
--- The conditions on the state are those of the index, which holds all that is asked for. What is worth
--- something and was told lately cannot have become weak.
+-- The first conditions on the state are those of the index, which holds all that is asked for. What is
+-- worth something and was told lately cannot have become weak.
 SELECT given.place, found.*
   FROM (SELECT place, (r ->> 0)::bigint AS workspace, (r ->> 1)::bigint AS after, (r ->> 2)::bigint AS most,
                (r ->> 3)::double precision AS worth, (r ->> 4)::timestamptz AS since,
@@ -1483,12 +1493,13 @@ SELECT given.place, found.*
         OFFSET 0) AS given
  CROSS JOIN LATERAL
        (SELECT memory, id, label, kind, at, length, salience, confidence, trust, 'short', false, false
-          FROM memories
+          FROM remembered
          WHERE workspace = given.workspace AND memory > given.after
-           AND tier = 'short' AND NOT pinned AND NOT archived
+           AND tier = 'short' AND NOT pinned
            AND (salience < given.worth
                 OR at < CASE WHEN kind IN ('fact', 'entity', 'procedure') THEN given.knowledge_since
                              ELSE given.since END)
+           AND NOT archived
          ORDER BY memory LIMIT given.most) AS found;
 
 -- fading_in_idle_conversations --
@@ -1499,12 +1510,12 @@ SELECT given.place, found.*
         OFFSET 0) AS given
  CROSS JOIN LATERAL
        (SELECT memory, id, label, kind, at, length, salience, confidence, trust, 'short', false, false
-          FROM memories
+          FROM remembered AS told
          WHERE workspace = given.workspace AND memory > given.after
-           AND tier = 'short' AND NOT pinned AND NOT archived AND at < given.since
+           AND tier = 'short' AND NOT pinned AND at < given.since AND NOT archived
            AND NOT EXISTS (SELECT 1 FROM memories AS later
                             WHERE later.workspace = given.workspace
-                              AND later.label = memories.label AND later.thread = memories.thread
+                              AND later.label = told.label AND later.thread = told.thread
                               AND later.at >= given.since
                            OFFSET 0)
          ORDER BY memory LIMIT given.most) AS found;
@@ -1525,7 +1536,7 @@ SELECT given.place, found.*
  CROSS JOIN LATERAL
        (SELECT memory, id, label, kind, at, length, salience, confidence, trust, tier, archived,
                pinned
-          FROM memories
+          FROM remembered
          WHERE workspace = given.workspace AND id = ANY (used.ids)
            AND (NOT given.only_archived OR archived)
          ORDER BY id LIMIT given.most) AS found;
@@ -1610,18 +1621,31 @@ DELETE FROM uses
                       AND memories.id = uses.id OFFSET 0);
 
 -- mark_memories --
--- Postings and vectors stay as they are.
-UPDATE memories SET tier = coalesce(given.tier, memories.tier),
-                    archived = coalesce(given.archived, memories.archived)
-  FROM (SELECT place, (r ->> 0)::bigint AS workspace, id, r ->> 2 AS tier,
-               (r ->> 3)::boolean AS archived
-          FROM jsonb_array_elements(%(rows)s::jsonb) WITH ORDINALITY AS rows (r, place)
-         CROSS JOIN jsonb_array_elements_text((r ->> 1)::jsonb) AS id
-        OFFSET 0) AS given
- WHERE memories.workspace = given.workspace AND memories.id = given.id
-   AND (memories.tier <> coalesce(given.tier, memories.tier)
-        OR memories.archived <> coalesce(given.archived, memories.archived))
-RETURNING given.place, label;
+-- Postings and vectors stay as they are; and so do the rows of what is archived, and their indexes.
+WITH changed AS MATERIALIZED (
+    SELECT given.place, given.workspace, found.memory, found.label, given.tier, given.archived
+      FROM (SELECT place, (r ->> 0)::bigint AS workspace,
+                   ARRAY(SELECT jsonb_array_elements_text((r ->> 1)::jsonb)) AS ids,
+                   r ->> 2 AS tier, (r ->> 3)::boolean AS archived
+              FROM jsonb_array_elements(%(rows)s::jsonb) WITH ORDINALITY AS rows (r, place)
+            OFFSET 0) AS given
+     CROSS JOIN LATERAL
+           (SELECT memory, label, tier, archived FROM remembered
+             WHERE workspace = given.workspace AND id = ANY (given.ids) OFFSET 0) AS found
+     WHERE found.tier <> given.tier OR found.archived <> given.archived
+), put_away AS (
+    INSERT INTO archive (workspace, memory, label)
+    SELECT workspace, memory, label FROM changed WHERE archived
+), taken_out AS (
+    DELETE FROM archive USING changed
+     WHERE NOT changed.archived AND archive.workspace = changed.workspace
+       AND archive.memory = changed.memory
+), moved AS (
+    UPDATE memories SET tier = changed.tier FROM changed
+     WHERE changed.tier IS NOT NULL AND memories.workspace = changed.workspace
+       AND memories.memory = changed.memory
+)
+SELECT place, label FROM changed;
 
 -- standing_uses --
 SELECT uses.label, uses.id, scopes, count, conversations, spelt(last_at), owner

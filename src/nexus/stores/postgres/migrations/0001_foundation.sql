@@ -137,8 +137,7 @@ CREATE TABLE memories (
     length    integer NOT NULL,              -- in terms
     asks      boolean NOT NULL,              -- whether it ends with a question
     directs   boolean NOT NULL,              -- whether it says how things shall be done
-    tier      text    COLLATE "C" NOT NULL DEFAULT 'short',  -- the state, laid over the content: this …
-    archived  boolean NOT NULL DEFAULT false,  -- … and whether it is still brought up unasked
+    tier      text    COLLATE "C" NOT NULL DEFAULT 'short',  -- laid over that of the content
     salience  double precision NOT NULL DEFAULT 0.5,  -- from here as in the content, for sweeps
     confidence double precision NOT NULL DEFAULT 1,
     trust     smallint NOT NULL DEFAULT 0,
@@ -156,10 +155,25 @@ CREATE INDEX memories_by_fact ON memories (workspace, label, md5(subject))
     WHERE subject IS NOT NULL;
 CREATE INDEX memories_in_time ON memories USING brin (at);
 
--- All that a sweep wants to know of what fades, so that it reads no content and nothing archived.
+-- All that a sweep wants to know of what fades, so that it reads no content.
 CREATE INDEX memories_fading ON memories (workspace, memory)
     INCLUDE (id, label, thread, kind, at, length, salience, confidence, trust)
-    WHERE tier = 'short' AND NOT pinned AND NOT archived;
+    WHERE tier = 'short' AND NOT pinned;
+
+-- What is no longer brought up unasked. A sweep may put a third of all memories here at once: each of
+-- them would be written again, and into every index, if this were said in its own row.
+CREATE TABLE archive (
+    workspace bigint  NOT NULL,
+    memory    bigint  NOT NULL,
+    label     integer NOT NULL,              -- of the memory
+    PRIMARY KEY (workspace, memory)
+);
+
+CREATE VIEW remembered WITH (security_invoker = true) AS
+SELECT memories.*, EXISTS (SELECT 1 FROM archive
+                            WHERE archive.workspace = memories.workspace
+                              AND archive.memory = memories.memory OFFSET 0) AS archived
+  FROM memories;
 
 -- How often memories were shown, by the place they were shown in.
 CREATE TABLE uses (
@@ -627,7 +641,7 @@ BEGIN
             '::bigint[])::bigint[]))', walled);
     END LOOP;
     FOREACH walled IN ARRAY ARRAY['labels', 'events', 'memories', 'threads', 'names', 'postings',
-                                  'vectors', 'window_items', 'uses'] LOOP
+                                  'vectors', 'window_items', 'uses', 'archive'] LOOP
         EXECUTE format('CREATE POLICY bound ON %I USING ('
             'workspace + 0 = ANY ((SELECT nullif(current_setting(''nexus.workspace'', true), '''')'
             '::bigint[])::bigint[])'
@@ -638,7 +652,7 @@ BEGIN
     FOREACH walled IN ARRAY ARRAY['workspaces', 'commits', 'labels', 'label_scopes', 'events', 'outbox', 'jobs',
                                   'memories', 'threads', 'links', 'names', 'postings', 'vectors',
                                   'tombstones', 'keys', 'spending', 'audit', 'window_items',
-                                  'uses'] LOOP
+                                  'uses', 'archive'] LOOP
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', walled);
         EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', walled);
         EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON %I TO nexus_app', walled);
@@ -648,6 +662,6 @@ END $$;
 GRANT USAGE ON SCHEMA nexus TO nexus_app;
 REVOKE EXECUTE ON FUNCTION audit_days FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION audit_days TO nexus_app;
-GRANT SELECT ON schema_version TO nexus_app;
+GRANT SELECT ON schema_version, remembered TO nexus_app;
 GRANT SELECT, INSERT ON vault TO nexus_app;
 GRANT SELECT, INSERT, UPDATE ON profiles TO nexus_app;
