@@ -55,9 +55,10 @@ SELECT CASE WHEN day >= %(day)s THEN length - day_began ELSE 0 END, text_bytes
 SELECT coalesce(sum(documents), 0)::bigint FROM labels WHERE workspace = %(workspace)s;
 
 -- bytes_kept --
-SELECT coalesce(sum(bytes), 0)::bigint FROM events
- WHERE workspace = %(workspace)s
-   AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)));
+SELECT coalesce(sum(bytes), 0)::bigint
+  FROM (SELECT DISTINCT jsonb_array_elements_text(%(ids)s::jsonb) AS id) AS wanted
+ CROSS JOIN LATERAL (SELECT bytes FROM events
+                      WHERE workspace = %(workspace)s AND id = wanted.id OFFSET 0) AS found;
 
 -- text_shrank --
 UPDATE workspaces SET text_bytes = text_bytes - %(bytes)s WHERE workspace = %(workspace)s;
@@ -89,14 +90,16 @@ SELECT * FROM read_as(%(name)s, ARRAY(SELECT jsonb_array_elements_text(%(scopes)
 SELECT * FROM read_as(%(name)s, NULL);
 
 -- known_events --
-SELECT id, content FROM events
- WHERE workspace = %(workspace)s
-   AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)));
+SELECT found.id, content
+  FROM (SELECT DISTINCT jsonb_array_elements_text(%(ids)s::jsonb) AS id) AS wanted
+ CROSS JOIN LATERAL (SELECT id, content FROM events
+                      WHERE workspace = %(workspace)s AND id = wanted.id OFFSET 0) AS found;
 
 -- event_salts --
-SELECT id, salt FROM events
- WHERE workspace = %(workspace)s
-   AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)));
+SELECT found.id, salt
+  FROM (SELECT DISTINCT jsonb_array_elements_text(%(ids)s::jsonb) AS id) AS wanted
+ CROSS JOIN LATERAL (SELECT id, salt FROM events
+                      WHERE workspace = %(workspace)s AND id = wanted.id OFFSET 0) AS found;
 
 -- drop_events_after --
 DELETE FROM events WHERE workspace = %(workspace)s AND seq > %(length)s;
@@ -149,10 +152,12 @@ SELECT id, content
  ORDER BY wanted.key;
 
 -- event_keys --
-SELECT id, key FROM events
- WHERE workspace = %(workspace)s
-   AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)))
-   AND label + 0 = ANY (translate(%(labels)s, '[]', '{}')::integer[]) AND content IS NOT NULL;
+SELECT found.id, key
+  FROM (SELECT DISTINCT jsonb_array_elements_text(%(ids)s::jsonb) AS id) AS wanted
+ CROSS JOIN LATERAL (SELECT id, key FROM events
+                      WHERE workspace = %(workspace)s AND id = wanted.id
+                        AND label + 0 = ANY (translate(%(labels)s, '[]', '{}')::integer[])
+                        AND content IS NOT NULL OFFSET 0) AS found;
 
 -- events_by_time --
 SELECT content FROM events
@@ -164,11 +169,11 @@ SELECT content FROM events
 
 -- event_progress --
 SELECT id, step, attempts, error
-  FROM (SELECT id, seq FROM events
-         WHERE workspace = %(workspace)s
-           AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)))
-           AND label + 0 = ANY (translate(%(labels)s, '[]', '{}')::integer[])
-           AND content IS NOT NULL OFFSET 0) AS told
+  FROM (SELECT DISTINCT jsonb_array_elements_text(%(ids)s::jsonb) AS id) AS wanted
+ CROSS JOIN LATERAL (SELECT seq FROM events
+                      WHERE workspace = %(workspace)s AND id = wanted.id
+                        AND label + 0 = ANY (translate(%(labels)s, '[]', '{}')::integer[])
+                        AND content IS NOT NULL OFFSET 0) AS told
   LEFT JOIN LATERAL (SELECT step, attempts, error FROM outbox
                       WHERE workspace = %(workspace)s AND priority IN (0, 1)
                         AND seq = told.seq OFFSET 0) AS work ON true;
@@ -329,8 +334,12 @@ UPDATE outbox SET attempts = CASE WHEN due_at >= %(never)s::timestamptz THEN 0 E
                   due_at = %(now)s::timestamptz, leased_until = NULL
  WHERE workspace = %(workspace)s AND error IS NOT NULL
    AND (%(ids)s::text IS NULL
-        OR seq IN (SELECT seq FROM events WHERE events.workspace = %(workspace)s
-                      AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)))));
+        OR seq = ANY (ARRAY(
+               SELECT told.seq
+                 FROM (SELECT DISTINCT jsonb_array_elements_text(%(ids)s::jsonb) AS id) AS wanted
+                CROSS JOIN LATERAL (SELECT seq FROM events
+                                     WHERE workspace = %(workspace)s AND id = wanted.id
+                                    OFFSET 0) AS told)));
 
 -- next_step --
 -- Each is looked up by its key, one after the other: what is known of a table that is empty most of
@@ -552,9 +561,10 @@ UPDATE jobs SET due_at = %(now)s::timestamptz,
 UPDATE jobs SET error = 'it failed' WHERE workspace = %(workspace)s AND error IS NOT NULL;
 
 -- memories_placed --
-SELECT id, memory, label, content, thread, tier, archived FROM remembered
- WHERE workspace = %(workspace)s
-   AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)));
+SELECT found.id, memory, label, content, thread, tier, archived
+  FROM (SELECT DISTINCT jsonb_array_elements_text(%(ids)s::jsonb) AS id) AS wanted
+ CROSS JOIN LATERAL (SELECT id, memory, label, content, thread, tier, archived FROM remembered
+                      WHERE workspace = %(workspace)s AND id = wanted.id OFFSET 0) AS found;
 
 -- add_memory --
 WITH archived AS (
@@ -620,10 +630,12 @@ SELECT place, id, memory, thread, spelt(at), speaker, role, length, asks, direct
  ORDER BY place, thread, at, id;
 
 -- texts --
-SELECT id, content::json ->> 'text' FROM memories
- WHERE workspace = %(workspace)s
-   AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)))
-   AND label + 0 = ANY (translate(%(labels)s, '[]', '{}')::integer[]);
+SELECT found.id, content::json ->> 'text'
+  FROM (SELECT DISTINCT jsonb_array_elements_text(%(ids)s::jsonb) AS id) AS wanted
+ CROSS JOIN LATERAL (SELECT id, content FROM memories
+                      WHERE workspace = %(workspace)s AND id = wanted.id
+                        AND label + 0 = ANY (translate(%(labels)s, '[]', '{}')::integer[])
+                     OFFSET 0) AS found;
 
 -- add_name --
 INSERT INTO names (workspace, label, name, kind, at, id)
@@ -956,10 +968,11 @@ SELECT memory, data
 
 -- vectors_by_id --
 SELECT id, data
-  FROM (SELECT id, memory FROM memories
-         WHERE workspace = %(workspace)s
-           AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)))
-           AND label + 0 = ANY (translate(%(labels)s, '[]', '{}')::integer[]) OFFSET 0) AS told
+  FROM (SELECT DISTINCT jsonb_array_elements_text(%(ids)s::jsonb) AS id) AS wanted
+ CROSS JOIN LATERAL (SELECT memory FROM memories
+                      WHERE workspace = %(workspace)s AND id = wanted.id
+                        AND label + 0 = ANY (translate(%(labels)s, '[]', '{}')::integer[])
+                     OFFSET 0) AS told
  CROSS JOIN LATERAL (SELECT data FROM vectors
                       WHERE workspace = %(workspace)s AND profile = %(profile)s
                         AND memory = told.memory OFFSET 0) AS placed;
@@ -1126,9 +1139,12 @@ SELECT content FROM window_items
    AND (EXISTS (SELECT 1 FROM json_array_elements_text(tied_to::json) AS tie (value)
                  WHERE tie.value = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb))))
         OR (slot = 'thought'
-            AND label IN (SELECT events.label FROM events
-                           WHERE events.workspace = %(workspace)s AND events.id = ANY
-                                 (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb))))))
+            AND label = ANY (ARRAY(
+                    SELECT told.label
+                      FROM (SELECT DISTINCT jsonb_array_elements_text(%(ids)s::jsonb) AS id) AS wanted
+                     CROSS JOIN LATERAL (SELECT events.label FROM events
+                                          WHERE events.workspace = %(workspace)s
+                                            AND events.id = wanted.id OFFSET 0) AS told))))
  ORDER BY at DESC, slot, key;
 
 -- erase_from_window --
@@ -1137,9 +1153,12 @@ DELETE FROM window_items
    AND (EXISTS (SELECT 1 FROM json_array_elements_text(tied_to::json) AS tie (value)
                  WHERE tie.value = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb))))
         OR (slot = 'thought'
-            AND label IN (SELECT events.label FROM events
-                           WHERE events.workspace = %(workspace)s AND events.id = ANY
-                                 (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb))))));
+            AND label = ANY (ARRAY(
+                    SELECT told.label
+                      FROM (SELECT DISTINCT jsonb_array_elements_text(%(ids)s::jsonb) AS id) AS wanted
+                     CROSS JOIN LATERAL (SELECT events.label FROM events
+                                          WHERE events.workspace = %(workspace)s
+                                            AND events.id = wanted.id OFFSET 0) AS told))));
 
 -- newest_events --
 SELECT place, at, id, content
@@ -1255,9 +1274,11 @@ UPDATE labels SET documents = %(documents)s, terms = %(terms)s, threads = %(thre
  WHERE workspace = %(workspace)s AND label = %(label)s;
 
 -- links_from --
-SELECT origin, target FROM links
- WHERE workspace = %(workspace)s AND relation = 'derived_from'
-   AND origin = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)));
+SELECT origin, target
+  FROM (SELECT DISTINCT jsonb_array_elements_text(%(ids)s::jsonb) AS id) AS wanted
+ CROSS JOIN LATERAL (SELECT origin, target FROM links
+                      WHERE workspace = %(workspace)s AND origin = wanted.id
+                        AND relation = 'derived_from' OFFSET 0) AS found;
 
 -- drop_link --
 DELETE FROM links
@@ -1409,22 +1430,25 @@ SELECT (r ->> 0)::bigint, r ->> 1, r ->> 2, (r ->> 3)::double precision, (r ->> 
     ON CONFLICT DO NOTHING;
 
 -- known_memories --
-SELECT id, content, tier, archived FROM remembered
- WHERE workspace = %(workspace)s
-   AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)));
+SELECT found.id, content, tier, archived
+  FROM (SELECT DISTINCT jsonb_array_elements_text(%(ids)s::jsonb) AS id) AS wanted
+ CROSS JOIN LATERAL (SELECT id, content, tier, archived FROM remembered
+                      WHERE workspace = %(workspace)s AND id = wanted.id OFFSET 0) AS found;
 
 -- count_known_vectors --
-SELECT count(*) FROM memories
- WHERE workspace = %(workspace)s
-   AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)))
-   AND EXISTS (SELECT 1 FROM vectors
+SELECT count(*)
+  FROM (SELECT DISTINCT jsonb_array_elements_text(%(ids)s::jsonb) AS id) AS wanted
+ CROSS JOIN LATERAL (SELECT memory FROM memories
+                      WHERE workspace = %(workspace)s AND id = wanted.id OFFSET 0) AS told
+ WHERE EXISTS (SELECT 1 FROM vectors
                 WHERE vectors.workspace = %(workspace)s AND vectors.profile = %(profile)s
-                  AND vectors.memory = memories.memory OFFSET 0);
+                  AND vectors.memory = told.memory OFFSET 0);
 
 -- places_of_events --
-SELECT id, seq, label FROM events
- WHERE workspace = %(workspace)s
-   AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)));
+SELECT found.id, seq, label
+  FROM (SELECT DISTINCT jsonb_array_elements_text(%(ids)s::jsonb) AS id) AS wanted
+ CROSS JOIN LATERAL (SELECT id, seq, label FROM events
+                      WHERE workspace = %(workspace)s AND id = wanted.id OFFSET 0) AS found;
 
 -- move_spending --
 INSERT INTO spending (workspace, day, purpose, model, calls, input_tokens, output_tokens, cost)
@@ -1561,19 +1585,21 @@ SELECT id, label, count, conversations, spelt(last_at) FROM uses
 -- uses_seen --
 -- Only of memories that may be seen, and in places that may be read.
 SELECT told.id, used.label, count, conversations, spelt(last_at)
-  FROM (SELECT id FROM memories
-         WHERE workspace = %(workspace)s
-           AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)))
-           AND label + 0 = ANY (translate(%(labels)s, '[]', '{}')::integer[]) OFFSET 0) AS told
+  FROM (SELECT DISTINCT jsonb_array_elements_text(%(ids)s::jsonb) AS id) AS wanted
+ CROSS JOIN LATERAL (SELECT id FROM memories
+                      WHERE workspace = %(workspace)s AND id = wanted.id
+                        AND label + 0 = ANY (translate(%(labels)s, '[]', '{}')::integer[])
+                     OFFSET 0) AS told
  CROSS JOIN LATERAL (SELECT label, count, conversations, last_at FROM uses
                       WHERE workspace = %(workspace)s AND id = told.id
                         AND label + 0 = ANY (translate(%(labels)s, '[]', '{}')::integer[])
                      OFFSET 0) AS used;
 
 -- among_memories --
-SELECT id FROM memories
- WHERE workspace = %(workspace)s
-   AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)));
+SELECT found.id
+  FROM (SELECT DISTINCT jsonb_array_elements_text(%(ids)s::jsonb) AS id) AS wanted
+ CROSS JOIN LATERAL (SELECT id FROM memories
+                      WHERE workspace = %(workspace)s AND id = wanted.id OFFSET 0) AS found;
 
 -- put_use --
 INSERT INTO uses (workspace, label, id, count, conversations, last_at, owner)
