@@ -13,12 +13,15 @@
         wire.accept()           new connections are taken again
         wire.connections        how many there are; `wire.accepted` counts all there ever were
 
+    Proxy(server.port, tls=context)     clients speak TLS with it, and the server need not know how
+
 Every fault works at once, on what is open and on what comes. Nothing needs the server's help.
 """
 
 from __future__ import annotations
 
 import socket
+import ssl
 import struct
 import threading
 import time
@@ -34,8 +37,9 @@ RESET_AT_CLOSE = struct.pack("ii", 1, 0)  # SO_LINGER of zero seconds: RST inste
 class Proxy:
     """Listens on a port of its own, and passes on what it gets, as it is told."""
 
-    def __init__(self, target: int) -> None:
+    def __init__(self, target: int, tls: ssl.SSLContext | None = None) -> None:
         self.target = target
+        self._tls = tls
         self.port = free_port()
         self.latency = 0.0
         self.accepted = 0
@@ -95,13 +99,16 @@ class Proxy:
                 client, _ = listener.accept()
             except OSError:
                 return
-            self.accepted += 1
             try:
+                if self._tls:
+                    client = self._tls.wrap_socket(client, server_side=True)
                 server = socket.create_connection(("127.0.0.1", self.target))
             except OSError:
-                client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_AT_CLOSE)
+                with suppress(OSError):  # it may have gone first
+                    client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_AT_CLOSE)
                 client.close()
                 continue
+            self.accepted += 1
             for end in (client, server):
                 end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             pair = (client, server)

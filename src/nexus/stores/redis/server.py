@@ -98,18 +98,22 @@ def connected(address: Address, seconds: float) -> Client:
         "username": address.username,
         "password": address.password,
     }
-    if address.tls:
-        options |= {"ssl": True, **address.tls_options}
+    options |= _encryption(address)
     if address.kind is Kind.CLUSTER:
         nodes = [ClusterNode(*host) for host in address.hosts]  # type: ignore[no-untyped-call]
         return RedisCluster(startup_nodes=nodes, require_full_coverage=False, **options)
     options["db"] = address.database
     if address.kind is Kind.SENTINEL:
         asked = {name: options[name] for name in ("socket_timeout", "socket_connect_timeout")}
-        asked |= {"retry": options["retry"], "protocol": 2}
-        if address.tls:
-            asked |= {"ssl": True, **address.tls_options}
+        asked |= {"retry": options["retry"], "protocol": 2, **_encryption(address)}
         sentinel: Any = Sentinel
         return sentinel(address.hosts, sentinel_kwargs=asked, **options).master_for(address.service)
     ((host, port),) = address.hosts
     return redis.Redis(host=host, port=port, **options)
+
+
+def _encryption(address: Address) -> dict[str, Any]:
+    if not address.tls:
+        return {}
+    checked = address.tls_options.get("ssl_cert_reqs") != "none"  # older drivers check no name
+    return {"ssl": True, "ssl_check_hostname": checked, **address.tls_options}
