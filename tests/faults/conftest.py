@@ -1,4 +1,7 @@
-"""How many kills: `pytest tests/faults --kills 200`, or NEXUS_KILLS=200."""
+"""Memories on a disk, and in a server.
+
+How many kills: `pytest tests/faults --kills 200`, or NEXUS_KILLS=200.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,10 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from nexus import Nexus
+from nexus.config import Settings
+from nexus.embedders.hashing import HashingEmbedder
+
 FAST, ALL = 2, 50
 OF_A_SERVER = 4
 
@@ -18,6 +25,19 @@ def tmp_path() -> Iterator[Path]:
     """A folder on a disk: these tests are about what is on it."""
     with TemporaryDirectory() as name:
         yield Path(name)
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where a memory is kept that several processes open."""
+    if request.param == "sqlite":
+        return str(tmp_path / "memory.db")
+    found: str = request.getfixturevalue("postgres").url
+    return found
+
+
+def opened(url: str) -> Nexus:
+    return Nexus.open(url, settings=Settings(), embedder=HashingEmbedder(), background=False)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -9,27 +9,13 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from tests.faults.conftest import opened
 
-from nexus import Nexus
-from nexus.config import Settings
 from nexus.core.records import MemoryKind
-from nexus.embedders.hashing import HashingEmbedder
 
 FRESHENER = Path(__file__).with_name("freshener.py")
 KILLS = 6
 NAMES = [f"Person{number}" for number in range(40)]
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "sqlite":
-        return str(tmp_path / "memory.db")
-    found: str = request.getfixturevalue("postgres").url
-    return found
-
-
-def opened(url: str) -> Nexus:
-    return Nexus.open(url, settings=Settings(), embedder=HashingEmbedder(), background=False)
 
 
 def say(url: str, what: str) -> None:

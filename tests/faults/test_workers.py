@@ -14,16 +14,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.faults.conftest import opened
 
 from nexus import Nexus
-from nexus.config import Settings
 from nexus.core.access import administrator_grant
 from nexus.core.ids import WorkspaceId
 from nexus.core.jobs import NewJob
 from nexus.core.moving import Shelf
 from nexus.core.records import MemoryKind
 from nexus.core.scope import Scope
-from nexus.embedders.hashing import HashingEmbedder
 from nexus.stores.sql.store import SqlStore
 
 WORKER = Path(__file__).with_name("working.py")
@@ -43,18 +42,6 @@ def working(url: str, *more: str) -> Iterator[subprocess.Popen[str]]:
             yield worker
         finally:
             worker.kill()
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "sqlite":
-        return str(tmp_path / "memory.db")
-    found: str = request.getfixturevalue("postgres").url
-    return found
-
-
-def opened(url: str) -> Nexus:
-    return Nexus.open(url, settings=Settings(), embedder=HashingEmbedder(), background=False)
 
 
 def tell(nexus: Nexus, round_: int) -> int:
