@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import settings as hypothesis_settings
 from tests.servers.fixtures import (  # noqa: F401  # fixtures of every test
+    made_postgres,
     own_postgres,
     own_redis,
     postgres,
@@ -80,9 +81,15 @@ def open_nexus(clock: Clock) -> Iterator[Open]:
         each.close()
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+IN_EACH = ["memory", "sqlite", pytest.param("postgres", marks=pytest.mark.slow)]
+
+
+@pytest.fixture(params=IN_EACH)
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Where a memory is kept, once in each store."""
+    if request.param == "postgres":
+        made: str = request.getfixturevalue("made_postgres").url
+        return made
     return ":memory:" if request.param == "memory" else str(tmp_path / "memory.db")
 
 

@@ -2,6 +2,7 @@
 
 `postgres_server`, `redis_server`    the servers themselves, to be read and written
 `postgres`                           an empty database of the server, dropped after the test
+`made_postgres`                      the same with the schema of a store in it, sooner
 `redis_url`                          the server's URL, with every key gone
 `own_postgres`, `own_redis`          a server for one test that stops or kills it
 
@@ -45,6 +46,15 @@ def postgres_server() -> Iterator[Postgres]:
 @pytest.fixture
 def postgres(postgres_server: Postgres) -> Iterator[Database]:
     database = postgres_server.database()
+    yield database
+    database.drop()
+
+
+@pytest.fixture
+def made_postgres(postgres_server: Postgres) -> Iterator[Database]:
+    from tests.servers.databases import prepare  # an extra
+
+    database = postgres_server.database(prepared=prepare)
     yield database
     database.drop()
 

@@ -195,8 +195,13 @@ def test_who_thinks_longer_than_the_lease_leaves_the_work_to_another(
 ) -> None:
     queue, taken = nexus._parts.store.queue, []
 
-    def somebody_else_takes_it() -> None:
+    def takes_it() -> None:
         taken.extend(queue.claim(None, now=clock.advance(seconds=LEASE.seconds + 1), limit=9))
+
+    def somebody_else_takes_it() -> None:  # a thread's own writes depend on what it holds
+        other = threading.Thread(target=takes_it)
+        other.start()
+        other.join()
 
     embedder.meanwhile = somebody_else_takes_it
     team.room.observe("alice", "We chose PostgreSQL.", key="k")
