@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from tests.conftest import MONDAY
@@ -126,6 +127,76 @@ def test_what_somebody_says_holds_before_what_was_inferred(team: Team) -> None:
     now = team.room.interpret("alice", "PREFERS_CHANNEL").now
     assert now
     assert now.fact.value == "email"
+
+
+@pytest.mark.requirement("B9", "B10")
+@pytest.mark.parametrize(
+    ("relation", "said", "asked", "kept"),
+    [
+        ("HAS_EMAIL", "Sarah.Chen@Example.COM", "sarah.chen@example.com", "sarah.chen@example.com"),
+        ("HAS_PHONE", "+1 (555) 123-4567", "+1 555 123 4567", "+15551234567"),
+        ("HAS_HANDLE", "@SarahC", "@sarahc", "sarahc"),
+        ("HAS_USERNAME", "Sarah_C", "@sarah_c", "sarah_c"),
+        ("ALSO_KNOWN_AS", "Sally", "sally", "Sally"),
+    ],
+)
+def test_an_address_that_is_told_is_an_alias_however_it_is_written(
+    team: Team, relation: str, said: str, asked: str, kept: str
+) -> None:
+    team.room.add_fact("Sarah Chen", "WORKS_AT", "Globex")
+    team.room.add_fact("Sarah Chen", relation, value=said)
+
+    sarah = team.room.entity(asked)
+
+    assert sarah.name == "Sarah Chen"
+    assert [*sarah.aliases, *(each.value for each in sarah.identifiers)] == [kept]
+    assert not any(each.proven for each in sarah.identifiers)
+    assert team.room.interpret(asked, "WORKS_AT").now.fact.object == "Globex"
+    assert team.room.facts("Sarah Chen", relation)[0].fact.value == said  # as it was told
+    with pytest.raises(NotFound):
+        team.alices.entity(asked)
+
+
+@pytest.mark.requirement("B10")
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"value": "sarah at example"},
+        {"value": "sarah@example.com", "negated": True},
+        {"value": "sarah@example.com", "tense": "past"},
+        {"value": ["sarah@example.com"]},
+    ],
+    ids=["no address", "not hers", "no longer hers", "a list"],
+)
+def test_what_is_no_address_of_hers_is_no_alias(team: Team, told: dict[str, Any]) -> None:
+    team.room.add_fact("Sarah", "HAS_EMAIL", **told)
+
+    assert team.room.entity("Sarah").identifiers == ()
+    assert len(team.room.facts("Sarah", "HAS_EMAIL")) == 1
+
+
+@pytest.mark.requirement("B10", "B11")
+def test_an_address_of_two_makes_nobody_another_one(team: Team) -> None:
+    team.room.add_fact("Sarah", "HAS_EMAIL", value="sarah@example.com")
+    team.room.add_fact("Mallory", "HAS_EMAIL", value="sarah@example.com")
+
+    (review,) = team.room.reviews().list(what="merge")
+    assert set(review.names) == {"Sarah", "Mallory"}
+    assert team.room.entity("Mallory").same_as == ()
+    assert team.room.entity("sarah@example.com").could_be == ("Mallory", "Sarah")
+
+
+@pytest.mark.requirement("B10", "X6")
+def test_a_forgotten_address_is_nobodys(team: Team) -> None:
+    team.room.add_fact("Sarah", "WORKS_AT", "Globex")
+    told = team.room.add_fact("Sarah", "HAS_EMAIL", value="sarah@example.com")
+    assert team.room.entity("sarah@example.com").name == "Sarah"
+
+    team.workspace.forget(event=told)
+
+    assert team.room.entity("Sarah").identifiers == ()
+    with pytest.raises(NotFound):
+        team.room.entity("sarah@example.com")
 
 
 @pytest.mark.requirement("E30")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from ..core.derive import known_as, part_of_name
 from ..core.protocols import Embedder, Store
-from ..core.records import Draft, Event, EventKind, MemoryKind
+from ..core.records import Draft, Event, EventKind, Fact, MemoryKind
 from ..core.secrets import answers, hidden, redacted
 from ..core.sharing import is_copy
 from .around import SMALL, WORD, Around, Stretch, stretches, words_of
@@ -28,6 +28,7 @@ from .procedures import practised
 from .reconcile import Policy, reconcile
 from .resolve import Similar
 from .rules import Extracted, Message, extract
+from .rules.identities import identity_of
 from .rules.lexicon import KIN
 from .sharing import shared
 from .versions import is_newest
@@ -130,10 +131,18 @@ class PlaceReader:
         told = list(explicit(event))
         self.facts.add(event, told)
         yield from told
+        if event.kind is EventKind.FACT:
+            yield from self._aliases(event)
         seen = redacted(own_words(event, self.injected), after=_before(around))
         yield from passages(_with_text(event, seen), self.indexing)
         if event.kind in READ and event.role != "tool" and not is_copy(event):
             yield from self._learned(around)
+
+    def _aliases(self, event: Event) -> Iterator[Draft]:
+        """What a fact that was told says about who is who."""
+        if identity := identity_of(Fact(**event.metadata["fact"])):
+            told = Extracted(identities=(identity,))
+            yield from entity_drafts(event, told, self.known.until(event))
 
     def _learned(self, around: Around) -> Iterator[Draft]:
         text = new_words(around.event, around.recent, self.injected)

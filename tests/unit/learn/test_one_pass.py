@@ -341,6 +341,21 @@ def test_names_and_aliases_are_found_but_only_those_that_were_said() -> None:
     assert reading.dropped == {"a name that nobody said": 2}
 
 
+@pytest.mark.requirement("B10")
+def test_an_address_goes_to_the_aliases_if_somebody_said_it() -> None:
+    (turn,) = turns("Sarah can be reached at Sarah@Example.com these days.")
+    told = fact(
+        None, subject="Sarah", predicate="HAS_EMAIL", value="Sarah@Example.com", tense="current"
+    )
+
+    reading = read(turn, facts=[told, {**told, "value": "made.up@example.com"}])
+
+    (alias,) = reading.extracted[turn.id].identities
+    assert (alias.owner, alias.kind, alias.value) == ("Sarah", "email", "sarah@example.com")
+    (guessed,) = reading.drafts  # a fact, and not a sure one
+    assert (guessed.body["value"], guessed.confidence) == ("made.up@example.com", 0.7)
+
+
 def test_what_was_found_is_there_in_the_words_of_the_rules_too() -> None:
     first, second = turns(CHOICE, "We will start on Monday.")
     starting = landmark("We start.", kind="commitment", turns=[2], due=when("on Monday"))

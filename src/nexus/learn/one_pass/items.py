@@ -20,6 +20,7 @@ from ..explicit import PINNED, PREDICATE
 from ..knowledge import landmark_body
 from ..passages import tags_of
 from ..rules.extracted import (
+    NOWHERE,
     Category,
     Certainty,
     Context,
@@ -29,10 +30,10 @@ from ..rules.extracted import (
     Landmark,
     LandmarkKind,
     Message,
-    Span,
     Statement,
     Temporal,
 )
+from ..rules.identities import identity_of
 from ..rules.instructions import Voice, instructions
 from ..rules.relations import BEGINS, STATES
 from .turns import Excerpt, Turn, words_of
@@ -46,7 +47,6 @@ LONGEST_TEXT = 1_000
 LONGEST_PREDICATE = 60
 MOST_NAMES = 24
 MOST_TOPICS = 5
-NOWHERE = Span(0, 0)  # a model does not say where in a turn it found something
 PRONOUNS = frozenset(
     """i me my mine we us our you your he him his she her it its they them their this that these
     those who someone somebody everyone everybody nobody""".split()
@@ -153,6 +153,8 @@ class Items:
         statement = _statement(fact, sentence, certainty, time)
         if not self._voice(turns).facts([statement]):
             raise Unfit("a machine about people")
+        if not external and self._stands_in(turns, names) and (alias := identity_of(fact)):
+            return None, _Found(turns[-1], identities=(alias,))
         draft = Draft(
             kind=MemoryKind.FACT,
             text=sentence,

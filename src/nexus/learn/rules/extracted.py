@@ -98,6 +98,9 @@ class Span:
     end: int
 
 
+NOWHERE = Span(0, 0)  # of what nobody points to a place in the text for
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entity:
     name: str

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from ...core.identifiers import normal_identifier
+from ...core.records import Fact
 from .cast import Cast
-from .extracted import Identity, Span, Statement
+from .extracted import NOWHERE, Identity, Span, Statement
 from .lexicon import KIN, PARENTS
 
 EMAIL = r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}"
@@ -38,6 +40,14 @@ PATTERNS = {
     rf"\b(?P<owner>{NAME}),?\s+(?:also\s+known\s+as|aka|a\.k\.a\.)\s+(?P<value>{NAME})": "name",
 }
 COMPILED = [(re.compile(pattern), kind) for pattern, kind in PATTERNS.items()]
+# Relations that say who is who, and the kind of alias each tells (seed 001's).
+RELATIONS = {
+    "HAS_EMAIL": "email",
+    "HAS_PHONE": "phone",
+    "HAS_HANDLE": "handle",
+    "HAS_USERNAME": "username",
+    "ALSO_KNOWN_AS": "name",
+}
 TELLING = ("@", "name", "call me", "calls me", "go by", "known as", "aka", "handle", "a.k.a")
 NUMBERS = re.compile(r"\d{3}")
 
@@ -63,6 +73,17 @@ def identities(text: str, offset: int, cast: Cast) -> Iterator[Identity]:
             span = Span(offset + match.start(), offset + match.end())
             value = normal(kind, match["value"])
             yield Identity(owner=owner or cast.speaker, kind=kind, value=value, source=span)
+
+
+def identity_of(fact: Fact) -> Identity | None:
+    """The alias a fact tells of somebody; none if it tells none, or one that is theirs no more."""
+    kind, said = RELATIONS.get(fact.predicate), fact.value if fact.object is None else fact.object
+    if kind is None or not isinstance(said, str) or fact.exact:
+        return None
+    if fact.negated or fact.tense != "current":
+        return None
+    value = " ".join(said.split()) if kind == "name" else normal_identifier(kind, said)
+    return Identity(owner=fact.subject, kind=kind, value=value, source=NOWHERE) if value else None
 
 
 def kin(facts: Sequence[Statement]) -> Iterator[Identity]:
