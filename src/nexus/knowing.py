@@ -39,16 +39,24 @@ class Knowing:
 
     @audited
     def interpret(
-        self, subject: str, predicate: str, *, as_of: datetime | None = None
+        self,
+        subject: str,
+        predicate: str,
+        *,
+        at: datetime | None = None,
+        as_of: datetime | None = None,
     ) -> Interpretation:
         """What is true of somebody or something: now, before, and since when.
 
-        `interpret("Tyler", "WORKS_AT").now.fact.object`; with `as_of`, as it was known then.
+        `interpret("Tyler", "WORKS_AT").now.fact.object`; with `at`, how it was then by all that
+        is known today; with `as_of`, as it was known then; with both, how it was at the one by
+        what was known at the other.
         """
         from .recall.entities import names_of  # noqa: PLC0415
 
         self._parts.learner.catch_up(self.grant)
-        at = self._parts.now() if as_of is None else clean_time(as_of, "as_of")
+        known_by = self._parts.now() if as_of is None else clean_time(as_of, "as_of")
+        asked = known_by if at is None else clean_time(at, "at")
         store = self._parts.store
         with store.moment():
             for name in self._meanings(subject):
@@ -57,8 +65,8 @@ class Knowing:
                     self.grant, names, limit=MOST_LISTED, kinds=[MemoryKind.FACT]
                 )
                 if facts := about(named, names, predicate):
-                    return interpret(facts, at, predicate)
-        return interpret([], at)
+                    return interpret(facts, asked, predicate, known_by=known_by)
+        return interpret([], asked)
 
     def _meanings(self, name: str) -> Iterator[str]:
         """Whom a name may mean: "Mom" is the mother of the one person who is here."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from tests.conftest import Clock
@@ -35,18 +34,17 @@ class Told:
         place.flush()
 
 
-@pytest.fixture(params=["memory", "file"])
-def told(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Told]:
+@pytest.fixture
+def told(url: str) -> Iterator[Told]:
     clock = Clock(day(1, 1))
-    path = ":memory:" if request.param == "memory" else tmp_path / "m.db"
-    with Nexus.open(path, clock=clock, background=False) as nexus:
+    with Nexus.open(url, clock=clock, background=False) as nexus:
         yield Told(nexus, clock)
 
 
-def under(policy: str, path: Path) -> tuple[Nexus, Clock]:
+def under(policy: str, url: str) -> tuple[Nexus, Clock]:
     clock = Clock(day(1, 1))
     settings = Settings(learning=Learning(contradictions=policy))
-    return Nexus.open(path / "m.db", settings=settings, clock=clock, background=False), clock
+    return Nexus.open(url, settings=settings, clock=clock, background=False), clock
 
 
 def said(memories: Sequence[Memory]) -> list[object]:
@@ -231,6 +229,49 @@ def test_sarah_is_moving_and_then_has_moved_to_nyc(told: Told) -> None:
     assert told.dm.interpret("Sarah", "LIVES_IN", as_of=day(3, 10)).now == planned.now
 
 
+@pytest.mark.requirement("B6")
+def test_where_sarah_was_is_not_what_was_known_of_it_then(told: Told) -> None:
+    told.say(
+        told.dm,
+        (day(3, 4), "ann", "Sarah lives in Boston."),
+        (day(4, 20), "ann", "Sarah moved to NYC last week."),
+    )
+
+    def home(**when: datetime) -> list[object]:
+        return said(told.dm.interpret("Sarah", "LIVES_IN", **when).holding)
+
+    between = day(4, 15)  # she had moved, and nobody had told us
+    assert (home(at=between), home(as_of=between)) == (["NYC"], ["Boston"])
+    assert home(at=between, as_of=day(4, 1)) == ["Boston"]
+    assert (home(at=day(3, 10)), home(at=day(3, 1)), home()) == (["Boston"], [], ["NYC"])
+
+
+@pytest.mark.requirement("B6")
+def test_what_was_so_from_one_day_to_another_was_so_in_between(told: Told) -> None:
+    years = {
+        "valid_from": datetime(2015, 1, 1, tzinfo=UTC),
+        "valid_to": datetime(2018, 1, 1, tzinfo=UTC),
+    }
+    told.clock.now = day(3, 4)
+    told.dm.add_fact("Sarah", "LIVES_IN", "Rome", tense="past", **years)
+    told.dm.add_fact("Sarah", "LIVES_IN", "Boston", valid_from=years["valid_to"])
+
+    readings = {
+        year: told.dm.interpret("Sarah", "LIVES_IN", at=datetime(year, 6, 1, tzinfo=UTC))
+        for year in (2014, 2016, 2019)
+    }
+
+    assert {year: said(each.holding) for year, each in readings.items()} == {
+        2014: [],
+        2016: ["Rome"],
+        2019: ["Boston"],
+    }
+    assert (said(readings[2016].coming), said(readings[2019].before)) == (["Boston"], ["Rome"])
+    (rome,) = told.dm.facts("Sarah", "LIVES_IN", object="Rome")
+    assert (rome.valid_from, rome.valid_to) == tuple(years.values())
+    assert rome.recorded_at == day(3, 4)
+
+
 # What is no more
 
 
@@ -272,8 +313,8 @@ def test_a_message_corrects_what_was_told_as_a_fact(told: Told) -> None:
     ("policy", "holds"),
     [("append", "Berlin"), ("prefer_new", "Berlin"), ("prefer_old", "Munich")],
 )
-def test_a_setting_decides_about_contradictions(policy: str, holds: str, tmp_path: Path) -> None:
-    nexus, clock = under(policy, tmp_path)
+def test_a_setting_decides_about_contradictions(policy: str, holds: str, url: str) -> None:
+    nexus, clock = under(policy, url)
     with nexus:
         told = Told(nexus, clock)
         told.say(
@@ -289,8 +330,8 @@ def test_a_setting_decides_about_contradictions(policy: str, holds: str, tmp_pat
 
 
 @pytest.mark.requirement("E21")
-def test_a_contradiction_waits_for_a_person_and_can_be_undone(tmp_path: Path) -> None:
-    nexus, clock = under("review", tmp_path)
+def test_a_contradiction_waits_for_a_person_and_can_be_undone(url: str) -> None:
+    nexus, clock = under("review", url)
     with nexus:
         told = Told(nexus, clock)
         told.say(

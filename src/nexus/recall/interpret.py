@@ -43,14 +43,20 @@ class Interpretation:
 
 
 def interpret(
-    facts: Iterable[Memory], at: datetime, predicate: str | None = None
+    facts: Iterable[Memory],
+    at: datetime,
+    predicate: str | None = None,
+    *,
+    known_by: datetime | None = None,
 ) -> Interpretation:
-    """Read observations about one subject and relation as of a moment.
+    """Read observations about one subject and relation: how it was at a moment.
 
     `predicate` is the relation asked for, where some of the facts tell of it by another one.
+    `known_by`: by what had been told by then, if not by that moment itself.
     """
     asked = predicate.upper() if predicate else None
-    known = [Observed.of(memory, asked) for memory in facts if memory.recorded_at <= at]
+    told = at if known_by is None else known_by
+    known = [Observed.of(memory, asked) for memory in facts if memory.recorded_at <= told]
     courses = _courses(known, at).values()
     standing = [held for course in courses for held in course.holding.values()]
     standing.sort(key=lambda held: held.newest.order, reverse=True)

@@ -74,6 +74,12 @@ class Observed:
     def over(self, at: datetime) -> bool:
         return self.ends is not None and self.ends <= at
 
+    def seen_from(self, at: datetime) -> Observed:
+        """Itself; but what is said to have been so from one day to another is so in between."""
+        began = self.memory.valid_from is not None and self.begins <= at
+        lasts = self.past and began and self.ends is not None and not self.over(at)
+        return replace(self, past=False) if lasts else self
+
     @property
     def supersedes(self) -> frozenset[str]:
         return frozenset(self.marks.get("supersedes", ()))
@@ -116,6 +122,7 @@ class Course:
     timed: bool = False  # whether any of them is only for a time
 
     def run(self, row: Sequence[Observed]) -> Course:
+        row = [each.seen_from(self.at) for each in row]
         never = {id for each in row if each.corrects for id in _below(each, row)}
         never |= _called_off(row)
         self.timed = any(each.ends is not None for each in row)
@@ -134,7 +141,8 @@ class Course:
             if each.begins <= self.at and not each.past and not each.held_back:
                 self._deny(each)
         elif each.past:
-            self._was(each)
+            if each.memory.at <= self.at or each.over(self.at):  # else it is not past yet
+                self._was(each)
         elif each.held_back:
             self.waiting += [each] if each.begins <= self.at else []
         elif each.planned or each.begins > self.at:

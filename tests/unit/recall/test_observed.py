@@ -196,6 +196,20 @@ def test_a_plan_is_coming_until_its_time() -> None:
     assert (after.now, after.coming, after.since) == (plan, (), on(10))
 
 
+@pytest.mark.requirement("B6")
+def test_of_an_earlier_day_more_may_be_known_today() -> None:
+    boston = said("LIVES_IN", "Boston", 0)
+    over = said("LIVES_IN", "Boston", 20, tense="past")
+    rome = said("LIVES_IN", "Rome", 20, valid_from=on(5))
+
+    def home(day: int, *facts: Memory) -> list[str | None]:
+        return objects(interpret(facts, on(day), "LIVES_IN", known_by=on(30)).holding)
+
+    assert [home(day, boston, rome) for day in (4, 6)] == [["Boston"], ["Rome"]]
+    assert [home(day, boston, over) for day in (10, 21)] == [["Boston"], []]
+    assert interpret([boston, rome], on(6), "LIVES_IN").now == boston  # by what was known then
+
+
 def test_a_plan_without_a_time_stays_a_plan_until_it_is_done() -> None:
     boston = said("LIVES_IN", "Boston", 0)
     plan = said("MOVING_TO", "NYC", 2, tense="future")
