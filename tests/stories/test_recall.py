@@ -264,3 +264,28 @@ def test_what_was_said_after_the_time_asked_for_is_no_answer_by_itself(place: Pl
     found = place.recall("Yesterday?", threshold=0.45)
 
     assert keys(found) == ["rain"]
+
+
+@pytest.mark.requirement("E1")
+def test_what_was_told_here_and_user_wide_is_found_once(team: Team) -> None:
+    team.alices.observe("alice", "The blue heron is nesting by the mill.", key="said")
+    team.alices.remember("The blue heron is nesting by the mill!", scope="user", key="kept")
+    team.alices.remember("My blue heron pictures lie in the green folder.", scope="user", key="own")
+    team.alices.observe("alice", "A blue heron stood in the river.", key="here")
+    team.alices.remember("The blue heron is Ada.", scope="project", key="theirs")
+
+    found = team.alices.recall("blue heron mill")
+
+    assert found[0].event_keys in (("said",), ("kept",))
+    assert set(keys(found[1:])) == {"own", "here", "theirs"}
+    assert keys(team.alices.recall("blue heron mill", limit=4)) == keys(found)  # each place is used
+    assert (
+        keys(team.alices.recall("nesting mill", scope="dm"))[0] == "said"
+    )  # where one asks for it
+
+
+def test_two_who_say_the_same_in_one_place_are_two(team: Team) -> None:
+    for speaker in ("alice", "bob"):
+        team.room.observe(speaker, "The blue heron is nesting.", key=speaker)
+
+    assert set(keys(team.room.recall("blue heron"))) == {"alice", "bob"}

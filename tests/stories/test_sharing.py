@@ -176,7 +176,11 @@ def test_the_trail_names_whose_words_were_shared(team: Team) -> None:
 FORGET = {
     "its source": lambda team, event: team.workspace.forget(event=event),
     "the memory": lambda team, event: team.workspace.forget(
-        memory=next(h.memory.id for h in team.alices.recall("peanuts") if event in h.memory.sources)
+        memory=next(
+            hit.memory.id
+            for hit in team.alices.recall("peanuts", scope="dm")  # and no copy of it
+            if event in hit.memory.sources
+        )
     ),
     "who shared it": lambda team, event: team.workspace.forget(user="alice"),
 }

@@ -10,6 +10,8 @@ from typing import Protocol
 from ..core.access import Grant
 from ..core.protocols import Store
 from ..core.records import Explanation, Found, Hit, Memory, StrategyReport
+from ..core.scope import Scope
+from ..core.text import words_alone
 from .query import Query
 
 
@@ -52,7 +54,7 @@ Ranking = Callable[[Grant, Query], Order]
 def answer(
     store: Store, ranking: Ranking, grant: Grant, query: Query, *, keys: bool = True
 ) -> Found:
-    """Put in order, cut at the threshold, fold to one hit a source, and say why each is there.
+    """Put in order, cut at the threshold, fold what is said once, and say why each is there.
 
     Without `keys` nobody hears by which keys the events were told.
     """
@@ -78,8 +80,13 @@ def answer(
 def _best(
     store: Store, grant: Grant, query: Query, order: Order, relevant: int
 ) -> list[tuple[Ranked, Memory]]:
-    """A long message is kept in pieces; its best piece stands for it."""
+    """A long message is kept in pieces; its best piece stands for it.
+
+    What was told here and in a wider scope, or shared, is the same in both: the better one stands
+    for it. Two who say the same in one place are two.
+    """
     chosen: dict[object, tuple[Ranked, Memory]] = {}
+    told: dict[object, Scope] = {}  # what is said, and where the best of it lies
     start = 0
     while start < relevant and len(chosen) < query.limit:
         end = min(start + query.limit, relevant)
@@ -88,7 +95,9 @@ def _best(
         for ranked in part:
             if memory := memories.get(ranked.id):
                 _check_again(grant, memory)
-                chosen.setdefault((memory.kind, memory.sources), (ranked, memory))
+                said = (memory.kind, words_alone(memory.text))
+                if told.setdefault(said, memory.scope) == memory.scope:
+                    chosen.setdefault((memory.kind, memory.sources), (ranked, memory))
         start = end
     return list(chosen.values())[: query.limit]
 
