@@ -60,7 +60,7 @@ class Knowing:
         store = self._parts.store
         with store.moment():
             for name in self._meanings(subject):
-                names = sorted(names_of(store, self.grant, name))
+                names = sorted(names_of(store, self.grant, name, known_by))
                 named = store.memories.named(
                     self.grant, names, limit=MOST_LISTED, kinds=[MemoryKind.FACT]
                 )

@@ -137,6 +137,22 @@ def test_learned_again_what_was_undone_stays_undone(team: Team) -> None:
     assert everything_read(team) == seen
 
 
+@pytest.mark.requirement("X7")
+def test_of_an_earlier_moment_two_are_not_one_yet(team: Team) -> None:
+    team.room.observe("bob", "Sarah Chen works at Globex.")
+    team.room.observe("bob", "Sarah Miller works at Initech.")
+    team.room.observe("bob", "Sarah moved to Lisbon.")
+    before = team.clock.advance(hours=1)
+    team.clock.advance(hours=1)
+    team.room.reviews().accept(about(team.room, "Sarah", "Sarah Chen").id)
+
+    def home(**when: Any) -> str | None:
+        now = team.room.interpret("Sarah Chen", "LIVES_IN", **when).now
+        return now and now.fact.object
+
+    assert (home(), home(as_of=before), home(at=before)) == ("Lisbon", None, "Lisbon")
+
+
 def test_rejected_it_is_not_proposed_again(team: Team) -> None:
     tell(team)
     for review in team.room.reviews().list():

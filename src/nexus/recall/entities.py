@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from ..core.access import Grant
 from ..core.derive import known_as
@@ -78,9 +79,14 @@ def entities(
     return [views[name] for name in sorted(views)][:limit]
 
 
-def names_of(store: Store, grant: Grant, name: str) -> frozenset[str]:
-    """Every spelling this viewer knows for whom the name means, as `known_as` writes them."""
-    cards = _gather(store, grant, name)
+def names_of(
+    store: Store, grant: Grant, name: str, known_by: datetime | None = None
+) -> frozenset[str]:
+    """Every spelling this viewer knows for whom the name means, as `known_as` writes them.
+
+    `known_by`: by what had been told and decided by then.
+    """
+    cards = _gather(store, grant, name, known_by=known_by)
     return frozenset(cards.spellings(cards.start(_key(name))))
 
 
@@ -107,7 +113,7 @@ def _key(name: str) -> str:
     return known_as(spelt[0] if spelt else name)
 
 
-def _gather(store: Store, grant: Grant, *asked: str) -> _Cards:
+def _gather(store: Store, grant: Grant, *asked: str, known_by: datetime | None = None) -> _Cards:
     """The records these names lead to, a few rounds outwards."""
     cards = _Cards()
     looked: set[str] = set()
@@ -117,7 +123,8 @@ def _gather(store: Store, grant: Grant, *asked: str) -> _Cards:
         if not fresh:
             break
         looked.update(fresh)
-        cards.add(store.memories.named(grant, fresh, kinds=ENTITY, limit=MOST_RECORDS))
+        found = store.memories.named(grant, fresh, kinds=ENTITY, limit=MOST_RECORDS)
+        cards.add(each for each in found if known_by is None or each.recorded_at <= known_by)
         names = {each for memory in cards.records.values() for each in _names(memory)}
     return cards
 
