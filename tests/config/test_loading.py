@@ -54,6 +54,14 @@ def test_nexus_store_has_the_last_word_on_the_store() -> None:
     assert (store.url, store.cache_megabytes) == ("other.db", 7)
 
 
+@pytest.mark.requirement("E21")
+@pytest.mark.parametrize("policy", ["prefer_new", "prefer_old", "flag_review"])
+def test_contradictions_are_set_in_the_seeds_words(policy: str) -> None:
+    written(f"memory:\n  learning: {{contradictions: {policy}}}\n")
+
+    assert load_settings(None, {}).learning.contradictions == policy
+
+
 @pytest.mark.requirement("C14")
 def test_variables_and_their_defaults_are_filled_in() -> None:
     written(

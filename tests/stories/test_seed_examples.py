@@ -330,8 +330,9 @@ def test_a_setting_decides_about_contradictions(policy: str, holds: str, url: st
 
 
 @pytest.mark.requirement("E21")
-def test_a_contradiction_waits_for_a_person_and_can_be_undone(url: str) -> None:
-    nexus, clock = under("review", url)
+@pytest.mark.parametrize("policy", ["review", "flag_review"])
+def test_a_contradiction_waits_for_a_person_and_can_be_undone(policy: str, url: str) -> None:
+    nexus, clock = under(policy, url)
     with nexus:
         told = Told(nexus, clock)
         told.say(

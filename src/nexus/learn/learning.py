@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 PROJECT = "project"  # metadata in which an event says whose place it is: "we" means the project
 
 FREQUENCIES = ("every_turn", "manual")  # manual: a model reads when somebody calls `flush`
-CONTRADICTIONS = ("append", "prefer_new", "prefer_old", "review")
+CONTRADICTIONS = ("append", "prefer_new", "prefer_old", "review", "flag_review")
 EPISODES = ("extractive", "model", "off")  # off: told when somebody calls `learn_episodes`
 
 

@@ -42,6 +42,10 @@ class Policy(StrEnum):
     PREFER_OLD = "prefer_old"
     REVIEW = "review"  # a person decides; until then the old one holds
 
+    @classmethod
+    def _missing_(cls, value: object) -> Policy | None:
+        return cls.REVIEW if value == "flag_review" else None  # seed 004's word
+
 
 INSTEAD = re.compile(
     r"(?:\b(?:instead of|rather than|in place of|replacing)|,\s*(?:and\s+)?not)\s+"
