@@ -81,16 +81,26 @@ def open_nexus(clock: Clock) -> Iterator[Open]:
         each.close()
 
 
-IN_EACH = ["memory", "sqlite", pytest.param("postgres", marks=pytest.mark.slow)]
+SHARED = ["sqlite", pytest.param("postgres", marks=pytest.mark.slow)]
 
 
-@pytest.fixture(params=IN_EACH)
+@pytest.fixture(params=["memory", *SHARED])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Where a memory is kept, once in each store."""
-    if request.param == "postgres":
-        made: str = request.getfixturevalue("made_postgres").url
-        return made
-    return ":memory:" if request.param == "memory" else str(tmp_path / "memory.db")
+    return ":memory:" if request.param == "memory" else address(request, tmp_path)
+
+
+@pytest.fixture(params=SHARED)
+def shared_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where a memory is kept that may be opened twice."""
+    return address(request, tmp_path)
+
+
+def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        return str(tmp_path / "memory.db")
+    made: str = request.getfixturevalue("made_postgres").url
+    return made
 
 
 @pytest.fixture

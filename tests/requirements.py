@@ -23,7 +23,7 @@ def works(text: str) -> Requirement:
     return Requirement(text, "works")
 
 
-def partial(text: str, why: str = "on the embedded stores; server stores follow") -> Requirement:
+def partial(text: str, why: str) -> Requirement:
     return Requirement(text, "partial", why)
 
 
@@ -31,56 +31,62 @@ def later(text: str, why: str) -> Requirement:
     return Requirement(text, "later", why)
 
 
-WINDOW = "waits for the window and the context router"
-EXTRACTION = "waits for extraction by a model; what is stated explicitly is kept"
 SOURCES = "waits for sources outside the memory"
-SERVER = "waits for the server stores and doors"
+DOORS = "waits for the doors: REST, MCP and tools for agents"
 
 REQUIREMENTS: dict[str, Requirement] = {
     # A: layers, scoping, composer
     "A1": works("A rolling window of a room's newest messages with attribution"),
     "A2": works("The window kept in Redis, or the same without Redis"),
     "A3": works("Episodes in tiers: thread, session, day, week"),
-    "A4": partial("Episodes are embedded and found beside facts"),
+    "A4": works("Episodes are embedded and found beside facts"),
     "A5": works("Facts, decisions and action items extracted from messages"),
     "A6": works("Decisions and action items are typed records of their own"),
-    "A7": partial("Exact typed JSON facts by key and scope, unchanged byte for byte"),
+    "A7": works("Exact typed JSON facts by key and scope, unchanged byte for byte"),
     "A8": works("Scopes room, dm, profile, project name who, with which agent, and where"),
     "A9": works("Visibility public, shared, private, told by the scope"),
-    "A10": partial("In a room: the room, its participants' profiles, its project; never a DM"),
-    "A11": partial("In a DM: that DM, that user's profile, the project; no one else's DM"),
+    "A10": works("In a room: the room, its participants' profiles, its project; never a DM"),
+    "A11": works("In a DM: that DM, that user's profile, the project; no one else's DM"),
     "A12": works("Enforced in code on every read path, whatever the prompt says"),
-    "A13": partial("The composer asks the layers in order and renders an attribution header"),
+    "A13": works("The composer asks the layers in order and renders an attribution header"),
     "A14": works("Compaction inline at 70 % of the agent's context window"),
-    "A15": partial("Landmarks are never deleted and always pinned"),
-    "A16": partial("Many people in a room, each statement attributed"),
-    # B: declarative, episodic, procedural
-    "B1": partial(
-        "Declarative, episodic and procedural memory, each asked in its way",
-        "what is so (`interpret`) and what happened (`episodes`); how to do things follows",
+    "A15": partial(
+        "Landmarks are never deleted and always pinned",
+        "never deleted; pinned as many as have room (500 tokens, a setting): the newest and most"
+        " salient of the last hundred",
     ),
+    "A16": works("Many people in a room, each statement attributed"),
+    # B: declarative, episodic, procedural
+    "B1": works("Declarative, episodic and procedural memory, each asked in its way"),
     "B2": works("Entities of eight types and more by configuration"),
-    "B3": partial("Directed relations, entity to entity and entity to literal"),
-    "B4": partial("An append-only log of observations: nothing merged or overwritten"),
+    "B3": works("Directed relations, entity to entity and entity to literal"),
+    "B4": works("An append-only log of observations: nothing merged or overwritten"),
     "B5": works("What is true now and what was, interpreted when asked"),
-    "B6": partial("Validity in time beside the time of recording, asked by either"),
+    "B6": works("Validity in time beside the time of recording, asked by either"),
     "B7": works("Free relation names in SCREAMING_SNAKE_CASE"),
-    "B8": partial("Confidence, and stated or inferred, on every fact"),
-    "B9": partial("Aliases: names, addresses, phones, handles, normalised"),
-    "B10": partial("HAS_EMAIL and its like go straight to aliases"),
-    "B11": partial("An ambiguous match becomes a merge candidate for a human"),
-    "B12": partial("Only proven identifiers merge by themselves, and merges can be undone"),
+    "B8": works("Confidence, and stated or inferred, on every fact"),
+    "B9": works("Aliases: names, addresses, phones, handles, normalised"),
+    "B10": works("HAS_EMAIL and its like go straight to aliases"),
+    "B11": works("An ambiguous match becomes a merge candidate for a human"),
+    "B12": works("Only proven identifiers merge by themselves, and merges can be undone"),
     "B13": works("Behavioural patterns as inferred facts"),
-    "B14": partial("Episodes with start, end, channel, participants, summary"),
-    "B15": partial("Provenance: which message taught us this"),
+    "B14": works("Episodes with start, end, channel, participants, summary"),
+    "B15": works("Provenance: which message taught us this"),
     "B16": works("Derived events: decision, action item, commitment, preference"),
-    "B17": partial("Episodes found by words and by meaning"),
+    "B17": works("Episodes found by words and by meaning"),
     "B18": works("Procedures as readable documents in a workspace folder"),
     "B19": works("Dossiers woven from facts and episodes, known to be stale, and kept fresh"),
-    "B20": partial("Reading and writing by themselves on every turn", "writing; reading: compose"),
+    "B20": partial(
+        "Reading and writing by themselves on every turn",
+        "learning; an agent calls `before` and `after`, and hooks that do it follow",
+    ),
     "B21": works("One combined extraction pass"),
-    "B22": partial("The same person across channels is one entity"),
-    "B23": later("Import of other assistants' history", EXTRACTION),
+    "B22": partial(
+        "The same person across channels is one entity",
+        "of all that a viewer may read; what one session or place learns is read in another when"
+        " it is shared, and two names with one proven address are joined in one place only",
+    ),
+    "B23": later("Import of other assistants' history", "waits for readers of their files"),
     "B24": works("Turn labels: label, summary, topics, entities"),
     "B25": works("Routing to the session that knows the entities mentioned"),
     "B26": works("Skills for agents as files and commands"),
@@ -91,11 +97,11 @@ REQUIREMENTS: dict[str, Requirement] = {
     "C3": works("pgvector as a backend"),
     "C4": works("A small store interface that third parties can implement and register"),
     "C5": works("Scopes session, channel, agent, global"),
-    "C6": partial("Entries carry source, role, tags and anything else"),
-    "C7": partial("Search with limit, threshold and metadata filters"),
+    "C6": works("Entries carry source, role, tags and anything else"),
+    "C7": works("Search with limit, threshold and metadata filters"),
     "C8": partial(
         "Answers carry score, highlights, total count and query time",
-        "on the embedded stores; under a filter or threshold the total counts what was looked at",
+        "under a filter or threshold the total counts what was looked at",
     ),
     "C9": works("Embedder OpenAI"),
     "C10": works("Embedder Gemini"),
@@ -104,8 +110,8 @@ REQUIREMENTS: dict[str, Requirement] = {
     "C13": works("A cache of question embeddings"),
     "C14": works("nexus.yaml with ${ENV}; both seeds' files load unchanged"),
     "C15": works("Rules for what is indexed by itself: length, roles, batch size"),
-    "C16": later("Agent tool vector_memory_search with its schema", SERVER),
-    "C17": later("Agent tool vector_memory_write with its schema", SERVER),
+    "C16": later("Agent tool vector_memory_search with its schema", DOORS),
+    "C17": later("Agent tool vector_memory_write with its schema", DOORS),
     "C18": works("nexus memory search"),
     "C19": works("nexus memory index"),
     "C20": works("nexus memory stats"),
@@ -113,7 +119,11 @@ REQUIREMENTS: dict[str, Requirement] = {
     "C22": works("nexus memory export and import"),
     "C23": works("An approximate index where exact search no longer pays"),
     # D: unified memory and context router
-    "D1": later("Layers L0 to L4 as views", WINDOW),
+    "D1": partial(
+        "Layers L0 to L4 as views",
+        "L0 to L3 by other names: a context, a window, the tiers short and long; L4 waits for"
+        " sources outside the memory",
+    ),
     "D2": works("Session cache with a day's life after the last activity"),
     "D3": works("A rolling session summary every five messages"),
     "D4": works("Resuming from the summary, not by replay"),
@@ -122,41 +132,54 @@ REQUIREMENTS: dict[str, Requirement] = {
     "D7": works("Importance from base, frequency, recency and richness"),
     "D8": works("Archiving or deleting what is no longer retained"),
     "D9": works("Promotion from short to long term"),
-    "D10": partial("The raw exchange is always kept beside what was derived"),
+    "D10": works("The raw exchange is always kept beside what was derived"),
     "D11": works("Duplicates have one representative, and the latest truth wins"),
     "D12": partial("Categories, and custom ones", "the eight of the rules; custom ones by tags"),
-    "D13": later("Organisational documents looked up on demand", SOURCES),
+    "D13": partial(
+        "Organisational documents looked up on demand",
+        "those that were told to the memory (`index`); those kept elsewhere wait for sources",
+    ),
     "D14": later("Questions to the user's own databases, read-only and audited", SOURCES),
     "D15": later("External APIs behind the same interface", SOURCES),
-    "D16": partial("The context router as the single point of injection"),
+    "D16": works("The context router as the single point of injection"),
     "D17": works("A token budget per source with priorities"),
     "D18": partial("A map of what can be looked up", "of memories; sources elsewhere follow"),
     "D19": partial("Temporal signals by rules", "for questions in English"),
-    "D20": partial("One service for every consumer"),
+    "D20": partial(
+        "One service for every consumer",
+        "for programs, sync and async, and the command line; those behind the doors follow",
+    ),
     "D21": works("Typed workspace ids everywhere: a forgotten scope is a type error"),
     "D22": works("One shared circuit breaker and connection pool"),
-    "D23": partial("A result cache, invalidated on write"),
+    "D23": works("A result cache, invalidated on write"),
     "D24": works("Answers, degraded, while a part is down"),
     "D25": works("Slow writes through a queue that loses nothing"),
     "D26": partial(
         "Consolidation per workspace, for ten thousand of them",
         "per workspace, batched and resumable; of ten thousand only the daily sweep was measured",
     ),
-    "D27": later("Context assembled within 30 ms at the median", WINDOW),
+    "D27": later(
+        "Context assembled within 30 ms at the median",
+        "measured on SQLite alone (docs/benchmarks.md), not on Postgres, and no test holds it",
+    ),
     "D28": partial("Built-in evaluation of relevance", "by public benchmarks, not own questions"),
-    "D29": later("Controlled sharing across workspaces", SERVER),
+    "D29": later(
+        "Controlled sharing across workspaces", "sharing ends at the wall of a workspace so far"
+    ),
     "D30": works("Quotas"),
-    "D31": later("Copying an agent's memories to a new agent", SERVER),
+    "D31": later(
+        "Copying an agent's memories to a new agent", "nothing copies an agent's drawer so far"
+    ),
     "D32": works("Iterative retrieval for questions of several steps"),
-    "D33": later("A dashboard", SERVER),
+    "D33": later("A dashboard", DOORS),
     # E, the fifth seed: AgentX
-    "E1": partial("Active channel and the user's own searched together, without repeats"),
+    "E1": works("Active channel and the user's own searched together, without repeats"),
     "E2": works("Hits from other channels noted in the audit"),
     "E3": partial(
         "Promotion to user-wide by confidence, accesses and conversations",
         "to the long tier; more readers only by sharing, because promotion never widens them",
     ),
-    "E4": partial("Turns found inside a time window, and the recent ones"),
+    "E4": works("Turns found inside a time window, and the recent ones"),
     "E5": works("Graph expansion with limited depth"),
     "E6": works("Tool invocations recorded with success and latency"),
     "E7": works("Strategies learned, found and reinforced"),
@@ -175,8 +198,8 @@ REQUIREMENTS: dict[str, Requirement] = {
     "E18": works("Latency and result counts per technique"),
     "E19": works("Calibrated confidence: explicit, implied, inferred, uncertain"),
     "E20": works("Temporal tags and their boost in ranking"),
-    "E21": partial("Contradictions: prefer new, prefer old, or flag for review"),
-    "E22": partial("Corrections supersede"),
+    "E21": works("Contradictions: prefer new, prefer old, or flag for review"),
+    "E22": works("Corrections supersede"),
     "E23": works("Retrieval reinforces"),
     "E24": works("A worker with named jobs and intervals"),
     "E25": works("Jobs for consolidation, patterns and promotion"),
@@ -194,7 +217,7 @@ REQUIREMENTS: dict[str, Requirement] = {
     ),
     "E35": works("Metrics of size, latency, lag, cache and decay"),
     # X: beyond the seeds
-    "X1": partial("Readers and trust of what is derived follow from its sources"),
+    "X1": works("Readers and trust of what is derived follow from its sources"),
     "X2": partial(
         "What one person writes privately changes nothing another can observe",
         "in every store; but a quota is shared by a workspace, and time is not compared",
@@ -205,11 +228,19 @@ REQUIREMENTS: dict[str, Requirement] = {
         "Published, repeatable retrieval results",
         "LoCoMo and BEAM on the embedded stores; LongMemEval can be run but was not yet",
     ),
-    "X6": partial("Forgetting that follows provenance, proves itself and stops re-import"),
-    "X7": partial("Time travel, and a receipt of why each item is in a context"),
+    "X6": partial(
+        "Forgetting that follows provenance, proves itself and stops re-import",
+        "SQLite's and LanceDB's files are searched; of a server its rows, but not what it keeps of"
+        " its past on its own disk (docs/stores.md)",
+    ),
+    "X7": partial(
+        "Time travel, and a receipt of why each item is in a context",
+        "by what had been told by then; what was archived or undone since is not as it was, and"
+        " how people write and how much there is are left out",
+    ),
     "X8": works("Immune to its own echo; junk, secrets and instructions set apart"),
     "X9": works("Re-embedding in the background, switched atomically"),
     "X10": works("Same data, same questions, same answers from every store"),
     "X11": works("The composer as optimiser"),
-    "X12": later("MCP, REST, Mem0's client, LangGraph and the others", SERVER),
+    "X12": later("MCP, REST, Mem0's client, LangGraph and the others", DOORS),
 }

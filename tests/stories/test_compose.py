@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import Clock, Open
 from tests.stories.conftest import Team
 
-from nexus import NotFound, Place
+from nexus import Nexus, NotFound, Place
 from nexus.compose.plan import ALWAYS
 from nexus.core.context import Context, ContextReceipt
 from nexus.core.errors import EmbedderUnavailable, InvalidInput
@@ -308,9 +308,9 @@ def test_only_an_administrator_learns_that_something_was_withheld(
 
 @pytest.mark.requirement("X7")
 def test_a_context_of_the_past_is_what_would_have_been_given_then(
-    open_nexus: Open, clock: Clock
+    nexus: Nexus, clock: Clock
 ) -> None:
-    room = open_nexus().workspace("acme").room("design", agent="scribe", participants=["alice"])
+    room = nexus.workspace("acme").room("design", agent="scribe", participants=["alice"])
     room.observe("alice", DECIDED)
     room.set_fact("room", "color", "blue")
     chatter(room, clock, 5)

@@ -8,10 +8,10 @@ from threading import Event
 from typing import Any
 
 import pytest
-from tests.conftest import Open
+from tests.conftest import Clock, Open
 from tests.loopback import Loopback, hang
 
-from nexus import Place
+from nexus import Nexus, Place
 from nexus.config import EmbeddingSettings, LlmSettings, Settings
 from nexus.core.breaker import FAILURES, State
 from nexus.core.errors import EmbedderUnavailable, StoreUnavailable
@@ -183,8 +183,8 @@ def test_a_window_that_is_away_is_missed_and_nothing_else(
 
 
 @pytest.mark.requirement("D23")
-def test_a_context_is_cached_until_somebody_says_something(open_nexus: Open) -> None:
-    room = told(open_nexus)
+def test_a_context_is_cached_until_somebody_says_something(open_nexus: Open, url: str) -> None:
+    room = told(open_nexus, where=url)
     first = room.compose(QUESTION)
     again = room.compose(QUESTION)
 
@@ -198,11 +198,24 @@ def test_a_context_is_cached_until_somebody_says_something(open_nexus: Open) -> 
 
 
 @pytest.mark.requirement("D23")
-def test_another_process_that_writes_ends_it_too(open_nexus: Open, tmp_path: Any) -> None:
-    """Two stores on one file stand for two processes: nothing tells the one of the other."""
-    room = told(open_nexus, where=tmp_path / "memory.db")
+def test_a_context_is_cached_for_five_minutes(nexus: Nexus, clock: Clock) -> None:
+    room = nexus.workspace("acme").room("design", participants=["alice", "bob"])
+    room.observe("alice", "We decided to use PostgreSQL for the ledger.")
     room.compose(QUESTION)
-    other = open_nexus(tmp_path / "memory.db").workspace("acme").room("design")
+
+    clock.advance(minutes=4)
+    assert room.compose(QUESTION).receipt.cached
+    clock.advance(minutes=2)
+    assert not room.compose(QUESTION).receipt.cached
+
+
+@pytest.mark.requirement("D23")
+def test_another_process_that_writes_ends_it_too(open_nexus: Open, shared_url: str) -> None:
+    """Two stores of one memory stand for two processes: nothing tells the one of the other."""
+    room = told(open_nexus, where=shared_url)
+    room.compose(QUESTION)
+    assert room.compose(QUESTION).receipt.cached
+    other = open_nexus(shared_url).workspace("acme").room("design")
 
     other.observe("bob", "We decided to use MySQL for the archive.")
 
@@ -212,8 +225,7 @@ def test_another_process_that_writes_ends_it_too(open_nexus: Open, tmp_path: Any
 
 
 @pytest.mark.requirement("D23")
-def test_what_is_said_elsewhere_is_no_reason_to_compose_again(open_nexus: Open) -> None:
-    nexus = open_nexus()
+def test_what_is_said_elsewhere_is_no_reason_to_compose_again(nexus: Nexus) -> None:
     acme = nexus.workspace("acme")
     room, dm = acme.room("design", participants=["alice", "bob"]), acme.dm("bob")
     room.observe("alice", "We decided to use PostgreSQL for the ledger.")
@@ -227,8 +239,7 @@ def test_what_is_said_elsewhere_is_no_reason_to_compose_again(open_nexus: Open) 
 
 
 @pytest.mark.requirement("D23")
-def test_forgetting_empties_the_cache(open_nexus: Open) -> None:
-    nexus = open_nexus()
+def test_forgetting_empties_the_cache(nexus: Nexus) -> None:
     acme = nexus.workspace("acme")
     room = acme.room("design", participants=["alice", "bob"])
     room.observe("alice", "We decided to use PostgreSQL for the ledger.", key="choice")

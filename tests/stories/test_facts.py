@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from tests.conftest import MONDAY
 from tests.stories.conftest import Team
 from tests.unit.making import json_values
 
-from nexus import Nexus, NotFound
-from nexus.config import Settings
+from nexus import NotFound
 from nexus.core.canonical import canonical_json
 from nexus.core.records import Tier
-from nexus.embedders.hashing import HashingEmbedder
 
 
 @pytest.mark.requirement("A7")
@@ -78,16 +77,43 @@ def test_an_observation_is_not_taken_for_an_exact_value(team: Team) -> None:
 
 
 @pytest.mark.requirement("A7")
-@hypothesis_settings(max_examples=25)
-@given(json_values)
-def test_any_json_survives_byte_for_byte(value) -> None:
-    with Nexus.open(
-        ":memory:", settings=Settings(), embedder=HashingEmbedder(), background=False
-    ) as nexus:
-        room = nexus.workspace("acme").room("design")
-        room.set_fact("room", "key", value)
+@hypothesis_settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(value=json_values)
+def test_any_json_survives_byte_for_byte(team: Team, value: Any) -> None:
+    team.room.set_fact("room", "key", value)
 
-        assert canonical_json(room.fact("room", "key")) == canonical_json(value)
+    assert canonical_json(team.room.fact("room", "key")) == canonical_json(value)
+
+
+@pytest.mark.requirement("A7")
+@pytest.mark.parametrize(
+    "value",
+    [
+        "30m",
+        " a space on either side ",
+        "",
+        "null",
+        None,
+        False,
+        0,
+        1.0,
+        1e300,
+        0.1,
+        2**53 + 1,
+        -(2**70),
+        "Ångström 漢字 🜁 \u200b",
+        {"b": [1, {"a": None}], "a": {"": []}},
+    ],
+    ids=repr,
+)
+def test_a_value_is_the_one_that_was_set(team: Team, value: Any) -> None:
+    team.room.set_fact("room", "key", value)
+    team.workspace.flush()
+    team.workspace.rebuild()
+
+    kept = team.room.fact("room", "key")
+
+    assert (kept, type(kept)) == (value, type(value))
 
 
 @pytest.mark.requirement("B3", "B4", "B8")
