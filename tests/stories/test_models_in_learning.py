@@ -94,6 +94,24 @@ def test_what_both_found_is_there_once_with_both_makers(server: Loopback) -> Non
     assert [maker.partition("@")[0] for maker in both.metadata["made_by"]] == ["rules", "one_pass"]
 
 
+@pytest.mark.requirement("B8")
+@pytest.mark.parametrize(
+    ("certainty", "confidence", "stated"), [("explicit", 0.95, True), ("inferred", 0.7, False)]
+)
+def test_what_a_model_concludes_is_not_said_to_be_stated(
+    server: Loopback, certainty: str, confidence: float, stated: bool
+) -> None:
+    room = room_of(opened(server))
+    uses = fact(1, "alice", "USES", "Postgres", "Alice uses Postgres.")
+    server.script(answer(facts=[{**uses, "certainty": certainty}]))
+    room.observe("alice", SAID)
+    room.flush()
+
+    (made,) = [each for each in room.facts() if each.text == "Alice uses Postgres."]
+
+    assert (made.confidence, made.fact.stated) == (confidence, stated)
+
+
 @pytest.mark.requirement("X3", "X4")
 @pytest.mark.parametrize(
     "replies",

@@ -114,7 +114,8 @@ def test_moms_birthday_and_when_she_usually_texts(told: Told) -> None:
     habit = told.dm.interpret("mom", "TYPICALLY_CONTACTS_AT").now
     assert habit is not None
     assert habit.fact.value == "9pm"
-    assert habit.confidence < 0.95  # inferred, and said so
+    assert (habit.confidence, habit.fact.stated) == (0.7, False)  # inferred, and it says so
+    assert told.dm.interpret("Mom", "BORN_ON").now.fact.stated
 
 
 def test_in_a_room_mom_is_nobodys_unless_it_is_said_whose(told: Told) -> None:

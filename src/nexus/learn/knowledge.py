@@ -12,7 +12,7 @@ from ..core.ids import digest
 from ..core.records import Draft, Event, Fact, MemoryKind
 from .explicit import PINNED
 from .passages import tags_of
-from .rules.extracted import Extracted, Landmark, Statement
+from .rules.extracted import Certainty, Extracted, Landmark, Statement
 
 RULES = "rules"
 
@@ -42,6 +42,7 @@ def fact_draft(event: Event, said: Statement, grounds: Grounds) -> Draft:
         predicate=said.predicate,
         object=said.object,
         value=said.value,
+        stated=said.certainty is not Certainty.INFERRED,
         aspect=said.aspect,
         category=said.category.value,
         tense=said.temporal.value,
