@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.conftest import MONDAY, Clock, Open
+from tests.servers.postgres import Database
 from tests.stories.conftest import Team, keys, make_team
 
 from nexus import Forgotten, Nexus, NotFound, Place
@@ -87,6 +88,48 @@ def test_a_person_is_forgotten_in_every_file(team: Team, on_disk) -> None:
     assert team.alices.recent() == []
     assert team.workspace.verify().sound
     assert team.workspace.verify().erased == 8
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("X6")
+def test_a_person_is_forgotten_in_every_row(
+    made_postgres: Database, open_nexus: Open, clock: Clock
+) -> None:
+    """Looked for by somebody who sees past every wall, and knows nothing of our own search."""
+    tables = made_postgres.run(
+        "SELECT relname FROM pg_class WHERE relnamespace = 'nexus'::regnamespace"
+        " AND relkind IN ('r', 'p') AND NOT relispartition"
+    )
+
+    def in_rows(text: str) -> int:
+        counts = [
+            made_postgres.run(
+                f'SELECT count(*) FROM nexus."{table}" AS row WHERE row::text ILIKE %s', f"%{text}%"
+            )
+            for (table,) in tables
+        ]
+        return sum(count for ((count,),) in counts)
+
+    team = make_team(open_nexus(made_postgres.url), clock)
+    fill(team.room, "alice", f"{MARK}room")
+    fill(team.alices, "alice", f"{MARK}dm")
+    fill_alone(team.alices, f"{MARK}own")
+    team.room.observe("bob", "Bob stays in the room.", key="stays")
+    team.workspace.flush()
+    team.room.compose(f"{MARK}roomtext")
+    archive = StringIO()
+    team.workspace.export(archive)
+    assert in_rows(MARK) > 20
+
+    report = team.workspace.forget(user="alice")
+
+    assert (report.residue, in_rows(MARK)) == (0, 0)
+    assert {"events", "memories", "postings", "vectors", "audit"} <= set(report.files_searched)
+    assert keys(team.room.recall("bob room")) == ["stays"]
+    assert team.workspace.verify().sound
+    team.workspace.import_(StringIO(archive.getvalue()))
+    team.workspace.flush()
+    assert in_rows(MARK) == 0
 
 
 @pytest.mark.requirement("X6")

@@ -167,9 +167,10 @@ LOOKS: Mapping[str, Ask] = {
         place.facts(subject) for ref in known for subject in (str(ref.scope), *ref.scope.ids)
     ],
     "interpret": lambda _world, place, known: [
-        place.interpret(subject, "color")
+        place.interpret(subject, "color", **when)
         for ref in known
         for subject in (str(ref.scope), *ref.scope.ids)
+        for when in ({}, {"at": START + DAY}, {"as_of": START + timedelta(seconds=5)})
     ],
     "profile": lambda _world, place, known: [
         place.profile(name) for name in (*WORDS, *(name for ref in known for name in ref.scope.ids))
