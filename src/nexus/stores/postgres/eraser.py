@@ -19,6 +19,7 @@ from ..sql.labels import known_workspace
 from ..sql.session import Connections as Sessions
 from .connections import Connections
 from .tidying import Tidying
+from .traces import traces
 
 SMALL = ("keys", "labels", "outbox", "window_items", "uses", "archive", "audit")
 LARGE = ("events", "memories", "threads", "links", "names", "postings", "vectors")  # in parts
@@ -53,21 +54,21 @@ class PostgresEraser(SqlEraser):
             return len(session.run("keys_of_owners", bound).fetchall())
 
     def residue(self, workspace: WorkspaceId, pieces: Sequence[bytes]) -> dict[str, int]:
-        texts = [text for piece in pieces if (text := _text(piece))]
         with self._server.reading() as session:
             number = known_workspace(session, workspace)
-            bound = {"workspace": number, "texts": json.dumps(texts, ensure_ascii=False)}
+            bound = {"workspace": number}
             (part,) = session.run("part_of", bound).fetchone()
-            found = {place: int(times) for place, times in session.run("traces", bound)}
+            found = traces(session, number, [piece for piece in pieces if _is_text(piece)])
             (orphans,) = session.run("orphaned_vectors", bound).fetchone()
         with suppress(StoreUnavailable):  # it takes as long as it takes
             self._tidy([*SMALL, *(f"{table}_{part}" for table in LARGE)])
         return {**found, "vectors": orphans}
 
 
-def _text(piece: bytes) -> str | None:
-    """The text it is; pieces of vectors are none."""
+def _is_text(piece: bytes) -> bool:
+    """Pieces of vectors are none."""
     try:
-        return piece.decode()
+        piece.decode()
     except UnicodeDecodeError:
-        return None
+        return False
+    return True

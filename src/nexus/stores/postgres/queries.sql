@@ -1055,8 +1055,15 @@ SELECT digest FROM tombstones
  WHERE workspace = %(workspace)s AND kind = %(kind)s
    AND digest = ANY (ARRAY(SELECT jsonb_array_elements_text(%(digests)s::jsonb)));
 
--- traces --
-SELECT place, times FROM traces(%(workspace)s, ARRAY(SELECT jsonb_array_elements_text(%(texts)s::jsonb)));
+-- text_columns --
+-- Every table of a tenant, with all of its columns that can hold a text.
+SELECT c.relname, array_agg(a.attname::text ORDER BY a.attnum)
+  FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid
+ WHERE c.relnamespace = 'nexus'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+   AND a.attnum > 0 AND a.atttypid = 'text'::regtype
+   AND EXISTS (SELECT 1 FROM pg_attribute AS w
+                WHERE w.attrelid = c.oid AND w.attname = 'workspace')
+ GROUP BY c.relname ORDER BY c.relname;
 
 -- orphaned_vectors --
 SELECT count(*) FROM vectors
