@@ -8,6 +8,7 @@ import pytest
 from tests.servers.postgres import Database
 
 from nexus import Nexus
+from nexus.stores.postgres import session
 from nexus.stores.queries import load_queries
 
 LOOKED_UP = "events|memories|threads|links|names|postings|vectors|uses|outbox|jobs|audit"
@@ -59,6 +60,14 @@ def test_work_grows_with_what_is_told_also_if_the_server_took_the_tables_for_emp
 
     assert few > 0
     assert many < 5 * few  # it once read all for each
+
+
+def test_whatever_is_too_much_for_one_statement_is_written_by_several(
+    postgres: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "ROWS_AT_ONCE", 7)
+
+    tell(postgres, "acme", 30)
 
 
 @pytest.mark.parametrize("name", load_queries("nexus.stores.postgres"))

@@ -40,6 +40,7 @@ BINDING = frozenset(
 )
 LOCKING = frozenset({"lock_workspace", "lock_workspaces"})
 VECTOR = {"add_vector": 5}  # the place of a vector in a row
+ROWS_AT_ONCE = 5_000  # a statement may take only so long, and its JSON has an end as well
 EVERYBODY = object()
 LISTS = ("ids", "names")  # of what somebody may ask for
 
@@ -113,8 +114,11 @@ class Session:
             self._serve_everybody()
         if place := VECTOR.get(name):
             rows = [_with_numbers(row, place) for row in rows]
-        told = json.dumps(rows, default=bytes.hex, ensure_ascii=False)
-        changed: int = self._execute(name, {"rows": told}).rowcount
+        changed = 0
+        for start in range(0, len(rows), ROWS_AT_ONCE):
+            some = rows[start : start + ROWS_AT_ONCE]
+            told = json.dumps(some, default=bytes.hex, ensure_ascii=False)
+            changed += self._execute(name, {"rows": told}).rowcount
         return changed
 
     def read_each(self, name: str, rows: Sequence[Row], /) -> list[list[Any]]:
