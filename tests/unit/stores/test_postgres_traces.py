@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from tests.servers.postgres import Database
 
-from nexus.stores.postgres import traces
+from nexus.stores.postgres import rows
 from nexus.stores.postgres.store import PostgresStore
 from nexus.testing.samples import ACME, OTHER, draft, event, keep, tell
 
@@ -61,7 +61,7 @@ def test_a_large_workspace_is_looked_through_in_parts(
     store: PostgresStore, postgres: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The server may give up a statement after a while: none takes long."""
-    monkeypatch.setattr(traces, "ROWS_AT_ONCE", 100)
+    monkeypatch.setattr(rows, "NEXT_PARTS", 100)
     long = "This is said in a long text. " * 20
     sources = tell(store, *(event(str(number)) for number in range(500)))
     store.memories.put(ACME, [draft(source, text=long) for source in sources])

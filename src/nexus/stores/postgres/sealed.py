@@ -10,7 +10,6 @@ import json
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import islice
 from threading import Lock
 from typing import Any, TypeVar
 
@@ -21,6 +20,7 @@ from ...core.scope import parse_scope
 from ..holding import Holding
 from ..sql.labels import Readable
 from ..sql.session import Connections, Row, Rows, Session
+from .rows import LazyRows
 from .vault import Key, Vault, key_ids
 
 T = TypeVar("T")
@@ -148,14 +148,14 @@ class SealedSession:
         if name == "texts":
             rows = self._opened("memories_by_id", self._session.run("memories_by_id", values))
             told = (json.loads(content) for content, *_ in rows)
-            return SealedRows(((each["id"], each["text"]) for each in told), -1)
+            return LazyRows((each["id"], each["text"]) for each in told)
         if name in ("put_window_item", "move_window_item"):
             values = {**values, "content": self._sealed_item(values)}
         found = self._session.run(name, self._blinded_values(name, values))
         if name in WINDOWS:
-            return SealedRows(iter(_in_order(self._opened(name, found))), found.rowcount)
+            return LazyRows(iter(_in_order(self._opened(name, found))), found.rowcount)
         if name in CONTENTS or name in TEXTS:
-            return SealedRows(self._opened(name, found), found.rowcount)
+            return LazyRows(self._opened(name, found), found.rowcount)
         return found
 
     def run_many(self, name: str, rows: Sequence[Row], /) -> int:
@@ -340,26 +340,6 @@ class SealedSession:
             blind = [self._vault.blind(values["workspace"], word) for word in words]
             changed[BLIND_LISTS[name]] = json.dumps(blind)
         return {**values, **changed}
-
-
-class SealedRows:
-    """What a query found, opened as it is read."""
-
-    def __init__(self, rows: Iterator[Row], rowcount: int) -> None:
-        self._rows = rows
-        self.rowcount = rowcount
-
-    def fetchone(self) -> Any:
-        return next(self._rows, None)
-
-    def fetchmany(self, size: int) -> list[Any]:
-        return list(islice(self._rows, size))
-
-    def fetchall(self) -> list[Any]:
-        return list(self._rows)
-
-    def __iter__(self) -> Iterator[Any]:
-        return self._rows
 
 
 def _in_order(items: Iterable[Row]) -> list[Row]:

@@ -24,6 +24,7 @@ from ..queries import load_queries
 from ..sql.held import check_held
 from ..sql.labels import Readable
 from ..sql.session import Row, Rows
+from .rows import LazyRows, in_parts
 
 SQL = {name: text.encode() for name, text in load_queries(__package__).items()}
 
@@ -41,6 +42,8 @@ BINDING = frozenset(
 LOCKING = frozenset({"lock_workspace", "lock_workspaces"})
 VECTOR = {"add_vector": 5}  # the place of a vector in a row
 ROWS_AT_ONCE = 5_000  # a statement may take only so long, and its JSON has an end as well
+# All that a workspace holds, and whoever reads it may stop before the end.
+LONG = frozenset("chain trail audit_contents events_by_time memories_by_time".split())
 EVERYBODY = object()
 LISTS = ("ids", "names")  # of what somebody may ask for
 
@@ -77,6 +80,8 @@ class Session:
             self._bound = None
         if name in LOCKING:
             return self._lock(name, values)
+        if name in LONG:
+            return LazyRows(in_parts(self.connection, SQL[name], _storable(values)))
         rows: Rows = self._execute(name, values)
         return rows
 

@@ -13,11 +13,11 @@ from typing import IO, Any, cast
 from psycopg import Connection, sql
 
 from ..residue import found_in
+from .rows import in_parts
 from .session import Session
 
 RECORDS = frozenset({"events", "memories", "window_items", "audit"})  # two may have said the same
 CONTENT = "content"
-ROWS_AT_ONCE = 5_000
 
 
 def traces(session: Session, workspace: int, pieces: Sequence[bytes]) -> dict[str, int]:
@@ -47,19 +47,14 @@ def _rows(
 ) -> Iterator[str]:
     """The texts of each row; of words that stand in many rows, each once."""
     query = sql.SQL(
-        "DECLARE texts NO SCROLL CURSOR FOR"
-        " SELECT {once} concat_ws(chr(10), {columns}) FROM {table} WHERE workspace = {workspace}"
+        "SELECT {once} concat_ws(chr(10), {columns}) FROM {table} WHERE workspace = %(workspace)s"
     ).format(
         once=sql.SQL("" if columns == [CONTENT] else "DISTINCT"),
         columns=sql.SQL(", ").join(map(sql.Identifier, columns)),
         table=sql.Identifier("nexus", table),
-        workspace=workspace,
     )
-    connection.execute(query)
-    fetch = sql.SQL("FETCH {} FROM texts").format(ROWS_AT_ONCE)
-    while rows := connection.execute(fetch).fetchall():
-        yield from (text for (text,) in rows)
-    connection.execute("CLOSE texts")
+    rows = in_parts(connection, query.as_bytes(connection), {"workspace": workspace})
+    yield from (text for (text,) in rows)
 
 
 class _Texts:
