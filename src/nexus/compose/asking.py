@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from ..core.access import Grant, Viewer
-from ..core.context import Item
+from ..core.context import Item, made_item
 from ..core.filters import Condition, Filter, Op, every
 from ..core.links import Relation, links_of, times_said
 from ..core.protocols import Store
@@ -67,7 +67,7 @@ class Asking:
 
     def item(self, memory: Memory, worth: float, **why: float | str) -> Item:
         """A memory as a line; where it lies is said unless it is here."""
-        return Item(
+        return made_item(
             text=memory.text,
             id=memory.id,
             at=memory.at,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from ..core.context import Cut, Item
+from ..core.context import Cut, Item, made_cut
 from ..core.part import Part
 
 # Who is served first. The first three stand first, too, and change rarely: nothing that depends on
@@ -168,7 +168,7 @@ def _cut(offer: Offer, shown: Share) -> list[Cut]:
         return []
     kept = {item.id for item in shown.items}
     return [
-        Cut(part=offer.part, id=item.id, tokens=item.tokens, why=NO_ROOM)
+        made_cut(part=offer.part, id=item.id, tokens=item.tokens, why=NO_ROOM)
         for item in offer.items
         if item.id not in kept
     ]

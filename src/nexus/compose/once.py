@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..core.context import Cut, Item
+from ..core.context import Cut, Item, made_cut
 from ..core.part import Part
 from ..core.text import words_alone
 
@@ -116,7 +116,7 @@ def once(
         again = None if shown else _again(lines, words, said_by, same, above)
         if shown or again:
             why = IN_THE_WINDOW if shown else SAID_ABOVE
-            cut.append(Cut(part=part, id=item.id, tokens=item.tokens, why=why))
+            cut.append(made_cut(part=part, id=item.id, tokens=item.tokens, why=why))
             repeated += [again] if again else []
         else:
             kept[part].append(item)

@@ -11,6 +11,7 @@ from typing import Any
 from .access import Label
 from .canonical import text_time, time_text
 from .ids import WorkspaceId
+from .quick import quickly
 from .records import Attachment, Event, EventKind, Memory, MemoryKind, NewEvent, Tier, Trust
 from .scope import parse_scope
 
@@ -19,6 +20,7 @@ EVENT_KINDS = {kind.value: kind for kind in EventKind}
 MEMORY_KINDS = {kind.value: kind for kind in MemoryKind}
 TIERS = {tier.value: tier for tier in Tier}
 TRUSTS = {trust.name.lower(): trust for trust in Trust}
+_Event, _Memory = quickly(Event), quickly(Memory)
 
 
 def event_json(event: NewEvent, recorded_at: datetime | None = None) -> dict[str, Any]:
@@ -44,7 +46,7 @@ def event_json(event: NewEvent, recorded_at: datetime | None = None) -> dict[str
 
 
 def event_from_json(data: Mapping[str, Any], workspace: WorkspaceId) -> Event:
-    return Event(
+    return _Event(
         workspace=workspace,
         scope=parse_scope(data["scope"]),
         kind=EVENT_KINDS[data["kind"]],
@@ -106,7 +108,7 @@ def memory_from_json(
     archived: bool | None = None,
 ) -> Memory:
     """The memory; its state is the one given, or else the one it is told with."""
-    return Memory(
+    return _Memory(
         id=data["id"],
         workspace=workspace,
         scope=parse_scope(data["scope"]),

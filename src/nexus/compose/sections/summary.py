@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...core.context import Item
+from ...core.context import Item, made_item
 from ...core.window import Line
 from ..asking import Asking, falling
 
@@ -30,7 +30,7 @@ def _items(
 ) -> Iterator[Item]:
     named = {"kind": kind} if kind else {}
     for place, line in enumerate(reversed(lines)):
-        yield Item(
+        yield made_item(
             text=line.text,
             id=_id(line),
             at=line.at,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...core.context import Item
+from ...core.context import Item, made_item
 from ...core.fence import unfenced
 from ...core.records import Event
 from ..asking import Asking, falling
@@ -10,19 +10,21 @@ from ..asking import Asking, falling
 
 def window(asking: Asking) -> list[Item]:
     """Those that the caller does not show already, oldest first."""
-    events = [event for event in asking.view.events if event.id not in asking.shown]
-    items = [_item(asking, event, len(events) - 1 - place) for place, event in enumerate(events)]
+    told = ((event.id, event) for event in asking.view.events)
+    events = [(id, event) for id, event in told if id not in asking.shown]
+    last = len(events) - 1
+    items = [_item(asking, *each, last - place) for place, each in enumerate(events)]
     return [item for item in items if item.text]
 
 
-def _item(asking: Asking, event: Event, from_the_end: int) -> Item:
-    return Item(
+def _item(asking: Asking, id: str, event: Event, from_the_end: int) -> Item:
+    return made_item(
         text=unfenced(event.text),
-        id=event.id,
+        id=id,
         at=event.at,
         speaker=event.speaker,
         trust=event.trust,
-        events=(event.id,),
+        events=(id,),
         worth=falling(from_the_end, 0.97),
         why={"strategy": "window", "age_days": asking.age(event.at)},
     )
