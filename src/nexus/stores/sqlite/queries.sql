@@ -435,8 +435,15 @@ UPDATE labels SET threads = threads + :more WHERE workspace = :workspace AND lab
 SELECT thread, terms FROM threads WHERE workspace = ? AND label = ?;
 
 -- new_cards --
-SELECT id, memory, thread, at, speaker, role, length, asks, directs, kind FROM memories
- WHERE workspace = ? AND label = ? AND memory > ?
+-- All cards of a label are found by the label, and not among those of the whole workspace; those
+-- that came later are found by their numbers.
+SELECT id, memory, thread, at, speaker, role, length, asks, directs, kind
+  FROM memories INDEXED BY memories_by_thread
+ WHERE workspace = ?1 AND label = ?2 AND ?3 = 0
+ UNION ALL
+SELECT id, memory, thread, at, speaker, role, length, asks, directs, kind
+  FROM memories
+ WHERE workspace = ?1 AND label = ?2 AND memory > ?3 AND ?3 > 0
  ORDER BY thread, at, id;
 
 -- texts --
