@@ -239,6 +239,7 @@ class Contexts:
             settings=parts.settings.compose,
             threshold=parts.settings.search.default_threshold,
             steady=parts.contexts.steady,
+            lines=parts.contexts.lines,
             questions=parts.embedder,
         )
         context = composer.compose(self.viewer, wish)

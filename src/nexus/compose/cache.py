@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from ..core.access import Viewer
 from ..core.errors import Unavailable
 from ..core.ids import WorkspaceId, digest
+from .lines import KeptLines
 from .steady import SteadySections
 from .wish import Wish
 
@@ -76,6 +77,7 @@ class ContextCache:
         self._swept: datetime | None = None
         self._lock = Lock()
         self.steady = SteadySections(clock, seconds=seconds)
+        self.lines = KeptLines(clock, seconds=seconds)
 
     @property
     def stats(self) -> CacheStats:
@@ -118,6 +120,7 @@ class ContextCache:
         What holds stays: who cannot see what was forgotten must not notice that it was.
         """
         self.steady.forget(workspace)
+        self.lines.forget(workspace)
         with self._lock:
             self._forgotten += 1
             theirs = [

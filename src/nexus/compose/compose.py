@@ -13,7 +13,7 @@ from functools import partial
 
 from ..core.access import Grant, Viewer
 from ..core.canonical import time_text
-from ..core.context import Context, ContextReceipt, Item, Section, Shown
+from ..core.context import Context, ContextReceipt, Item, Section, Shown, made_shown
 from ..core.errors import Unavailable
 from ..core.ids import digest
 from ..core.part import Part
@@ -29,6 +29,7 @@ from .asking import Asking, Source
 from .budget import STEADY
 from .fit import Fitted, Measure, fit
 from .found import find_for
+from .lines import KeptLines
 from .messages import events_of
 from .plan import Plan, plan
 from .render import render
@@ -56,16 +57,20 @@ class Composer:
     threshold: float = 0.0
     sources: Mapping[Part, Source] = field(default_factory=lambda: SECTIONS)
     steady: SteadySections | None = None
+    lines: KeptLines | None = None
     questions: Questions | None = None  # their embedder: episodes are found by meaning, too
 
     def compose(self, viewer: Viewer, wish: Wish) -> Context:
         """What a model is given before it answers, as far as this viewer may see."""
         wish = checked(wish)
         stages = Stages()
+        measure = Measure.of(wish.model)
+        if self.lines:
+            measure = replace(measure, lines=self.lines.of(viewer, measure.family))
         asking = self._asking(viewer, wish, stages)
-        found = self._fetched(asking, wish, stages)
+        found = self._fetched(asking, wish, stages, measure)
         with stages.timed("budget"):
-            fitted = fit(asking, wish, self.settings, found)
+            fitted = fit(asking, wish, self.settings, found, measure)
         return _context(asking, wish, fitted, stages, wish.budget or self.settings.budget)
 
     def _asking(self, viewer: Viewer, wish: Wish, stages: Stages) -> Asking:
@@ -137,11 +142,13 @@ class Composer:
             lambda found: leads_in(self.store, asking.grant, wish.question, found, people),
         )
 
-    def _fetched(self, asking: Asking, wish: Wish, stages: Stages) -> dict[Part, Sequence[Item]]:
+    def _fetched(
+        self, asking: Asking, wish: Wish, stages: Stages, measure: Measure
+    ) -> dict[Part, Sequence[Item]]:
         """What each section that is wanted has to say, all of one moment."""
         wanted = [part for part in self.sources if part in asking.plan.wanted]
         with self.store.moment():
-            known = self._known(asking, wish, stages)
+            known = self._known(asking, wish, stages, measure)
             rest = (part for part in wanted if part not in known)
             return {**known, **self._from_sources(rest, asking, stages)}
 
@@ -154,11 +161,10 @@ class Composer:
             found[part] = stages.stage(part.value, lambda: source(asking), [])  # noqa: B023
         return found
 
-    def _known(self, asking: Asking, wish: Wish, stages: Stages) -> Sections:
+    def _known(self, asking: Asking, wish: Wish, stages: Stages, measure: Measure) -> Sections:
         """The sections that no question changes, with their tokens; from the turn before."""
         if self.steady is None or asking.replayed:
             return {}
-        measure = Measure.of(wish.model)
         window = wish.window or self.settings.window
         try:
             epoch = self.store.epoch(asking.grant)
@@ -221,4 +227,4 @@ def _context(asking: Asking, wish: Wish, fitted: Fitted, stages: Stages, budget:
 
 
 def _shown(part: Part, item: Item) -> Shown:
-    return Shown(part=part, id=item.id, tokens=item.tokens, scope=item.scope, why=item.why)
+    return made_shown(part=part, id=item.id, tokens=item.tokens, scope=item.scope, why=item.why)

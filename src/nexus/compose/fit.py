@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..core.context import Cut, Item
 from ..core.part import Part
@@ -11,8 +11,18 @@ from ..core.text import words_alone
 from ..core.tokens import count, family_of
 from .asking import Asking
 from .budget import LEAST_PIECE, NO_ROOM, STEADY, Offer, Share, share, shortened
+from .lines import PlaceLines
 from .once import Before, Line, Once, Place, compared, once, words_of
-from .render import INTRODUCTION, NOTHING_FOUND, NOTHING_MORE, header, heading, line, moment
+from .render import (
+    INTRODUCTION,
+    NOTHING_FOUND,
+    NOTHING_MORE,
+    header,
+    heading,
+    line,
+    moment,
+    same_line,
+)
 from .settings import Composing
 from .wish import Wish
 
@@ -36,6 +46,7 @@ class Measure:
     """Tokens, as one family of models counts them."""
 
     family: str
+    lines: PlaceLines = field(default_factory=PlaceLines)  # those that are known
 
     @classmethod
     def of(cls, model: str | None) -> Measure:
@@ -52,8 +63,13 @@ class Measure:
         return [item if item.tokens else self._counted(item, part) for item in items]
 
     def _counted(self, item: Item, part: Part) -> Item:
+        known = self.lines.find(part, item.id)
+        if known and same_line(known, item):
+            return item.counted(known.line, known.tokens, known.words)
         rendered = line(item, part)
-        return item.counted(rendered, self._of_a_line(rendered), words_alone(item.text))
+        counted = item.counted(rendered, self._of_a_line(rendered), words_alone(item.text))
+        self.lines.keep(part, counted)
+        return counted
 
     def _of_a_line(self, rendered: str) -> int:
         return self.count(rendered + "\n") + 1  # counts are rounded, and lines add up
@@ -66,10 +82,13 @@ class Measure:
 
 
 def fit(
-    asking: Asking, wish: Wish, settings: Composing, found: Mapping[Part, Sequence[Item]]
+    asking: Asking,
+    wish: Wish,
+    settings: Composing,
+    found: Mapping[Part, Sequence[Item]],
+    measure: Measure,
 ) -> Fitted:
     """Choose, under the budget of the wish or the settings."""
-    measure = Measure.of(wish.model)
     counted = {part: measure.counted(part, items) for part, items in found.items()}
     before = _before(asking, wish, settings, counted.get(Part.WINDOW, ()))
     lines = compared(counted, before)

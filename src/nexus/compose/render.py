@@ -150,6 +150,19 @@ def line(item: Item, part: Part) -> str:
     return f"- [{' | '.join(filter(None, known))}] {who}{text}"
 
 
+def same_line(one: Item, other: Item) -> bool:
+    """Whether two items of a section are told by the same line."""
+    return (
+        one.text == other.text
+        and one.at == other.at
+        and one.speaker == other.speaker
+        and one.trust is other.trust
+        and one.scope == other.scope
+        and one.why.get("kind") == other.why.get("kind")
+        and one.why.get(TIMES) == other.why.get(TIMES)
+    )
+
+
 def _mark(item: Item) -> str:
     """How we know: who says it, and how often it was said."""
     times = item.why.get(TIMES)
