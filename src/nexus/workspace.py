@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -320,7 +320,10 @@ class Workspace:
             scope=scope,
             profile=lambda: self._parts.embedder.profile,
             report=report,
+            recorded=self._took_in,
         )
-        self._parts.audit.wrote(self.id, "import", **asdict(imported))
         self.flush()
         return imported
+
+    def _took_in(self, counts: Mapping[str, Any]) -> None:
+        self._parts.audit.wrote(self.id, "import", **counts)

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TextIO
@@ -28,6 +28,8 @@ from ..core.scope import Scope
 from .reading import FORMAT, VERSION, Record, VectorRecord, checked_path, read_records
 
 BATCH = 500
+
+Mark = tuple[str, str]  # what a tombstone is known by: its kind and digest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,18 +131,24 @@ def import_archive(
     scope: Scope | None = None,
     profile: Callable[[], EmbeddingProfile] | None = None,
     report: Report | None = None,
+    recorded: Callable[[dict[str, int]], None] | None = None,
 ) -> Imported:
     """Read an archive, or seed 002's JSON list of entries. Reading it twice is reading it once.
 
     Nothing is written unless the whole file can be read. Vectors of another embedder than
-    `profile` are left out, and made anew.
+    `profile` are left out, and made anew. `recorded` gets the counts for the administrator, who is
+    also told of people who were forgotten; what is returned does not tell.
     """
     check_grant(grant)
     if scope is not None and not grant.allows(frozenset({scope})):
         raise InvalidInput(f"the scope {scope} is out of reach")
     records = list(read_records(source, grant.workspace))
     ours = profile() if profile and any(isinstance(r, VectorRecord) for r in records) else None
-    return _Import(store, grant, now, scope, ours).run(records, report or silent)
+    work = _Import(store, grant, now, scope, ours)
+    done = work.run(records, report or silent)
+    if recorded:
+        recorded({**asdict(done), "of_forgotten": work.of_forgotten})
+    return done
 
 
 @dataclass(slots=True)
@@ -150,11 +158,12 @@ class _Import:
     now: Callable[[], datetime]
     scope: Scope | None
     profile: EmbeddingProfile | None  # None: any
+    of_forgotten: int = 0  # taken in, though whoever is said to have said it was forgotten
 
     def run(self, records: Sequence[Record], report: Report) -> Imported:
         done = Imported()
         self._bury([record for record in records if isinstance(record, Tombstone)])
-        told = [self._told(record) for record in records if isinstance(record, Event)]
+        told = [record for record in records if isinstance(record, Event)]
         total = len(records)
         for batch in _batches(self._admitted(told, done)):
             self._append(batch, done)
@@ -187,24 +196,37 @@ class _Import:
             event = replace(event, trust=min(event.trust, Trust.EXTERNAL), recorded_at=self.now())
         return event
 
-    def _admitted(self, events: Sequence[Event], done: Imported) -> list[Event]:
+    def _admitted(self, lines: Sequence[Event], done: Imported) -> list[Event]:
         stones = {
             (stone.kind, stone.digest): stone.at
             for stone in self.store.eraser.tombstones(self.grant.workspace)
         }
         admitted = []
-        for event in events:
+        for line in lines:
+            event = self._told(line)
             claimed = event.kind is EventKind.SHARE and not self._vouched
             if claimed or not self.grant.allows(frozenset({event.scope})):
                 done.out_of_reach += 1
-            elif any(
-                mark in stones and (mark[0] == "event" or event.at <= stones[mark])
-                for mark in _marks(event)
-            ):
+            elif any(_is_over(stones, mark, event.at) for mark in self._marks(line, event)):
                 done.forgotten += 1
             else:
                 admitted.append(event)
+                self.of_forgotten += _is_over(stones, _speaker(event), event.at)
         return admitted
+
+    def _marks(self, line: Event, event: Event) -> Iterator[Mark]:
+        """The tombstones that keep this out: those of drawers that may be read, of all else none.
+
+        Anybody may say that somebody said something, here as by `observe`. If that depended on
+        whether a person was forgotten, whoever tries it would learn that. An administrator may.
+        """
+        for each in (line, event):
+            if self.grant.allows(frozenset({each.scope})):
+                yield "event", each.id
+                yield "scope", digest("scope", str(each.scope))
+                yield from (("user", digest("user", who)) for who in [each.scope.owner] if who)
+        if self.grant.everything:
+            yield _speaker(event)
 
     def _append(self, events: Sequence[Event], done: Imported) -> None:
         try:
@@ -256,11 +278,13 @@ def _batches(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
     return (items[start : start + BATCH] for start in range(0, len(items), BATCH))
 
 
-def _marks(event: Event) -> Iterable[tuple[str, str]]:
-    """The tombstones that would keep this event out, if it is from before them."""
-    yield "event", event.id
-    yield "scope", digest("scope", str(event.scope))
-    yield from (("user", digest("user", who)) for who in (event.speaker, event.scope.owner) if who)
+def _speaker(event: Event) -> Mark:
+    return "user", digest("user", event.speaker)
+
+
+def _is_over(stones: Mapping[Mark, datetime], mark: Mark, at: datetime) -> bool:
+    """Whether something with this mark is from before its tombstone; an event always is."""
+    return mark in stones and (mark[0] == "event" or at <= stones[mark])
 
 
 def _draft(memory: Memory) -> Draft:
