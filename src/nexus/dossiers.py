@@ -83,7 +83,8 @@ class Dossiers:
         self._parts.learner.catch_up(self._grant)
         wanted = dict.fromkeys([*map(subject_of, self._kept()), *self._weaver.standing().values()])
         now = self._parts.now()
-        return sum(self._weaver.weave(each, now=now, looked_at=now).changed for each in wanted)
+        orders = [self._weaver.order(each, looked_at=now) for each in wanted]
+        return sum(self._weaver.weave(each, now=now).changed for each in orders)
 
     def _kept(self) -> Sequence[Memory]:
         """Not the answers to what is no longer asked: a worker takes those away."""
@@ -93,8 +94,9 @@ class Dossiers:
     def _fresh(self, subject: Subject) -> Dossier | None:
         """As it is now; that it was looked at is counted."""
         now = self._parts.now()
-        watch = self._weaver.watch(subject, now=now)
-        memory = self._weaver.weave(subject, now=now, looked_at=now).memory
+        order = self._weaver.order(subject, looked_at=now)
+        watch = self._weaver.watch(order, now=now)
+        memory = self._weaver.weave(order, now=now).memory
         seen = [memory.id if memory else None, watch]
         self._parts.used(self._viewer, filter(None, seen), now)
         return self._opened(memory, memory.body["mark"]) if memory else None

@@ -117,6 +117,7 @@ NOT_READS = {
     "eraser.derived": "the administrator's: what has to go",
     "eraser.erase": "writes",
     "eraser.tombstones": "the administrator's: digests",
+    "eraser.stones": "the administrator's: digests of some drawers",
     "eraser.gone": "the administrator's: yes or no",
     "eraser.residue": "the administrator's: numbers",
     "accounts.add": "writes",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -222,7 +223,8 @@ def test_who_is_forgotten_while_it_is_made_is_in_none(told: Team) -> None:
     )
 
     now = told.clock.now
-    assert weaver.weave(subject_of(before), now=now, looked_at=now).memory is None
+    order = weaver.order(subject_of(before), looked_at=now)
+    assert weaver.weave(order, now=now).memory is None
     assert made(told) == []
 
 
@@ -244,6 +246,90 @@ def test_what_is_made_while_somebody_is_forgotten_goes_too(
 
     assert told.workspace.forget(user="bob").residue == 0
     assert made(told) == []
+
+
+@pytest.mark.requirement("X6")
+@pytest.mark.parametrize("who", ["a worker", "somebody who asks"])
+def test_who_is_forgotten_before_it_is_written_is_in_none(
+    told: Team, monkeypatch: pytest.MonkeyPatch, who: str
+) -> None:
+    told.bobs.remember("I like tea.", scope="user:bob")
+    told.room.observe("alice", "Sarah Chen lives in Porto.")
+    told.workspace.flush()
+    memories = type(told.workspace._parts.store.memories)
+    put = memories.put
+
+    def forget_and_put(self: Any, *args: Any, **more: Any) -> list[Memory]:
+        monkeypatch.setattr(memories, "put", put)
+        assert told.workspace.forget(user="bob").residue == 0
+        return put(self, *args, **more)
+
+    monkeypatch.setattr(memories, "put", forget_and_put)
+
+    if who == "a worker":
+        assert work(told)["made"] == 0
+    else:
+        with pytest.raises(NotFound):
+            told.room.dossiers().get("Sarah Chen")
+
+    assert memories.put is put, "somebody was forgotten in between"
+    assert made(told) == []
+    assert "Porto" in told.room.dossiers().get("Sarah Chen").text  # asked for after it
+
+
+@pytest.mark.requirement("X6")
+@pytest.mark.parametrize("again", [False, True], ids=["first", "again"])
+def test_who_is_forgotten_before_an_answer_is_watched_is_in_none(
+    team: Team, monkeypatch: pytest.MonkeyPatch, again: bool
+) -> None:
+    if again:  # forgotten before, and back
+        team.bobs.remember("I like tea.", scope="user:bob")
+        team.workspace.forget(user="bob")
+        team.clock.advance(days=1)
+    team.bobs.remember("I like coffee.", scope="user:bob")
+    team.room.observe("alice", "The wharf gate has the colour blue.")
+    team.room.flush()
+    weaver = Weaver.watch
+
+    def forget_and_watch(self: Weaver, *args: Any, **more: Any) -> str | None:
+        team.workspace.forget(user="bob")
+        return weaver(self, *args, **more)
+
+    monkeypatch.setattr(Weaver, "watch", forget_and_watch)
+
+    assert team.room.dossiers().ask(QUESTION) is None
+
+    found = team.workspace._parts.store.memories.find(team.workspace.administrator)
+    assert not [each for each in found if "user:bob" in map(str, each.label)]
+
+
+@pytest.mark.requirement("X6")
+def test_what_was_made_for_somebody_does_not_come_back_from_an_archive(told: Team) -> None:
+    told.bobs.remember("I like tea.", scope="user:bob")
+    archive = StringIO()
+    told.workspace.export(archive)
+    told.clock.advance(days=1)
+    told.workspace.forget(user="bob")
+
+    told.workspace.import_(StringIO(archive.getvalue()))
+
+    assert made(told) == []
+
+
+@pytest.mark.requirement("X6")
+def test_a_name_goes_with_whoever_said_it(team: Team) -> None:
+    named = team.room.observe("alice", "You can call me Zebrafinch.", key="name")
+    for number in range(30):  # more than a dossier quotes
+        team.room.observe("bob", f"Carol met alice, and alice gave alice's parcel {number} to her.")
+    told = team.room.dossiers().get("alice")
+    cited = {key for each in told.citations for key in each.event_keys}
+    assert ("Zebrafinch" in told.text, "name" in cited) == (True, False)
+
+    team.workspace.forget(event=named)
+
+    assert made(team) == []
+    known = team.room.dossiers().get("alice")
+    assert ("parcel" in known.text, "Zebrafinch" in known.text) == (True, False)
 
 
 def test_one_at_which_nobody_looked_for_long_is_left(told: Team) -> None:

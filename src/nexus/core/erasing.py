@@ -7,6 +7,14 @@ from typing import Protocol
 
 from .ids import WorkspaceId
 from .records import Erased, Memory, Tombstone
+from .scope import Scope
+from .uses import owner_digest, place_digest
+
+
+def drawer_digests(scopes: Iterable[Scope]) -> list[str]:
+    """What tombstones know these drawers by: what each is, and whose."""
+    each = [(place_digest(scope), owner_digest(scope)) for scope in scopes]
+    return sorted({digest for both in each for digest in both if digest})
 
 
 class Eraser(Protocol):
@@ -26,12 +34,16 @@ class Eraser(Protocol):
     ) -> Erased:
         """Remove these with all that rests on them and leave tombstones, in one transaction.
 
-        The chain stays whole.
+        The chain stays whole. Of two tombstones for the same, the later one holds.
         """
         ...
 
     def tombstones(self, workspace: WorkspaceId) -> list[Tombstone]:
         """All of them."""
+        ...
+
+    def stones(self, workspace: WorkspaceId, scopes: Iterable[Scope]) -> frozenset[Tombstone]:
+        """Those of these drawers as a whole: of the places, and of the people whose they are."""
         ...
 
     def gone(self, workspace: WorkspaceId, ids: Sequence[str]) -> bool:

@@ -33,6 +33,7 @@ from .records import (
     EmbeddingProfile,
     Memory,
     MemoryKind,
+    Tombstone,
 )
 from .sweeps import States
 from .uses import Uses
@@ -86,12 +87,20 @@ class Memories(States, Protocol):
     nothing else, unless `learned` is asked for too. Whoever gives ids or names gets either.
     """
 
-    def put(self, workspace: WorkspaceId, drafts: Sequence[Draft]) -> list[Memory]:
+    def put(
+        self,
+        workspace: WorkspaceId,
+        drafts: Sequence[Draft],
+        *,
+        stones: frozenset[Tombstone] | None = None,
+    ) -> list[Memory]:
         """Keep these, replacing any with the same id; all or none.
 
         The store computes id, label (the scope's and every source's) and trust (the lowest of
         the sources'). A draft without sources is InvalidInput; one whose sources are gone is
-        left out, because they were erased while it was being made.
+        left out, because they were erased while it was being made. So is one whose label names a
+        drawer that was: if `stones` are given, which are those that were there when it was begun,
+        there must be no other now.
         """
         ...
 

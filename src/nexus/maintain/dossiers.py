@@ -19,7 +19,7 @@ from ..core.filters import Condition, Op
 from ..core.ids import digest
 from ..core.protocols import Store
 from ..core.reach import REACH, spelt_reach
-from ..core.records import Draft, Json, Memory, MemoryKind
+from ..core.records import Draft, Json, Memory, MemoryKind, Tombstone
 from ..core.scope import Scope
 from ..recall.entities import EntityView, entity, names_of
 from ..recall.interpret import Tense, tenses
@@ -82,6 +82,7 @@ class Material:
     name: str
     also: tuple[str, ...]
     lines: Mapping[str, Sequence[Memory]] = field(default_factory=dict)
+    names: Sequence[Memory] = ()  # what its name and the others were read from
 
     @property
     def memories(self) -> list[Memory]:
@@ -93,7 +94,7 @@ class Material:
     def mark(self) -> str:
         """Changes when anything a dossier is made of changes."""
         parts = [f"{heading}/{each.id}" for heading, lines in self.lines.items() for each in lines]
-        return digest("dossier", self.name, *self.also, *parts)
+        return digest("dossier", self.name, *self.also, *parts, *(each.id for each in self.names))
 
 
 def material(
@@ -120,7 +121,7 @@ def material(
     lines["said"] = [each for each in said if not set(each.sources) <= again][:MOST_OTHER]
     if not any(lines.values()):
         return None
-    return Material(view.name if view else name, _also(view), lines)
+    return Material(view.name if view else name, _also(view), lines, _naming(view))
 
 
 def _landmarks(store: Store, grant: Grant, names: Sequence[str]) -> list[Memory]:
@@ -136,6 +137,19 @@ def _also(view: EntityView | None) -> tuple[str, ...]:
     return () if view is None else tuple(dict.fromkeys([*view.aliases, *view.same_as]))
 
 
+def _naming(view: EntityView | None) -> tuple[Memory, ...]:
+    """The oldest record of each name: if one goes, so does what tells it."""
+    if view is None:
+        return ()
+    first = {
+        name: record  # from the newest to the oldest
+        for record in view.records
+        for name in (record.body["name"], *record.body.get("aliases", ()))
+    }
+    told = [first[name] for name in (view.name, *_also(view)) if name in first]
+    return tuple({record.id: record for record in told}.values())
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
     """Where a dossier shall lie, for whom it is, and since when somebody last looked at it."""
@@ -144,23 +158,26 @@ class Order:
     reach: Label
     subject: Subject
     looked_at: datetime
+    stones: frozenset[Tombstone]  # of those for whom it is, when it was begun
 
 
 def draft(material: Material, order: Order, *, now: datetime, narrate: Narrate | None) -> Draft:
     """The dossier to keep. A model tells the beginning, if there is one and it invents nothing.
 
-    The answer to a question rests on the question, too: it holds its words.
+    It rests on what it cites and on whoever said its names, and the answer to a question on the
+    question, too: it holds its words.
     """
     numbers = {each.id: place for place, each in enumerate(material.memories, start=1)}
     told = narrate(material.name, material.memories) if narrate else None
     text = "\n".join(_written(material, numbers, told))
     asked = order.subject.asked
+    named = (each.id for each in material.names)
     return Draft(
         scope=order.home,
         kind=MemoryKind.DOSSIER,
         text=text,
         indexed_text="",
-        sources=(*numbers, *([asked] if asked else [])),
+        sources=tuple(dict.fromkeys([*numbers, *named, *([asked] if asked else [])])),
         slot=order.subject.slot(order.reach),
         at=now,
         source="dossier",

@@ -100,7 +100,7 @@ class Freshening:
             if subject.asked and subject not in weaver.standing().values():
                 weaver.delete([memory])
                 return Counter(dropped=1)
-            woven = weaver.weave(subject, now=now, looked_at=looked_at)
+            woven = weaver.weave(weaver.order(subject, looked_at=looked_at), now=now)
         what = "made" if woven.memory else "dropped"
         return Counter({what: 1}) if woven.changed else Counter()
 

@@ -12,7 +12,7 @@ from ..core.errors import Unavailable
 from ..core.filters import Condition, Every, Op
 from ..core.protocols import Store
 from ..core.questions import QUESTION
-from ..core.records import Hit, Memory, MemoryKind
+from ..core.records import Draft, Hit, Memory, MemoryKind
 from ..core.scope import Scope
 from ..recall.answer import Ranking, answer
 from ..recall.query import make_query
@@ -77,12 +77,20 @@ class Weaver:
         ]
         return material(self.store, self.grant, subject.name, naming, now=now)
 
-    def weave(self, subject: Subject, *, now: datetime, looked_at: datetime) -> Woven:
+    def order(self, subject: Subject, *, looked_at: datetime) -> Order:
+        """To be given before anything is read for it: who is forgotten from then on is noticed."""
+        reach = self.grant.scopes
+        stones = self.store.eraser.stones(self.grant.workspace, reach)
+        return Order(
+            home=self.home, reach=reach, subject=subject, looked_at=looked_at, stones=stones
+        )
+
+    def weave(self, order: Order, *, now: datetime) -> Woven:
         """The dossier as it would be written now: the one that is kept, or one made anew.
 
         Done again after a crash, it comes to the same: the new one is there before others go.
         """
-        order = Order(home=self.home, reach=self.grant.scopes, subject=subject, looked_at=looked_at)
+        subject = order.subject
         there = [each for each in self.kept() if each.slot == subject.slot(order.reach)]
         for _ in range(TRIES):
             found = self.material(subject, now=now)
@@ -98,18 +106,21 @@ class Weaver:
             return None
         made = draft(found, order, now=now, narrate=self.narrate)
         if self.only_while and not self.store.memories.get(self.grant, [self.only_while]):
-            return None  # forgotten meanwhile, perhaps with one of those it was made for
-        return next(iter(self.store.memories.put(self.grant.workspace, [made])), None)
+            return None  # forgotten before, perhaps with one of those it was made for
+        return self._kept(made, order)
 
-    def watch(self, subject: Subject, *, now: datetime) -> str | None:
+    def _kept(self, made: Draft, order: Order) -> Memory | None:
+        """Unless somebody was forgotten for whom it was being made: it would hold their name."""
+        put = self.store.memories.put(self.grant.workspace, [made], stones=order.stones)
+        return next(iter(put), None)
+
+    def watch(self, order: Order, *, now: datetime) -> str | None:
         """Let workers keep the answer fresh for these readers; the id of what tells them to."""
-        if subject.asked is None:
+        if order.subject.asked is None:
             return None
-        order = Order(home=self.home, reach=self.grant.scopes, subject=subject, looked_at=now)
-        told = watch(order, subject.asked, now=now)
-        if not self.store.memories.get(self.grant, [told.id]):
-            self.store.memories.put(self.grant.workspace, [told])
-        return told.id
+        told = watch(order, order.subject.asked, now=now)
+        known = self.store.memories.get(self.grant, [told.id]) or self._kept(told, order)
+        return told.id if known else None
 
     def drop(self, subject: Subject) -> None:
         """Keep it no longer, nor have it kept fresh."""

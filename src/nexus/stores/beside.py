@@ -23,6 +23,7 @@ from ..core.leases import Lease
 from ..core.metrics import CacheUse
 from ..core.protocols import Store, Vectors
 from ..core.records import Erased, Memory, Tombstone
+from ..core.scope import Scope
 from ..core.window import Window
 
 
@@ -211,6 +212,9 @@ class CombinedEraser:
 
     def tombstones(self, workspace: WorkspaceId) -> list[Tombstone]:
         return self._records.tombstones(workspace)
+
+    def stones(self, workspace: WorkspaceId, scopes: Iterable[Scope]) -> frozenset[Tombstone]:
+        return self._records.stones(workspace, scopes)
 
     def gone(self, workspace: WorkspaceId, ids: Sequence[str]) -> bool:
         return self._records.gone(workspace, ids)

@@ -38,6 +38,7 @@ from ..core.derive import (
     searched_by_text,
     thread_name,
 )
+from ..core.erasing import drawer_digests
 from ..core.errors import Conflict, Forgotten, LeaseLost
 from ..core.filters import Filter, matches
 from ..core.graph import RecordsGraph
@@ -152,6 +153,19 @@ class _Workspace:
         self.numbers[memory.id] = self.counter
         self.memories[memory.id] = memory
         self.words[memory.id] = terms(keyword_text(memory))
+
+    def bury(self, stones: Iterable[Tombstone]) -> None:
+        """Of two for the same, the later one holds."""
+        known = {(stone.kind, stone.digest): stone for stone in self.tombstones}
+        for stone in stones:
+            before = known.setdefault((stone.kind, stone.digest), stone)
+            known[stone.kind, stone.digest] = max(before, stone, key=lambda each: each.at)
+        self.tombstones = list(known.values())
+
+    def stones(self, scopes: Iterable[Scope]) -> frozenset[Tombstone]:
+        wanted = set(drawer_digests(scopes))
+        drawers = (stone for stone in self.tombstones if stone.kind in ("scope", "user"))
+        return frozenset(stone for stone in drawers if stone.digest in wanted)
 
     def source(self, id: str) -> Source | None:
         entry = self.by_id.get(id)
@@ -612,7 +626,13 @@ def _task(event: Event, work: _Work) -> Task:
 
 class InProcessMemories(_Part):
     @_written
-    def put(self, workspace: WorkspaceId, drafts: Sequence[Draft]) -> list[Memory]:
+    def put(
+        self,
+        workspace: WorkspaceId,
+        drafts: Sequence[Draft],
+        *,
+        stones: frozenset[Tombstone] | None = None,
+    ) -> list[Memory]:
         home = self._state.of(workspace)
         erased = {stone.digest for stone in home.tombstones if stone.kind == "memory"}
         kept = []
@@ -622,6 +642,8 @@ class InProcessMemories(_Part):
             if len(present) < len(found) or draft.id in erased:
                 continue
             kept.append(derive(workspace, draft, present))
+        if stones is not None:
+            kept = [each for each in kept if stones >= home.stones(each.label)]
         kept = [self._as_known(home, memory) for memory in kept]
         for memory in kept:
             before = home.memories.get(memory.id)
@@ -1057,8 +1079,7 @@ class InProcessEraser(_Part):
         for entry in gone:
             home.epochs.update([frozenset({entry.event.scope})] if entry.event else [])
             entry.event, entry.salt = None, b""
-        known = {(stone.kind, stone.digest) for stone in home.tombstones}
-        home.tombstones += [s for s in tombstones if (s.kind, s.digest) not in known]
+        home.bury(tombstones)
         return replace(report, events=len(gone), queued=queued, window=seen, uses=uses)
 
     def _resting(
@@ -1084,6 +1105,10 @@ class InProcessEraser(_Part):
     @_locked
     def tombstones(self, workspace: WorkspaceId) -> list[Tombstone]:
         return sorted(self._state.of(workspace).tombstones, key=lambda s: (s.kind, s.digest))
+
+    @_locked
+    def stones(self, workspace: WorkspaceId, scopes: Iterable[Scope]) -> frozenset[Tombstone]:
+        return self._state.of(workspace).stones(scopes)
 
     @_locked
     def gone(self, workspace: WorkspaceId, ids: Sequence[str]) -> bool:

@@ -19,10 +19,21 @@ from typing import Any, TextIO
 from ..core.access import Grant, check_grant
 from ..core.canonical import canonical_json, time_text
 from ..core.codec import event_json, memory_json
+from ..core.erasing import drawer_digests
 from ..core.errors import Conflict, Forgotten, InvalidInput
 from ..core.ids import digest
 from ..core.protocols import Floats, Store
-from ..core.records import Draft, EmbeddingProfile, Event, EventKind, Memory, Tombstone, Trust
+from ..core.reach import reach_of
+from ..core.records import (
+    Draft,
+    EmbeddingProfile,
+    Event,
+    EventKind,
+    Memory,
+    MemoryKind,
+    Tombstone,
+    Trust,
+)
 from ..core.report import Report, silent
 from ..core.scope import Scope
 from .reading import FORMAT, VERSION, Record, VectorRecord, checked_path, read_records
@@ -197,10 +208,7 @@ class _Import:
         return event
 
     def _admitted(self, lines: Sequence[Event], done: Imported) -> list[Event]:
-        stones = {
-            (stone.kind, stone.digest): stone.at
-            for stone in self.store.eraser.tombstones(self.grant.workspace)
-        }
+        stones = self._stones()
         admitted = []
         for line in lines:
             event = self._told(line)
@@ -213,6 +221,10 @@ class _Import:
                 admitted.append(event)
                 self.of_forgotten += _is_over(stones, _speaker(event), event.at)
         return admitted
+
+    def _stones(self) -> dict[Mark, datetime]:
+        stones = self.store.eraser.tombstones(self.grant.workspace)
+        return {(stone.kind, stone.digest): stone.at for stone in stones}
 
     def _marks(self, line: Event, event: Event) -> Iterator[Mark]:
         """The tombstones that keep this out: those of drawers that may be read, of all else none.
@@ -245,8 +257,12 @@ class _Import:
         done.events += sum(not receipt.repeated for receipt in receipts)
 
     def _memories(self, memories: Sequence[Memory], done: Imported) -> None:
-        """Derived records come back through the store, which computes their labels again."""
-        waiting = [_draft(memory) for memory in memories]
+        """Derived records come back through the store, which computes their labels again.
+
+        Not what was made for readers of a drawer that went since.
+        """
+        stones = self._stones()
+        waiting = [_draft(memory) for memory in memories if not _made_for_gone(stones, memory)]
         while ready := [draft for draft in waiting if self._may_rest_on(draft)]:
             for batch in _batches(ready):
                 done.memories += len(self.store.memories.put(self.grant.workspace, batch))
@@ -285,6 +301,12 @@ def _speaker(event: Event) -> Mark:
 def _is_over(stones: Mapping[Mark, datetime], mark: Mark, at: datetime) -> bool:
     """Whether something with this mark is from before its tombstone; an event always is."""
     return mark in stones and (mark[0] == "event" or at <= stones[mark])
+
+
+def _made_for_gone(stones: Mapping[Mark, datetime], memory: Memory) -> bool:
+    reach = drawer_digests(reach_of(memory.body)) if memory.kind is MemoryKind.DOSSIER else []
+    marks = [(kind, digest) for kind in ("scope", "user") for digest in reach]
+    return any(_is_over(stones, mark, memory.at) for mark in marks)
 
 
 def _draft(memory: Memory) -> Draft:

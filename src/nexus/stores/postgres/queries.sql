@@ -1044,11 +1044,17 @@ DELETE FROM outbox
 INSERT INTO tombstones (workspace, kind, digest, at)
 SELECT (r ->> 0)::bigint, r ->> 1, r ->> 2, (r ->> 3)::timestamptz
   FROM jsonb_array_elements(%(rows)s::jsonb) AS r
-    ON CONFLICT DO NOTHING;
+    ON CONFLICT (workspace, kind, digest) DO UPDATE SET at = excluded.at
+ WHERE excluded.at > tombstones.at;
 
 -- tombstones --
 SELECT kind, digest, spelt(at) FROM tombstones
  WHERE workspace = %(workspace)s ORDER BY kind, digest;
+
+-- stones_of_drawers --
+SELECT kind, digest, spelt(at) FROM tombstones
+ WHERE workspace = %(workspace)s AND kind IN ('scope', 'user')
+   AND digest = ANY (ARRAY(SELECT jsonb_array_elements_text(%(digests)s::jsonb)));
 
 -- among_tombstones --
 SELECT digest FROM tombstones

@@ -25,9 +25,9 @@ from ...core.trail import (
     without_forgotten,
 )
 from .accompanied import Accompanied
-from .eraser import stone_of
 from .labels import known_workspace, locked_workspaces, workspace_number
 from .session import Row, Session
+from .stones import stone_of
 
 
 class SqlAudit:

@@ -6,15 +6,17 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from ...core.canonical import text_time, time_text
+from ...core.canonical import time_text
 from ...core.codec import memory_from_json
 from ...core.ids import WorkspaceId
 from ...core.links import shared_by
 from ...core.records import Erased, Memory, Tombstone
+from ...core.scope import Scope
 from .decoded import forget_decoded
 from .labels import known_workspace, workspace_number
 from .memories import delete_memories
 from .session import Connections, Row, Session
+from .stones import stone_of, stones_of
 from .uses import erase_uses
 from .window import erase_from_window
 
@@ -65,6 +67,10 @@ class SqlEraser:
             bound = {"workspace": known_workspace(session, workspace)}
             return [stone_of(row) for row in session.run("tombstones", bound)]
 
+    def stones(self, workspace: WorkspaceId, scopes: Iterable[Scope]) -> frozenset[Tombstone]:
+        with self._connections.reading() as session:
+            return stones_of(session, known_workspace(session, workspace), scopes)
+
     def gone(self, workspace: WorkspaceId, ids: Sequence[str]) -> bool:
         with self._connections.reading() as session:
             number = known_workspace(session, workspace)
@@ -97,11 +103,6 @@ def _resting(
 
 def _memories(workspace: WorkspaceId, rows: Iterable[Row]) -> list[Memory]:
     return [memory_from_json(json.loads(content), workspace, *state) for content, *state in rows]
-
-
-def stone_of(row: Row) -> Tombstone:
-    kind, what, at = row
-    return Tombstone(kind=kind, digest=what, at=text_time(at))
 
 
 def _stone_row(number: int, stone: Tombstone) -> Row:

@@ -18,7 +18,7 @@ from ...core.filters import Filter, matches
 from ...core.ids import WorkspaceId
 from ...core.outline import Outline
 from ...core.protocols import Scored
-from ...core.records import Draft, Erased, Memory, MemoryKind, Tier
+from ...core.records import Draft, Erased, Memory, MemoryKind, Tier, Tombstone
 from ...core.states import in_state, pinned
 from ...core.text import terms
 from .asked import FEW_LABELS, asked_about, only_a_kind
@@ -38,6 +38,7 @@ from .outgoing import going_out
 from .rows import name_rows, posting_rows
 from .session import Connections, Row, Session
 from .states import SqlStates, mark_memories
+from .stones import stones_of
 from .texts import Texts
 
 
@@ -47,8 +48,14 @@ class SqlMemories(SqlStates):
         self._keywords = keywords
         self._texts = Texts(keywords.cards)
 
-    def put(self, workspace: WorkspaceId, drafts: Sequence[Draft]) -> list[Memory]:
-        return self._connections.write(lambda session: _put(session, workspace, drafts))
+    def put(
+        self,
+        workspace: WorkspaceId,
+        drafts: Sequence[Draft],
+        *,
+        stones: frozenset[Tombstone] | None = None,
+    ) -> list[Memory]:
+        return self._connections.write(lambda session: _put(session, workspace, drafts, stones))
 
     def get(self, grant: Grant, ids: Sequence[str]) -> list[Memory]:
         with self._connections.reading() as session:
@@ -155,12 +162,19 @@ def _memory(workspace: WorkspaceId, content: str, tier: str, archived: bool) -> 
     return memory_from_json(json.loads(content), workspace, tier, archived)
 
 
-def _put(session: Session, workspace: WorkspaceId, drafts: Sequence[Draft]) -> list[Memory]:
+def _put(
+    session: Session,
+    workspace: WorkspaceId,
+    drafts: Sequence[Draft],
+    stones: frozenset[Tombstone] | None,
+) -> list[Memory]:
     number = workspace_number(session, workspace)
     wanted = dict.fromkeys(id for draft in drafts for id in draft.sources)
     sources = _sources(session, number, workspace, list(wanted))
     whole = [draft for draft in drafts if sources.keys() >= set(draft.sources)]
     derived = [derive(workspace, draft, sources) for draft in whole]
+    if stones is not None:
+        derived = [each for each in derived if stones >= stones_of(session, number, each.label)]
     erased = _erased(session, number, [memory.id for memory in derived])
     known = _known(session, number, [memory.id for memory in derived])
     kept = [_as_known(memory, known) for memory in derived if memory.id not in erased]

@@ -780,10 +780,17 @@ DELETE FROM outbox WHERE workspace = ?1 AND priority IN (0, 1)
    AND seq = (SELECT seq FROM events WHERE workspace = ?1 AND id = ?2);
 
 -- add_tombstone --
-INSERT OR IGNORE INTO tombstones (workspace, kind, digest, at) VALUES (?, ?, ?, ?);
+INSERT INTO tombstones (workspace, kind, digest, at) VALUES (?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET at = excluded.at WHERE excluded.at > tombstones.at;
 
 -- tombstones --
 SELECT kind, digest, at FROM tombstones WHERE workspace = :workspace ORDER BY kind, digest;
+
+-- stones_of_drawers --
+SELECT kind, digest, at
+  FROM json_each(:digests) AS wanted
+  CROSS JOIN tombstones ON tombstones.workspace = :workspace AND kind IN ('scope', 'user')
+                       AND digest = wanted.value;
 
 -- among_tombstones --
 SELECT digest

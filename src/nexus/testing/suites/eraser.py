@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
+from ...core.ids import digest
 from ...core.protocols import Store
 from ...core.records import Erased, Memory, MemoryKind, Tombstone
 from ...core.text import terms
 from ..samples import (
     ACME,
     ADMIN,
+    BOB_DM,
     LATER,
     NOON,
     OTHER,
+    PROJECT,
+    ROOM,
     SPACE,
     draft,
     event,
@@ -19,6 +25,10 @@ from ..samples import (
     tell,
     towards,
 )
+
+
+def _stone(kind: str, what: object, *, at: datetime = NOON) -> Tombstone:
+    return Tombstone(kind=kind, digest=digest(kind, str(what)), at=at)
 
 
 def family(store: Store) -> dict[str, Memory]:
@@ -132,11 +142,38 @@ class EraserSuite:
     def test_tombstones_are_kept_once_and_per_workspace(self, store: Store) -> None:
         early, late = (Tombstone(kind="user", digest="d1", at=at) for at in (NOON, LATER))
         other = Tombstone(kind="event", digest="d1", at=NOON)
-        for stones in ([early, other], [late]):
+        for stones in ([early, other], [late], [early]):
             store.eraser.erase(ACME, events=[], memories=[], tombstones=stones)
 
-        assert store.eraser.tombstones(ACME) == [other, early]
+        assert store.eraser.tombstones(ACME) == [other, late]
         assert store.eraser.tombstones(OTHER) == []
+
+    def test_a_drawer_has_its_tombstone_and_its_owners(self, store: Store) -> None:
+        bobs, room, other = _stone("user", "bob"), _stone("scope", ROOM), _stone("user", "carol")
+        (id,) = tell(store, event("1"))
+        told = Tombstone(kind="event", digest=id, at=NOON)
+        store.eraser.erase(ACME, events=[id], memories=[], tombstones=[bobs, room, other, told])
+
+        assert store.eraser.stones(ACME, [BOB_DM, ROOM, PROJECT]) == {bobs, room}
+        assert store.eraser.stones(ACME, [PROJECT]) == set()
+        assert store.eraser.stones(OTHER, [BOB_DM, ROOM]) == set()
+
+    def test_nothing_is_made_for_whom_was_forgotten_since_it_was_begun(self, store: Store) -> None:
+        (source,) = tell(store, event("1"))
+        body = {"reach": ["room:design", "user:bob"]}
+        dossier = draft(source, kind=MemoryKind.DOSSIER, body=body)
+        others = draft(source)
+        begun = store.eraser.stones(ACME, [ROOM, BOB_DM])
+        for at in (NOON, LATER):  # forgotten, back, and forgotten again
+            stone = _stone("user", "bob", at=at)
+            store.eraser.erase(ACME, events=[], memories=[], tombstones=[stone])
+
+            kept = store.memories.put(ACME, [dossier, others], stones=begun)
+
+            assert [memory.kind for memory in kept] == [MemoryKind.PASSAGE]
+            assert store.memories.find(ADMIN) == kept
+            begun = store.eraser.stones(ACME, [ROOM, BOB_DM])
+        assert len(store.memories.put(ACME, [dossier], stones=begun)) == 1
 
     def test_erasing_stays_inside_its_workspace(self, store: Store) -> None:
         memory = keep(store, "1")
