@@ -260,7 +260,7 @@ class Contexts:
         items = kept(context, self.viewer, self._parts.now())
         window, workspace = self._parts.store.window, self.viewer.workspace
         with suppress(Unavailable):
-            window.put(workspace, items)
+            window.put(workspace, items, idle=self._parts.settings.compose.idle)
 
     def _answered(self, grant: Grant, query: Query) -> Found:
         parts, told = self._parts, {"workspace": grant.workspace, "question": query.question}

@@ -41,6 +41,7 @@ class Desk:
             now=self._parts.now(),
             by=self._whoever_is_here,
             ttl=_stretch(ttl),
+            idle=self._idle,
         )
 
     @audited
@@ -69,6 +70,7 @@ class Desk:
             text,
             now=self._parts.now(),
             by=self.viewer.agent.value,
+            idle=self._idle,
         )
 
     @audited
@@ -92,6 +94,7 @@ class Desk:
             now=self._parts.now(),
             by=self._whoever_is_here,
             status=status,
+            idle=self._idle,
         )
 
     def goal(self) -> ActiveGoal | None:

@@ -192,6 +192,30 @@ async def test_the_table_can_be_awaited() -> None:
 
 
 @pytest.mark.requirement("D2")
+@pytest.mark.parametrize("back", ["said", "thought", "composed"])
+def test_what_a_silence_ended_stays_over(open_nexus: Open, clock: Clock, back: str) -> None:
+    settings = Settings(compose=Composing(idle_hours=2))
+    room = open_nexus(settings=settings).workspace("ferries").room("office", agent="scribe")
+    talk(room, clock)
+    room.note("key", "value")
+    room.set_goal("Paint.")
+    clock.advance(hours=3)
+
+    if back == "said":
+        room.observe("bob", "Is the paint dry?")
+    elif back == "thought":
+        room.think("They are back.")
+    else:
+        room.compose("Is the paint dry?")
+        room.observe("bob", "Is the paint dry?")
+
+    assert (room.notes(), room.goal()) == ([], None)
+    clock.advance(minutes=1)
+    room.think("They are.")
+    assert (room.notes(), room.goal(), room.thoughts()[-1].text) == ([], None, "They are.")
+
+
+@pytest.mark.requirement("D2")
 def test_how_long_a_silence_is_can_be_set(open_nexus: Open, clock: Clock) -> None:
     settings = Settings(compose=Composing(idle_hours=1))
     room = open_nexus(settings=settings).workspace("ferries").room("office", agent="scribe")

@@ -156,6 +156,7 @@ def put_note(
     now: datetime,
     by: str | None = None,
     ttl: timedelta | None = None,
+    idle: timedelta = IDLE,
 ) -> Note:
     """Keep a text or JSON under a key: for `ttl`, or else until nothing happens here any more."""
     check_name(key, "the key of a note")
@@ -168,7 +169,7 @@ def put_note(
     item = WindowItem(
         scope=scope, slot=Slot.NOTE, key=key, value=kept, at=now, by=by, expires_at=expires
     )
-    store.window.put(workspace, [item])
+    store.window.put(workspace, [item], idle=idle)
     return _note(item)
 
 
@@ -193,12 +194,13 @@ def think(
     *,
     now: datetime,
     by: str | None = None,
+    idle: timedelta = IDLE,
 ) -> Thought:
     """Append a thought; the newest stay."""
     thought = _some_text(text, "a thought")
     key = f"{time_text(now)} {digest('thought', thought)[:8]}"
     item = WindowItem(scope=scope, slot=Slot.THOUGHT, key=key, value=thought, at=now, by=by)
-    store.window.put(workspace, [item])
+    store.window.put(workspace, [item], idle=idle)
     return _thought(item)
 
 
@@ -220,13 +222,14 @@ def set_goal(
     now: datetime,
     by: str | None = None,
     status: str = ACTIVE,
+    idle: timedelta = IDLE,
 ) -> ActiveGoal:
     """Say what is being worked on here; it takes the place of what was."""
     if status not in STATUSES:
         raise InvalidInput(f"a goal is {', '.join(STATUSES)}, not {status!r:.80}")
     value: Json = {"text": _some_text(text, "a goal"), "status": status}
     item = WindowItem(scope=scope, slot=Slot.GOAL, key=ACTIVE, value=value, at=now, by=by)
-    store.window.put(workspace, [item])
+    store.window.put(workspace, [item], idle=idle)
     return _goal(item)
 
 

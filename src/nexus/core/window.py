@@ -7,7 +7,7 @@ somebody said. A place's window is readable wherever the place is, and nowhere e
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -20,6 +20,7 @@ from .records import Event, Json, Trust
 from .scope import Scope, parse_scope
 
 IDLE = timedelta(hours=24)  # after the last activity in a place its window is empty
+MOMENT = timedelta(microseconds=1)
 
 
 class Slot(StrEnum):
@@ -73,11 +74,14 @@ class Window(Protocol):
     does not answer alone for a while; and it is not asked inside of a store's `moment`.
     """
 
-    def put(self, workspace: WorkspaceId, items: Sequence[WindowItem]) -> None:
+    def put(
+        self, workspace: WorkspaceId, items: Sequence[WindowItem], *, idle: timedelta = IDLE
+    ) -> None:
         """Keep these, each in the place of one with the same scope, slot and key; all or none.
 
         Of a slot in `MOST_KEPT` only the newest stay. What rests on an event or a memory that
-        is gone is left out.
+        is gone is left out. What was over in the place by then is taken out first, so that it is
+        not kept by what comes now.
         """
         ...
 
@@ -93,7 +97,8 @@ class Window(Protocol):
         """What lies there and may be seen, newest first and then by key.
 
         Gone is what has expired; and, if it does not say when it expires, what lies in a place
-        where for `idle` nothing was said and nothing was put into the window.
+        where since then, for `idle`, nothing was said and nothing was put into the window. It
+        stays gone, whatever happens there later.
         """
         ...
 
@@ -121,6 +126,29 @@ class Window(Protocol):
         0, where they lie in the store itself: there they are in its own epoch.
         """
         ...
+
+
+def keeps_awake(item: WindowItem) -> bool:
+    """Whether putting it is something that happens in a place; a summary only tells what did."""
+    return item.slot is not Slot.SUMMARY
+
+
+def never_silent(
+    put_at: Iterable[datetime],
+    said: Callable[[datetime, datetime], datetime | None],
+    *,
+    now: datetime,
+    idle: timedelta,
+) -> bool:
+    """Whether nothing that lies in a place is over.
+
+    With each thing that is put there, what was over goes. So it is enough to look from the last
+    one on. `said` tells when something was last said after one moment and before another.
+    """
+    reached = max((at for at in put_at if at <= now), default=None)
+    while reached is not None and reached <= now - idle:
+        reached = said(reached, min(reached + idle, now + MOMENT))
+    return reached is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

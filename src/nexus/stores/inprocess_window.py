@@ -12,7 +12,17 @@ from ..core.canonical import clean_json
 from ..core.ids import WorkspaceId
 from ..core.records import Event
 from ..core.scope import Scope
-from ..core.window import IDLE, MOST_KEPT, NEWS, Slot, WindowItem, item_from_json, item_to_json
+from ..core.window import (
+    IDLE,
+    MOST_KEPT,
+    NEWS,
+    Slot,
+    WindowItem,
+    item_from_json,
+    item_to_json,
+    keeps_awake,
+    never_silent,
+)
 
 Address = tuple[WorkspaceId, Scope, Slot, str]
 R = TypeVar("R")
@@ -42,18 +52,30 @@ class InProcessWindow:
         self._said = said
         self.items: dict[Address, WindowItem] = {}
 
-    def put(self, workspace: WorkspaceId, items: Sequence[WindowItem]) -> None:
+    def put(
+        self, workspace: WorkspaceId, items: Sequence[WindowItem], *, idle: timedelta = IDLE
+    ) -> None:
         copies = list(map(_copied, items))
 
         def put() -> None:
             erased = self._said.erased(workspace)
             for item in copies:
                 if erased.isdisjoint(item.rests_on):
+                    if keeps_awake(item):
+                        self._let_go(workspace, item, idle)
                     self.items[workspace, item.scope, item.slot, item.key] = item
                     self._told(workspace, item.scope, item.slot)
                     self._trim(workspace, item)
 
         self._said.writing(put)
+
+    def _let_go(self, workspace: WorkspaceId, item: WindowItem, idle: timedelta) -> None:
+        """Of what was over in its place by now."""
+        alive = self._alive(item.at, idle)
+        here = [a for a, each in self.items.items() if a[0] == workspace]
+        lasting = [a for a in here if self.items[a].expires_at is None]
+        own = [a for a in lasting if self.items[a].label == item.label]
+        self._remove([a for a in own if not alive(workspace, self.items[a])])
 
     def _trim(self, workspace: WorkspaceId, item: WindowItem) -> None:
         most = MOST_KEPT.get(item.slot)
@@ -147,16 +169,20 @@ class InProcessWindow:
                 return item.expires_at > now
             place = (workspace, item.label)
             if place not in busy:
-                busy[place] = any(now - idle < at <= now for at in self._times(*place))
+                busy[place] = self._busy(*place, now, idle)
             return item.at > now - idle or busy[place]
 
         return alive
 
-    def _times(self, workspace: WorkspaceId, label: Label) -> Iterator[datetime]:
-        """When something was said or put down in a place."""
-        items = (item for address, item in self.items.items() if address[0] == workspace)
-        yield from (item.at for item in items if item.label == label)
-        yield from (e.at for e in self._said.events(workspace) if {e.scope} == label)
+    def _busy(self, workspace: WorkspaceId, label: Label, now: datetime, idle: timedelta) -> bool:
+        items = [item for address, item in self.items.items() if address[0] == workspace]
+        put_at = [item.at for item in items if item.label == label and keeps_awake(item)]
+        told = [e.at for e in self._said.events(workspace) if {e.scope} == label]
+
+        def said(after: datetime, before: datetime) -> datetime | None:
+            return max((at for at in told if after < at < before), default=None)
+
+        return never_silent(put_at, said, now=now, idle=idle)
 
 
 def erase_from_window(window: InProcessWindow, workspace: WorkspaceId, ids: Iterable[str]) -> int:

@@ -1119,6 +1119,11 @@ VALUES (%(workspace)s, %(label)s, %(slot)s, %(key)s, %(at)s::timestamptz,
    SET at = excluded.at, expires_at = excluded.expires_at, tied_to = excluded.tied_to,
        content = excluded.content;
 
+-- let_go_of_window --
+DELETE FROM window_items AS item
+ WHERE workspace = %(workspace)s AND label = %(label)s AND expires_at IS NULL
+   AND expired(item, %(now)s::timestamptz, %(idle_since)s::timestamptz);
+
 -- trim_window --
 -- Only the newest of a slot stay.
 DELETE FROM window_items

@@ -11,7 +11,7 @@ from ...core.access import Label
 from ...core.canonical import canonical_json, clean_json, text_time, time_text
 from ...core.ids import WorkspaceId, digest
 from ...core.scope import Scope, parse_scope
-from ...core.window import MOST_KEPT, Slot, WindowItem, item_from_json, item_to_json
+from ...core.window import MOST_KEPT, Slot, WindowItem, item_from_json, item_to_json, keeps_awake
 from .keys import Keys, field_of
 from .server import Client, Unreadable
 
@@ -100,7 +100,7 @@ def read_epoch(client: Client, names: Sequence[str]) -> int:
 def put_into(client: Client, keys: Keys, scope: Scope) -> list[tuple[str, datetime]]:
     """When something was put into this place that lies there still, with the label it has."""
     plain = [slot for slot in Slot if slot not in MOST_KEPT]
-    lying = read(client, keys, [scope], plain)
+    lying = filter(lambda each: keeps_awake(each.item), read(client, keys, [scope], plain))
     asked = client.pipeline(transaction=False)
     for slot in MOST_KEPT:
         asked.hvals(keys.order(scope, slot))

@@ -17,7 +17,16 @@ from ...core.access import Grant, Label, administrator_grant, check_grant
 from ...core.ids import WorkspaceId
 from ...core.protocols import Store
 from ...core.scope import Scope
-from ...core.window import IDLE, MOST_KEPT, NEWS, Slot, WindowItem
+from ...core.window import (
+    IDLE,
+    MOMENT,
+    MOST_KEPT,
+    NEWS,
+    Slot,
+    WindowItem,
+    keeps_awake,
+    never_silent,
+)
 from .address import parse_address
 from .keys import PUT, TAKE, TIDY, Keys, field_of
 from .lying import (
@@ -36,7 +45,6 @@ PATIENCE_SECONDS = 2.0  # for whoever goes through a whole workspace
 KEPT = timedelta(days=30)  # after the last time something was put into a place
 LONGEST_KEPT = timedelta(days=400)
 PLACES_AT_ONCE = 50
-MOMENT = timedelta(microseconds=1)
 
 Place = tuple[Scope, Label]
 Told = str | bytes | int  # to a script
@@ -70,16 +78,29 @@ class RedisWindow:
         self._patience = max(self._wait, PATIENCE_SECONDS)
         self._clock = clock
 
-    def put(self, workspace: WorkspaceId, items: Sequence[WindowItem]) -> None:
+    def put(
+        self, workspace: WorkspaceId, items: Sequence[WindowItem], *, idle: timedelta = IDLE
+    ) -> None:
         spelt = [spell(workspace, item) for item in items]
         known = [each for each in spelt if not self._rests_on_erased(workspace, each)]
         if not known:
             return
         keys = self._keys(workspace)
+        self._let_go(keys, [each.item for each in known], idle)
         self._run(PUT, *_to_put(keys, known, self._clock()), self._wait)
         # What was erased since was looked for in Redis then, or is found to be erased now.
         late = [each for each in known if self._rests_on_erased(workspace, each)]
         self._take(keys, late, self._wait)
+
+    def _let_go(self, keys: Keys, items: Sequence[WindowItem], idle: timedelta) -> None:
+        """Of what was over in these places by now."""
+        times = {(item.scope, item.label): item.at for item in items if keeps_awake(item)}
+        scopes = sorted({scope for scope, _ in times})
+        lying = self._read(keys, scopes, list(Slot), None, self._wait)
+        for place, at in times.items():
+            lasting = [each for each in lying if not each.item.expires_at and _place(each) == place]
+            alive = set(map(id, self._alive(keys, lasting, at, idle)))
+            self._take(keys, (each for each in lasting if id(each) not in alive), self._wait)
 
     def find(
         self,
@@ -200,9 +221,10 @@ class RedisWindow:
     def _alive(
         self, keys: Keys, found: Sequence[Lying], now: datetime, idle: timedelta
     ) -> list[Lying]:
-        """Those that have not expired, or lie where something happened lately."""
+        """Those that have not expired, or lie where there was no silence since."""
         since = now - idle
-        awake = {_place(each) for each in found if since < each.item.at <= now}
+        seen = (each for each in found if keeps_awake(each.item))
+        awake = {_place(each) for each in seen if since < each.item.at <= now}
         busy: dict[Place, bool] = dict.fromkeys(awake, True)
 
         def alive(each: Lying) -> bool:
@@ -212,21 +234,24 @@ class RedisWindow:
                 return True
             place = _place(each)
             if place not in busy:
-                busy[place] = self._happened(keys, place, since, now)
+                busy[place] = self._never_silent(keys, place, now, idle)
             return busy[place]
 
         return list(filter(alive, found))
 
-    def _happened(self, keys: Keys, place: Place, since: datetime, now: datetime) -> bool:
-        """Whether something was said or put down there, after the one moment and by the other."""
+    def _never_silent(self, keys: Keys, place: Place, now: datetime, idle: timedelta) -> bool:
         scope, label = place
-        if label == {scope}:
-            here = administrator_grant(keys.workspace).within([scope])
-            after, by = since + MOMENT, now + MOMENT
-            if self._records.ledger.find(here, since=after, until=by, limit=1):
-                return True
+        here = administrator_grant(keys.workspace).within([scope])
         put = self._server.ask(lambda client: put_into(client, keys, scope), self._wait)
-        return any(own == label_digest(label) and since < at <= now for own, at in put)
+        put_at = (at for own, at in put if own == label_digest(label))
+
+        def said(after: datetime, before: datetime) -> datetime | None:
+            if label != {scope}:  # there, nothing is ever said
+                return None
+            found = self._records.ledger.find(here, since=after + MOMENT, until=before, limit=1)
+            return found[0].at if found else None
+
+        return never_silent(put_at, said, now=now, idle=idle)
 
     # Taking out
 

@@ -11,7 +11,16 @@ from ...core.access import Grant, check_grant
 from ...core.canonical import spelt_json, time_text
 from ...core.ids import WorkspaceId
 from ...core.scope import Scope
-from ...core.window import IDLE, MOST_KEPT, Slot, WindowItem, item_from_json, item_to_json
+from ...core.window import (
+    IDLE,
+    MOMENT,
+    MOST_KEPT,
+    Slot,
+    WindowItem,
+    item_from_json,
+    item_to_json,
+    keeps_awake,
+)
 from .labels import (
     known_workspace,
     label_number,
@@ -27,9 +36,11 @@ class SqlWindow:
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
 
-    def put(self, workspace: WorkspaceId, items: Sequence[WindowItem]) -> None:
+    def put(
+        self, workspace: WorkspaceId, items: Sequence[WindowItem], *, idle: timedelta = IDLE
+    ) -> None:
         spelt = [(item, spelt_json(item_to_json(item), "a window")) for item in items]
-        self._connections.write(lambda session: _put(session, workspace, spelt))
+        self._connections.write(lambda session: _put(session, workspace, spelt, idle))
 
     def find(
         self,
@@ -94,13 +105,20 @@ def erase_from_window(session: Session, number: int, ids: Iterable[str]) -> int:
     return session.run("erase_from_window", bound).rowcount
 
 
-def _put(session: Session, workspace: WorkspaceId, items: Sequence[tuple[WindowItem, str]]) -> None:
+def _put(
+    session: Session,
+    workspace: WorkspaceId,
+    items: Sequence[tuple[WindowItem, str]],
+    idle: timedelta,
+) -> None:
     number = workspace_number(session, workspace)
     for item, content in items:
         given = {"workspace": number, "ids": json.dumps(item.rests_on)}
         if session.run("any_erased", given).fetchone():
             continue
         row = window_row(session, number, item, content)
+        if keeps_awake(item):
+            session.run("let_go_of_window", {**row, **_moment(item.at, idle)})
         session.run("put_window_item", row)
         if item.slot in MOST_KEPT:
             most = {**row, "most": MOST_KEPT[item.slot]}
@@ -126,4 +144,10 @@ def _items(rows: Iterable[tuple[str]]) -> list[WindowItem]:
 
 
 def _moment(now: datetime, idle: timedelta) -> dict[str, object]:
-    return {"now": time_text(now), "idle_since": time_text(now - idle)}
+    seconds = int(idle.total_seconds())
+    return {
+        "now": time_text(now),
+        "until": time_text(now + MOMENT),
+        "idle_since": time_text(now - idle),
+        "idle": f"+{seconds} seconds",
+    }

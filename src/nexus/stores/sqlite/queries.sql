@@ -806,24 +806,52 @@ SELECT EXISTS (SELECT 1 FROM events WHERE instr(content, :text))
     OR EXISTS (SELECT 1 FROM vectors WHERE instr(data, :bytes));
 
 -- window_items --
--- What says when it expires lives until then; the rest as long as something happens in its place.
-SELECT content FROM window_items AS item
+-- What says when it expires lives until then; the rest as long as something happens in its place:
+-- from the last time something was put there, in steps from message to message.
+WITH RECURSIVE stretch (label, reached) AS (
+    SELECT value, (SELECT at FROM window_items
+                    WHERE workspace = :workspace AND label = value
+                      AND slot <> 'summary' AND at <= :now ORDER BY at DESC LIMIT 1)
+      FROM json_each(:labels)
+     UNION ALL
+    SELECT label, (SELECT at FROM events
+                    WHERE events.workspace = :workspace AND events.label = stretch.label
+                      AND events.at > reached
+                      AND events.at < min(:until, strftime('%Y-%m-%dT%H:%M:%S',
+                            substr(reached, 1, 19), :idle) || substr(reached, 20))
+                    ORDER BY at DESC LIMIT 1)
+      FROM stretch WHERE reached <= :idle_since)
+SELECT content FROM window_items
  WHERE workspace = :workspace AND label IN (SELECT value FROM json_each(:labels))
    AND slot IN (SELECT value FROM json_each(:slots)) AND (:key IS NULL OR key = :key)
    AND CASE WHEN expires_at IS NOT NULL THEN expires_at > :now
             ELSE at > :idle_since
-              OR EXISTS (SELECT 1 FROM window_items AS other
-                          WHERE other.workspace = item.workspace AND other.label = item.label
-                            AND other.at > :idle_since AND other.at <= :now)
-              OR EXISTS (SELECT 1 FROM events
-                          WHERE events.workspace = item.workspace AND events.label = item.label
-                            AND events.at > :idle_since AND events.at <= :now) END
+              OR label IN (SELECT label FROM stretch WHERE reached > :idle_since) END
  ORDER BY at DESC, slot, key;
 
 -- put_window_item --
 INSERT OR REPLACE INTO window_items
        (workspace, label, slot, key, at, expires_at, tied_to, content)
 VALUES (:workspace, :label, :slot, :key, :at, :expires_at, :tied_to, :content);
+
+-- let_go_of_window --
+-- What was over in a place goes before something new is put there.
+DELETE FROM window_items
+ WHERE workspace = :workspace AND label = :label AND expires_at IS NULL AND at <= :idle_since
+   AND NOT EXISTS (
+                 WITH RECURSIVE stretch (reached) AS (
+                   SELECT max(at) FROM window_items AS other
+                    WHERE other.workspace = :workspace AND other.label = :label
+                      AND other.slot <> 'summary' AND other.at <= :now
+                    UNION ALL
+                   SELECT (SELECT at FROM events
+                            WHERE events.workspace = :workspace AND events.label = :label
+                              AND events.at > reached
+                              AND events.at < min(:until, strftime('%Y-%m-%dT%H:%M:%S',
+                                    substr(reached, 1, 19), :idle) || substr(reached, 20))
+                            ORDER BY at DESC LIMIT 1)
+                     FROM stretch WHERE reached <= :idle_since)
+                 SELECT 1 FROM stretch WHERE reached > :idle_since);
 
 -- trim_window --
 -- Only the newest of a slot stay.
@@ -846,14 +874,20 @@ DELETE FROM window_items
                       CROSS JOIN workspaces AS home ON home.name = json_each.value)
    AND CASE WHEN expires_at IS NOT NULL THEN expires_at <= :now
             ELSE at <= :idle_since
-             AND NOT EXISTS (SELECT 1 FROM window_items AS other
-                              WHERE other.workspace = window_items.workspace
-                                AND other.label = window_items.label
-                                AND other.at > :idle_since AND other.at <= :now)
-             AND NOT EXISTS (SELECT 1 FROM events
-                              WHERE events.workspace = window_items.workspace
-                                AND events.label = window_items.label
-                                AND events.at > :idle_since AND events.at <= :now) END
+             AND NOT EXISTS (
+                 WITH RECURSIVE stretch (reached) AS (
+                   SELECT max(at) FROM window_items AS other
+                    WHERE other.workspace = window_items.workspace AND other.label = window_items.label
+                      AND other.slot <> 'summary' AND other.at <= :now
+                    UNION ALL
+                   SELECT (SELECT at FROM events
+                            WHERE events.workspace = window_items.workspace
+                              AND events.label = window_items.label AND events.at > reached
+                              AND events.at < min(:until, strftime('%Y-%m-%dT%H:%M:%S',
+                                    substr(reached, 1, 19), :idle) || substr(reached, 20))
+                            ORDER BY at DESC LIMIT 1)
+                     FROM stretch WHERE reached <= :idle_since)
+                 SELECT 1 FROM stretch WHERE reached > :idle_since) END
 RETURNING (SELECT name FROM workspaces WHERE workspaces.workspace = window_items.workspace);
 
 -- any_erased --

@@ -105,6 +105,49 @@ class WindowSuite:
         assert shown(store, NOON + IDLE) == [1]
         assert shown(store, NOON + 2 * IDLE - HOUR) == []
 
+    @pytest.mark.parametrize("what", ["said", "put", "summed up"])
+    def test_what_is_over_does_not_come_back(self, store: Store, what: str) -> None:
+        store.window.put(ACME, [item("old", 1), item("elsewhere", 2, scope=DM)])
+        back = NOON + 2 * IDLE
+
+        if what == "put":
+            store.window.put(ACME, [item("new", 3, at=back)])
+        else:
+            tell(store, event("1", at=back))
+        if what == "summed up":  # the time of a summary is the last message's
+            end = back + 30 * IDLE
+            told = item("so far", 4, slot=Slot.SUMMARY, at=back, expires_at=end)
+            store.window.put(ACME, [told])
+
+        assert 1 not in shown(store, back)
+        assert 1 not in shown(store, back + HOUR)
+        store.window.put(ACME, [item("later", 5, at=back + HOUR)])
+        assert 1 not in shown(store, back + HOUR)
+        assert 5 in shown(store, back + HOUR)
+
+    @pytest.mark.parametrize("what", ["said", "put", "both"])
+    def test_what_nobody_was_silent_about_for_long_stays(self, store: Store, what: str) -> None:
+        store.window.put(ACME, [item("old", 1)])
+        for day in range(1, 9):
+            at = NOON + day * (IDLE - HOUR)
+            if what == "said" or (what == "both" and day % 2):
+                tell(store, event(str(day), at=at))
+            else:
+                store.window.put(ACME, [item("again", 2, at=at)])
+
+            assert 1 in shown(store, at + HOUR)
+        assert store.window.prune(now=at + HOUR) == 0
+        assert shown(store, at + IDLE) == []
+
+    def test_a_silence_is_as_long_as_it_is_said_to_be(self, store: Store) -> None:
+        store.window.put(ACME, [item("old", 1)], idle=2 * HOUR)
+        tell(store, event("1", at=NOON + HOUR))
+
+        store.window.put(ACME, [item("new", 2, at=NOON + 3 * HOUR)], idle=2 * HOUR)
+
+        assert shown(store, NOON + 3 * HOUR, idle=2 * HOUR) == [2]
+        assert shown(store, NOON + 3 * HOUR) == [2]
+
     def test_a_message_from_the_future_keeps_nothing(self, store: Store) -> None:
         store.window.put(ACME, [item()])
 
@@ -140,7 +183,7 @@ class WindowSuite:
         store.window.put(ACME, [item("gone", 1, expires_at=NOON + HOUR), item("idle", 2, scope=DM)])
         store.window.put(ACME, [item("long", 3, scope=DM, expires_at=NOON + 9 * IDLE)])
         store.window.put(ACME, [item("kept", 4)])
-        tell(store, event("1", at=NOON + IDLE))
+        tell(store, event("1", at=NOON + IDLE - HOUR))
 
         store.window.put(OTHER, [item("over", 5, expires_at=NOON + HOUR)])
 

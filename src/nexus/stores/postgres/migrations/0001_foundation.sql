@@ -437,18 +437,26 @@ BEGIN
     PERFORM bind('{}', '{}', '{}', false, true);
 END $$;
 
--- Whether a thing in a window is over: at its time, or when its place has been idle.
+-- Whether a thing in a window is over: at its time, or when its place has been idle since the last
+-- time something was put there, which is looked at in steps from message to message.
 CREATE FUNCTION expired(
     item window_items, present timestamptz, idle_since timestamptz
 ) RETURNS boolean LANGUAGE sql STABLE AS $$
     SELECT CASE WHEN item.expires_at IS NOT NULL THEN item.expires_at <= present
            ELSE item.at <= idle_since
-            AND NOT EXISTS (SELECT 1 FROM window_items AS other
-                             WHERE other.workspace = item.workspace AND other.label = item.label
-                               AND other.at > idle_since AND other.at <= present)
-            AND NOT EXISTS (SELECT 1 FROM events
-                             WHERE events.workspace = item.workspace AND events.label = item.label
-                               AND events.at > idle_since AND events.at <= present) END
+            AND NOT EXISTS (
+                WITH RECURSIVE stretch (reached) AS (
+                    SELECT max(other.at) FROM window_items AS other
+                     WHERE other.workspace = item.workspace AND other.label = item.label
+                       AND other.slot <> 'summary' AND other.at <= present
+                     UNION ALL
+                    SELECT (SELECT max(events.at) FROM events
+                             WHERE events.workspace = item.workspace
+                               AND events.label = item.label
+                               AND events.at > reached AND events.at <= present
+                               AND events.at < reached + (present - idle_since))
+                      FROM stretch WHERE reached <= idle_since)
+                SELECT 1 FROM stretch WHERE reached > idle_since) END
 $$;
 
 -- Take out of windows what is over, of some workspaces or of all, one workspace after the other, each
