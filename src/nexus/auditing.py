@@ -155,13 +155,17 @@ class Auditor:
         *,
         by: Viewer | str = ADMINISTRATOR,
         people: Iterable[str] = (),
+        outcome: str | None = None,
         **detail: Json,
     ) -> AbstractContextManager[None]:
-        """The next write of this thread inside is recorded in its own transaction."""
+        """The next write of this thread inside is recorded in its own transaction.
+
+        What it returns is told as `outcome`, if that is a name; 0 is nothing to record.
+        """
         if not self.level.writes:
             return nullcontext()
         entry = self._entry(workspace, action, by, people, detail)
-        return self._store.recording(workspace, entry)
+        return self._store.recording(workspace, entry, outcome=outcome)
 
     def wrote(
         self,

@@ -252,11 +252,8 @@ class Workspace:
         store, now = self._parts.store, self._parts.now()
         named = None if which is None else clean_list(which, "which")
         self._check_jobs(each for each in named or () if not is_digest(str_only(each, "a name")))
-        events = store.queue.retry(self.id, named, now=now)
-        retried = events + store.jobs.retry(self.id, named, now=now)
-        if retried:
-            self._parts.audit.wrote(self.id, "retry", which=named or [], retried=retried)
-        return retried
+        with self._parts.audit.writing(self.id, "retry", outcome="retried", which=named or []):
+            return store.queue.retry(self.id, named, now=now)
 
     def _check_jobs(self, names: Iterable[str]) -> None:
         """Refuse the name of a job that is not done here, and was not."""

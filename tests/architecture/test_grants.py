@@ -98,7 +98,6 @@ NOT_READS = {
     "jobs.finish": "writes, for the worker",
     "jobs.fail": "writes, for the worker",
     "jobs.listed": "the administrator's, whose grant it takes: names, times and numbers",
-    "jobs.retry": "writes, for the operator; tells a number",
     "holding": "reads nothing itself",
     "memories.put": "writes; what it returns is what it was given",
     "memories.written": "the program's own: what was written, in the order it was",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from enum import StrEnum
 from typing import Protocol
@@ -53,6 +53,13 @@ class Entry:
         if not WORD.fullmatch(self.action):
             raise InvalidInput(f"an action is one small word, not {self.action!r:.60}")
         check_name(self.actor, "the actor")
+
+
+def with_outcome(entry: Entry, name: str | None, value: Json) -> list[Entry]:
+    """The entry with what came of it under this name; none, if nothing did."""
+    if name is None:
+        return [entry]
+    return [replace(entry, detail={**entry.detail, name: value})] if value else []
 
 
 def by_worker(action: str, now: datetime, **detail: Json) -> Entry:

@@ -198,7 +198,3 @@ class Jobs(Protocol):
     def listed(self, grant: Grant) -> list[JobState]:
         """The jobs of a workspace by name and key, for its administrator."""
         ...
-
-    def retry(self, workspace: WorkspaceId, names: Sequence[str] | None, *, now: datetime) -> int:
-        """Make what failed due now, of these names or of all; how much that was."""
-        ...

@@ -316,10 +316,13 @@ class Store(Protocol):
         """
         ...
 
-    def recording(self, workspace: WorkspaceId, entry: Entry) -> AbstractContextManager[None]:
+    def recording(
+        self, workspace: WorkspaceId, entry: Entry, *, outcome: str | None = None
+    ) -> AbstractContextManager[None]:
         """The next thing this thread writes inside is recorded in the trail with it, all or none.
 
-        If nothing is written, nothing is recorded; nor if `Audit.configure` said so.
+        If nothing is written, nothing is recorded; nor if `Audit.configure` said so. What the write
+        returns is told under `outcome`, if that is given; if it is 0, nothing was done.
         """
         ...
 

@@ -96,8 +96,9 @@ class Queue(Protocol):
         """Work of visible events: what failed first, then by when it is due, latest first."""
         ...
 
-    def retry(
-        self, workspace: WorkspaceId, event_ids: Sequence[str] | None, *, now: datetime
-    ) -> int:
-        """Make what failed due now, of these events or of all; how much that was."""
+    def retry(self, workspace: WorkspaceId, which: Sequence[str] | None, *, now: datetime) -> int:
+        """Make what failed due now: these events and jobs, or all; how much that was.
+
+        Events are told by id and jobs by name. A job that somebody is at is left alone.
+        """
         ...

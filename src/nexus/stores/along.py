@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 S = TypeVar("S")  # what a writing is done with: a session
 R = TypeVar("R")
@@ -15,14 +15,14 @@ class Along(threading.local, Generic[S]):
     """Notes that the next writing of this thread takes along."""
 
     def __init__(self) -> None:
-        self.notes: list[Callable[[S], None]] = []
+        self.notes: list[Callable[[S, Any], None]] = []
 
     def __bool__(self) -> bool:
         return bool(self.notes)
 
     @contextmanager
-    def noting(self, note: Callable[[S], None]) -> Iterator[None]:
-        """The first writing inside that succeeds does this, too."""
+    def noting(self, note: Callable[[S, Any], None]) -> Iterator[None]:
+        """The first writing inside that succeeds does this, too, and knows what came of it."""
         self.notes.append(note)
         try:
             yield
@@ -37,7 +37,7 @@ class Along(threading.local, Generic[S]):
         def together(session: S) -> R:
             value = work(session)
             for note in notes:
-                note(session)
+                note(session, value)
             return value
 
         return together

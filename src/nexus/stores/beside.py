@@ -101,8 +101,10 @@ class CombinedStore:
     def moment(self) -> AbstractContextManager[object]:
         return self._records.moment()
 
-    def recording(self, workspace: WorkspaceId, entry: Entry) -> AbstractContextManager[None]:
-        return self._records.recording(workspace, entry)
+    def recording(
+        self, workspace: WorkspaceId, entry: Entry, *, outcome: str | None = None
+    ) -> AbstractContextManager[None]:
+        return self._records.recording(workspace, entry, outcome=outcome)
 
     def recording_in(self, entries: Mapping[WorkspaceId, Entry]) -> AbstractContextManager[None]:
         return self._records.recording_in(entries)

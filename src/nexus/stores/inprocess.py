@@ -79,7 +79,7 @@ from .along import Along
 from .checks import DIGITS, check_vector, entered, ranked, recorded, shares
 from .holding import Holding
 from .inprocess_audit import InProcessAudit
-from .inprocess_jobs import InProcessJobs, JobRow
+from .inprocess_jobs import InProcessJobs, JobRow, retry_jobs
 from .inprocess_uses import (
     PlacesOfUse,
     UsesThere,
@@ -567,16 +567,15 @@ class InProcessQueue(_Part):
         return sorted(found, key=lambda each: each.error is None)[:limit]
 
     @_written
-    def retry(
-        self, workspace: WorkspaceId, event_ids: Sequence[str] | None, *, now: datetime
-    ) -> int:
-        left = self._state.of(workspace).work
-        wanted = left.keys() if event_ids is None else set(event_ids)
+    def retry(self, workspace: WorkspaceId, which: Sequence[str] | None, *, now: datetime) -> int:
+        home = self._state.of(workspace)
+        left = home.work
+        wanted = left.keys() if which is None else set(which)
         failed = [work for id, work in left.items() if id in wanted and work.error is not None]
         for work in failed:
             work.attempts = 0 if work.due_at >= LATEST else work.attempts
             work.due_at, work.leased_until = now, None
-        return len(failed)
+        return len(failed) + retry_jobs(home.jobs.values(), which, now)
 
 
 def _waiting(event: Event, work: _Work) -> Waiting:
@@ -1202,8 +1201,11 @@ class InProcessStore:
         with self._state.lock:
             yield
 
-    def recording(self, workspace: WorkspaceId, entry: Entry) -> AbstractContextManager[None]:
-        return self.audit._recording(workspace, entry)  # noqa: SLF001  # no contract of the part
+    def recording(
+        self, workspace: WorkspaceId, entry: Entry, *, outcome: str | None = None
+    ) -> AbstractContextManager[None]:
+        audit = self.audit
+        return audit._recording(workspace, entry, outcome)  # noqa: SLF001  # no contract of the part
 
     def recording_in(self, entries: Mapping[WorkspaceId, Entry]) -> AbstractContextManager[None]:
         return self.audit._recording_in(entries)  # noqa: SLF001  # no contract of the part

@@ -8,10 +8,10 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from threading import RLock
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from ..core.access import Grant, check_grant
-from ..core.audit import Entry, Recorded, TrailReport
+from ..core.audit import Entry, Recorded, TrailReport, with_outcome
 from ..core.chain import GENESIS
 from ..core.ids import WorkspaceId
 from ..core.records import Tombstone
@@ -145,11 +145,18 @@ class InProcessAudit:
         del today, ahead, before  # there is nothing to prepare
         return {}
 
-    def _recording(self, workspace: WorkspaceId, entry: Entry) -> AbstractContextManager[None]:
+    def _recording(
+        self, workspace: WorkspaceId, entry: Entry, outcome: str | None
+    ) -> AbstractContextManager[None]:
         if not self._writes:
             return nullcontext()
         content_of(entry)  # what cannot be recorded is not done
-        return self._writer.along.noting(lambda _: self._append(workspace, [entry]))
+
+        def note(_: None, value: Any) -> None:
+            if told := with_outcome(entry, outcome, value):
+                self._append(workspace, told)
+
+        return self._writer.along.noting(note)
 
     def _recording_in(self, entries: Mapping[WorkspaceId, Entry]) -> AbstractContextManager[None]:
         if not self._writes:
@@ -157,7 +164,7 @@ class InProcessAudit:
         for entry in entries.values():
             content_of(entry)
 
-        def note(_: None) -> None:
+        def note(_: None, _value: Any) -> None:
             for workspace, entry in entries.items():
                 self._append(workspace, [entry])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from threading import RLock
@@ -209,26 +209,27 @@ class InProcessJobs:
         with self._state.lock:
             return [row.state for _, row in sorted(self._state.of(workspace).jobs.items())]
 
-    def retry(self, workspace: WorkspaceId, names: Sequence[str] | None, *, now: datetime) -> int:
-        with self._state.lock:
-            failed = [
-                row
-                for row in self._state.of(workspace).jobs.values()
-                if row.error is not None
-                and row.leased_until is None
-                and (names is None or row.name in names)
-            ]
-            for row in failed:
-                row.attempts = 0 if row.dead else row.attempts
-                row.due_at, row.dead = now, False
-            return len(failed)
-
     def _held(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, JobRow]]:
         """Those that are still ours."""
         for job in jobs:
             row = self._state.of(job.workspace).jobs.get((job.name, job.key))
             if row and row.fence == job.fence and row.leased_until is not None:
                 yield job, row
+
+
+def retry_jobs(rows: Iterable[JobRow], names: Sequence[str] | None, now: datetime) -> int:
+    """Make those that failed due now, unless somebody is at them; how many that were."""
+    failed = [
+        row
+        for row in rows
+        if row.error is not None
+        and row.leased_until is None
+        and (names is None or row.name in names)
+    ]
+    for row in failed:
+        row.attempts = 0 if row.dead else row.attempts
+        row.due_at, row.dead = now, False
+    return len(failed)
 
 
 def _place(job: Job) -> tuple[WorkspaceId, str, str]:

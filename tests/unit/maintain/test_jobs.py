@@ -91,7 +91,7 @@ def test_a_poisoned_workspace_holds_nobody_up_and_is_given_up(doing: Doing) -> N
     assert doing.state().attempts == MOST_ATTEMPTS, "it is not tried any more"
 
     del doing.errors[ACME]
-    assert doing.store.jobs.retry(ACME, ["tidy"], now=doing.now) == 1
+    assert doing.store.queue.retry(ACME, ["tidy"], now=doing.now) == 1
     doing.runner.run_due()
     assert (doing.state().dead, doing.state().error) == (False, None)
 

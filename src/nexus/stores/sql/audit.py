@@ -6,9 +6,10 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import date, datetime
+from typing import Any
 
 from ...core.access import Grant, check_grant
-from ...core.audit import Entry, Recorded, TrailReport
+from ...core.audit import Entry, Recorded, TrailReport, with_outcome
 from ...core.canonical import time_text
 from ...core.chain import GENESIS
 from ...core.ids import WorkspaceId
@@ -146,18 +147,26 @@ class SqlAudit:
         del today, ahead, before  # one table holds every day
         return {}
 
-    def _recording(self, workspace: WorkspaceId, entry: Entry) -> AbstractContextManager[None]:
+    def _recording(
+        self, workspace: WorkspaceId, entry: Entry, outcome: str | None
+    ) -> AbstractContextManager[None]:
         if not self._writes:
             return nullcontext()
         content_of(entry)  # what cannot be recorded is not done
-        return self._connections.along.noting(self._note(workspace, [entry]))
+
+        def note(session: Session, value: Any) -> None:
+            if told := with_outcome(entry, outcome, value):
+                self._note(workspace, told)(session)
+
+        return self._connections.along.noting(note)
 
     def _recording_in(self, entries: Mapping[WorkspaceId, Entry]) -> AbstractContextManager[None]:
         if not self._writes:
             return nullcontext()
         for entry in entries.values():
             content_of(entry)
-        return self._connections.along.noting(self._note_in(entries))
+        note = self._note_in(entries)
+        return self._connections.along.noting(lambda session, _: note(session))
 
 
 def trail_end(session: Session, number: int) -> tuple[int, bytes]:

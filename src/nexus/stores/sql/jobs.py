@@ -124,16 +124,6 @@ class SqlJobs:
             bound = {"workspace": known_workspace(session, workspace)}
             return [_state(row) for row in session.run("job_states", bound)]
 
-    def retry(self, workspace: WorkspaceId, names: Sequence[str] | None, *, now: datetime) -> int:
-        told = None if names is None else json.dumps(list(names))
-
-        def retry(session: Session) -> int:
-            bound = {"workspace": locked_workspace(session, workspace)}
-            wanted = {**bound, "names": told, "now": time_text(now)}
-            return session.run("retry_jobs", wanted).rowcount
-
-        return self._connections.write(retry)
-
 
 def wake_jobs(session: Session, number: int, now: datetime) -> None:
     """Something new was learned in a workspace: what waits for news is due when its time passed."""

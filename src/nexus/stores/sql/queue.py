@@ -183,15 +183,13 @@ class SqlQueue:
             rows = session.run("waiting", bound).fetchall()
         return [_waiting(row) for row in rows]
 
-    def retry(
-        self, workspace: WorkspaceId, event_ids: Sequence[str] | None, *, now: datetime
-    ) -> int:
-        ids = None if event_ids is None else json.dumps(list(event_ids))
+    def retry(self, workspace: WorkspaceId, which: Sequence[str] | None, *, now: datetime) -> int:
+        named = None if which is None else json.dumps(list(which))
 
         def retry(session: Session) -> int:
-            bound = {"workspace": locked_workspace(session, workspace)}
-            wanted = {**bound, "ids": ids, "now": time_text(now), "never": NEVER}
-            return session.run("retry", wanted).rowcount
+            bound = {"workspace": locked_workspace(session, workspace), "now": time_text(now)}
+            events = session.run("retry", {**bound, "ids": named, "never": NEVER}).rowcount
+            return events + session.run("retry_jobs", {**bound, "names": named}).rowcount
 
         return self._connections.write(retry)
 

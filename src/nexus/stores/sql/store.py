@@ -65,8 +65,11 @@ class SqlStore:
     def moment(self) -> AbstractContextManager[object]:
         return self._sessions.reading()
 
-    def recording(self, workspace: WorkspaceId, entry: Entry) -> AbstractContextManager[None]:
-        return self.audit._recording(workspace, entry)  # noqa: SLF001  # no contract of the part
+    def recording(
+        self, workspace: WorkspaceId, entry: Entry, *, outcome: str | None = None
+    ) -> AbstractContextManager[None]:
+        audit = self.audit
+        return audit._recording(workspace, entry, outcome)  # noqa: SLF001  # no contract of the part
 
     def recording_in(self, entries: Mapping[WorkspaceId, Entry]) -> AbstractContextManager[None]:
         return self.audit._recording_in(entries)  # noqa: SLF001  # no contract of the part

@@ -91,6 +91,17 @@ class AuditSuite:
 
         assert actions(store) == []
 
+    def test_what_came_of_it_is_recorded_with_it(self, store: Store) -> None:
+        told = tell(store, event("1"), event("2"))
+        store.queue.fail(store.queue.claim(None, now=NOON, limit=9), error="no", retry_at=None)
+
+        for which in (told, told[:1], []):
+            with store.recording(ACME, done("retry"), outcome="retried"):
+                store.queue.retry(ACME, which, now=NOON)
+
+        found = store.audit.find(ADMIN, limit=9)
+        assert [each.entry.detail["retried"] for each in found if each.entry] == [1, 2]
+
     def test_nothing_is_done_that_cannot_be_recorded(self, store: Store) -> None:
         strange = done("share", detail={"when": NOON})
 

@@ -260,11 +260,11 @@ class JobsSuite:
         found = state(store, "share")
         assert (found.dead, found.due_at, found.error) == (True, None, "poison")
 
-        assert store.jobs.retry(ACME, ["share", "nobody"], now=LATER) == 1
+        assert store.queue.retry(ACME, ["share", "nobody"], now=LATER) == 1
         (job,) = store.jobs.claim(now=LATER, limit=9)
         assert (job.name, job.attempts) == ("share", 0)
-        assert store.jobs.retry(ACME, None, now=LATER) == 1  # what somebody is at is left alone
-        assert store.jobs.retry(OTHER, None, now=LATER) == 0
+        assert store.queue.retry(ACME, None, now=LATER) == 1  # what somebody is at is left alone
+        assert store.queue.retry(OTHER, None, now=LATER) == 0
 
     def test_one_can_be_taken_at_once(self, store: Store) -> None:
         tell(store, event("1"))
