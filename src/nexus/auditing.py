@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from datetime import UTC, datetime
-from functools import cached_property, wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from functools import cached_property
+from typing import Any, TypeVar
 
 from .config import AuditSettings, Settings, in_use
 from .core.access import Viewer, administrator_grant
@@ -31,11 +31,8 @@ LONGEST_QUESTION = 4_000  # characters of it that are kept
 SETTINGS = "settings"
 TOLD = ("search", "learning", "indexing", "compose", "audit")  # sections that decide something
 SECRET = re.compile(r"(?:^|_)(?:key|url|command|password|token)(?:_|$)")
-PLACES = ("Place", "Contexts", "Desk", "Knowing")  # their methods are known by name alone
 
-P = ParamSpec("P")
 R = TypeVar("R")
-W = TypeVar("W", bound=Any)  # something people read from: a place, or a book in it
 
 log = logging.getLogger(__name__)
 
@@ -289,13 +286,22 @@ class Auditor:
         lost = max(len(late) - room, 0)
         log.warning("reads are not in the audit yet (%s); %d were given up", error, lost)
 
-    def watch(self, viewer: Viewer, action: str, asked: str | None, call: Callable[[], R]) -> R:
-        """Make this call and record it; calls inside it are a part of it."""
+    def watch(
+        self,
+        viewer: Viewer,
+        action: str,
+        asked: str | None,
+        call: Callable[[], R],
+        *,
+        first: Callable[[], None],
+    ) -> R:
+        """Do what is first, make this call and record it; calls inside it are a part of it."""
         if getattr(self._depth, "within", False):
             return call()
         self._depth.within = True
         started = time.perf_counter()
         try:
+            first()
             found = call()
         except NexusError as error:
             seconds = time.perf_counter() - started
@@ -306,23 +312,6 @@ class Auditor:
         seconds = time.perf_counter() - started
         self.read(viewer, action, asked=asked, found=found, seconds=seconds)
         return found
-
-
-def audited(method: Callable[Concatenate[W, P], R]) -> Callable[Concatenate[W, P], R]:
-    """Of a method that reads: at the levels that record reads, its calls are recorded."""
-    owner, _, name = method.__qualname__.rpartition(".")
-    action = name if owner in PLACES else f"{owner.lower()}_{name}"
-
-    @wraps(method)
-    def call(self: W, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        auditor: Auditor = self._parts.audit
-        if not auditor.reads:
-            return method(self, *args, **kwargs)
-        asked = next((each for each in (*args, *kwargs.values()) if isinstance(each, str)), None)
-        viewer: Viewer = self.viewer if owner in PLACES else self._viewer
-        return auditor.watch(viewer, action, asked, lambda: method(self, *args, **kwargs))
-
-    return call
 
 
 def _people(viewer: Viewer) -> tuple[str, ...]:

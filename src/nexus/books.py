@@ -39,7 +39,7 @@ class Books:
 
         user = self.viewer.user
         by, role = (user.value, "user") if user else (self.viewer.agent.value, "system")
-        return Reviews(self._parts, self.grant, by, role=role)
+        return Reviews(self._parts, self.grant, by, role=role, viewer=self.viewer)
 
     def goals(self) -> Goals:
         """What is to be achieved: goals, their parts, and what is in their way."""

@@ -9,12 +9,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from . import observe as tell
-from .auditing import audited
 from .compose.wish import Wish, checked
 from .core.access import Grant, Viewer
 from .core.canonical import clean_list
 from .core.errors import ModelUnavailable, Unavailable
 from .core.records import Found, NewEvent, Receipt
+from .reading import audited
 from .recall.answer import answer
 from .wiring import Parts
 
@@ -126,6 +126,7 @@ class Contexts:
         ]
         return self._append(events) if events else []
 
+    @audited
     def compact(
         self,
         messages: Sequence[Mapping[str, Any]],
@@ -201,7 +202,6 @@ class Contexts:
         asked, parts = checked(wish), self._parts
         told = {"workspace": self.viewer.workspace, "question": asked.question}
         with parts.telemetry.doing("compose", **told) as deed:
-            parts.quotas.asking(self.viewer.workspace)
             context = parts.contexts.composed(
                 self.viewer,
                 asked,
@@ -265,7 +265,6 @@ class Contexts:
     def _answered(self, grant: Grant, query: Query) -> Found:
         parts, told = self._parts, {"workspace": grant.workspace, "question": query.question}
         with parts.telemetry.doing("recall", **told) as deed:
-            parts.quotas.asking(grant.workspace)
             parts.learner.catch_up(grant)
             found = answer(parts.store, parts.ranking, grant, query)
             deed.tell(found=found)

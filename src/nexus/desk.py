@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from .auditing import audited
 from .core.access import Grant, Viewer
 from .core.errors import InvalidInput
 from .core.records import Json
+from .reading import audited
 from .recall.query import check_limit
 
 if TYPE_CHECKING:
@@ -97,6 +97,7 @@ class Desk:
             idle=self._idle,
         )
 
+    @audited
     def goal(self) -> ActiveGoal | None:
         """What is being worked on here."""
         from .compose import window  # noqa: PLC0415

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from . import observe as tell
-from .auditing import audited
 from .core.access import Grant, Viewer
 from .core.derive import known_as
 from .core.errors import NotFound
@@ -13,6 +12,7 @@ from .core.ids import check_name
 from .core.records import Memory
 from .maintain.dossiers import Dossier, Narrate, Subject, opened
 from .maintain.weaving import Weaver, subject_of
+from .reading import audited
 from .wiring import Parts
 
 Listed = list[Dossier]  # inside the class, `list` is its method
@@ -44,24 +44,29 @@ class Dossiers:
             raise NotFound(f"nothing is known of {name!r} here")
         return found
 
+    @audited
     def ask(self, question: str) -> Dossier | None:
         """Keep the answer to a question fresh from now on; None as long as nothing answers."""
         check_name(question, "the question")
-        if question not in self.questions():
+        if question not in self._questions():
             self._tell(question, dropped=False)
         self._parts.learner.catch_up(self._grant)
         return self._fresh(self._weaver.subject(question))
 
     def drop(self, question: str) -> None:
         """Keep this answer fresh no more."""
-        if question not in self.questions():
+        if question not in self._questions():
             raise NotFound(f"{question!r:.80} is not asked here")
         subject = self._weaver.subject(question)
         self._tell(question, dropped=True)
         self._weaver.drop(subject)
 
+    @audited
     def questions(self) -> Questions:
         """What is asked here for good, oldest first."""
+        return self._questions()
+
+    def _questions(self) -> Questions:
         self._parts.learner.catch_up(self._grant.within([self._viewer.home]))
         return [*self._weaver.standing()]
 
@@ -78,6 +83,7 @@ class Dossiers:
         shown = [self._opened(each, self._mark(subject_of(each))) for each in self._kept()]
         return sorted(shown, key=lambda each: (known_as(each.name), each.id))
 
+    @audited
     def refresh(self) -> int:
         """Make the stale ones anew; how many that were."""
         self._parts.learner.catch_up(self._grant)

@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Any
 
 from . import observe as tell
-from .auditing import audited
 from .core.access import Grant, Viewer
 from .core.canonical import clean_text, clean_time, time_text
 from .core.errors import Conflict, InvalidInput, NotFound
@@ -27,6 +26,7 @@ from .core.goals import (
 from .core.ids import str_only
 from .core.records import MemoryKind
 from .core.scope import Scope
+from .reading import audited
 from .recall.query import check_limit
 from .wiring import Parts
 
@@ -70,7 +70,7 @@ class Goals:
         The same `key` again is the same goal.
         """
         if parent is not None:
-            self.get(parent)
+            self._get(parent)
         said = _said(text)
         body = {
             "text": said,
@@ -79,7 +79,7 @@ class Goals:
             "deadline": _time(deadline),
         }
         home = self._viewer.home if scope is None else self._viewer.scope(scope)
-        return self.get(self._write(home, Deed.ADD, body, said, key))
+        return self._get(self._write(home, Deed.ADD, body, said, key))
 
     def change(
         self,
@@ -136,7 +136,7 @@ class Goals:
 
     def reopen(self, id: str) -> Goal:
         """It was closed too early."""
-        goal = self.get(id)
+        goal = self._get(id)
         if goal.open:
             raise Conflict(f"goal {id!r} is {goal.status.value}, not closed")
         return self._done(goal, Deed.REOPEN, {}, "reopened")
@@ -155,6 +155,10 @@ class Goals:
     @audited
     def get(self, id: str) -> Goal:
         """One goal by its id."""
+        return self._get(id)
+
+    def _get(self, id: str) -> Goal:
+        """Also for what is done about it, which is no question."""
         found = self._known().get(str_only(id, "an id"))
         if found is None:
             raise NotFound(f"no goal {id!r} here")
@@ -201,7 +205,7 @@ class Goals:
 
     def _done(self, goal: Goal, deed: Deed, body: dict[str, Any], words: str) -> Goal:
         self._write(goal.scope, deed, {ABOUT: goal.id, **body}, words)
-        return self.get(goal.id)
+        return self._get(goal.id)
 
     def _write(
         self, scope: Scope, deed: Deed, body: dict[str, Any], words: str, key: str | None = None

@@ -7,12 +7,12 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from .auditing import audited
 from .core.access import Grant, Viewer
 from .core.canonical import clean_list, clean_time
 from .core.errors import NotFound
 from .core.ids import check_name
 from .core.records import Memory, MemoryKind
+from .reading import audited
 from .recall.interpret import Interpretation, about, interpret
 from .recall.query import check_limit
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import observe as tell
-from .auditing import audited
 from .core.access import Grant, Viewer
 from .core.canonical import clean_text
 from .core.errors import Conflict, Forgotten, NotFound
@@ -22,6 +21,7 @@ from .core.notebook import (
 )
 from .core.records import EventKind
 from .core.scope import Scope
+from .reading import audited
 from .wiring import Parts
 
 if TYPE_CHECKING:
@@ -52,13 +52,16 @@ class Notebook:
 
     def delete(self, path: str, *, expected: str | None = ANY) -> Document:
         """From now on it is not there; its versions stay in the history."""
-        self.read(path)
+        self._read(path, None)
         return self._write(path, "", expected, deleted=True)
 
     @audited
     def read(self, path: str, *, version: int | None = None) -> Document:
         """The newest version, or an earlier one by its number."""
-        history = self.history(path)
+        return self._read(path, version)
+
+    def _read(self, path: str, version: int | None) -> Document:
+        history = self._history(path)
         if version is None:
             found = history[-1:] if history and not history[-1].deleted else []
         else:
@@ -71,13 +74,20 @@ class Notebook:
     @audited
     def history(self, path: str) -> Listed:
         """Every version, oldest first."""
+        return self._history(path)
+
+    def _history(self, path: str) -> Listed:
         return versions_of(history_of(self._parts.store, self._grant, self.scope, check_path(path)))
 
     @audited
     def list(self) -> Listed:
         """The newest version of every document that is there, by path."""
+        return self._list()
+
+    def _list(self) -> Listed:
         return [each for each in self._newest().values() if not each.deleted]
 
+    @audited
     def sync(self, folder: Path | str) -> Synced:
         """Make the notebook and a folder of files the same, in both directions; nothing is lost."""
         from .transfer.folder import sync  # noqa: PLC0415
@@ -93,7 +103,7 @@ class Notebook:
         return {path: by_path[path][-1] for path in sorted(by_path)}
 
     def _write(self, path: str, text: str, expected: str | None, *, deleted: bool) -> Document:
-        history = self.history(path)
+        history = self._history(path)
         newest = history[-1] if history else None
         known = newest.hash if newest and not newest.deleted else None
         if expected is not ANY and expected != known:
@@ -104,11 +114,11 @@ class Notebook:
         if newest is None or newest.deleted:
             self._check_case(path)
         self._append(path, text, 1 + (newest.version if newest else 0), deleted=deleted)
-        return self.history(path)[-1]
+        return self._history(path)[-1]
 
     def _check_case(self, path: str) -> None:
         """Two paths that differ in capitals alone are one file in many folders."""
-        for other in self.list():
+        for other in self._list():
             if other.path != path and other.path.casefold() == path.casefold():
                 raise Conflict(f"{path!r} would be the same file as {other.path!r} in many folders")
 

@@ -10,7 +10,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from . import observe as tell
-from .auditing import audited
 from .books import Books
 from .contexts import Contexts
 from .core.access import Grant
@@ -34,6 +33,7 @@ from .core.scope import Scope
 from .desk import Desk
 from .knowing import Knowing
 from .observe import Told
+from .reading import audited
 from .recall.query import check_limit, make_query
 from .sharing import Sharing
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any, Unpack
 
 from . import observe as tell
-from .auditing import audited
 from .core.access import Grant, Viewer
 from .core.canonical import clean_list
 from .core.filters import Condition, Op
@@ -23,6 +22,7 @@ from .core.procedures import (
 )
 from .core.records import EventKind, Json, MemoryKind, Receipt
 from .observe import Told
+from .reading import audited
 from .recall.answer import answer
 from .recall.query import check_limit, make_query
 from .wiring import Parts

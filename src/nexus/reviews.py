@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from .core.access import Grant
+from .core.access import Grant, Viewer
 from .core.decisions import DECISION, NUMBER, REVIEW, Decision, decisions_about
 from .core.errors import Conflict, Forgotten, InvalidInput, NotFound
 from .core.filters import Condition, Op
 from .core.ids import check_name, str_only
 from .core.records import Event, EventKind, Memory, MemoryKind, NewEvent, Trust
 from .core.scope import Scope
+from .reading import audited
 from .recall.query import check_limit
 from .wiring import Parts
 
@@ -61,12 +62,22 @@ Said = list[Event]
 class Reviews:
     """What is proposed to those who may see it, and their decisions."""
 
-    def __init__(self, parts: Parts, grant: Grant, by: str, *, role: str = "user") -> None:
+    def __init__(
+        self,
+        parts: Parts,
+        grant: Grant,
+        by: str,
+        *,
+        role: str = "user",
+        viewer: Viewer | None = None,  # None: the administrator
+    ) -> None:
         self._parts = parts
+        self._viewer = viewer
         self._grant = grant
         self._by = by
         self._role = role
 
+    @audited
     def list(
         self, status: str | None = "open", *, what: str | None = None, limit: int = 100
     ) -> Listed:
@@ -80,17 +91,22 @@ class Reviews:
         ]
         return sorted(found, key=lambda review: (-review.confidence, review.id))[:most]
 
+    @audited
     def get(self, id: str) -> Review:
         """One review by its id."""
+        return self._get(id)
+
+    def _get(self, id: str) -> Review:
         str_only(id, "an id")
         found = [review for review in self._all() if review.id == id]
         if not found:
             raise NotFound(f"no review {id!r} here")
         return found[0]
 
+    @audited
     def evidence(self, id: str) -> Said:
         """The events a review rests on: what was said."""
-        return self._parts.store.ledger.get(self._grant, self.get(id).sources)
+        return self._parts.store.ledger.get(self._grant, self._get(id).sources)
 
     def accept(self, id: str, *, by: str | None = None) -> Review:
         """It is so: two are one, or what was said later holds. `by` is who says so."""
@@ -105,21 +121,21 @@ class Reviews:
 
         A merge that held by itself has no decision to take back; undoing it is rejecting it.
         """
-        review = self.get(id)
+        review = self._get(id)
         if review.status is Status.OPEN:
             raise Conflict(f"nothing was decided about {id!r}")
         merged_by_itself = review.automatic and review.decided_by is None
         return self._decide(id, Decision.REJECT if merged_by_itself else Decision.UNDO, by)
 
     def _decide(self, id: str, decision: Decision, by: str | None) -> Review:
-        review = self.get(id)
+        review = self._get(id)
         if by is not None:
             check_name(by, "who decides")
         if decision is not Decision.UNDO and review.decided_by is not None:
             raise Conflict(f"{id!r} is {review.status.value} already; undo that first")
         self._write(review, decision, by)
         self._parts.learner.flush(self._grant.within([review.scope]))
-        return self.get(id)
+        return self._get(id)
 
     def _write(self, review: Review, decision: Decision, by: str | None) -> None:
         """Its key counts the decisions, so that of two who decide at once only one does."""

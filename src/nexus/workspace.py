@@ -289,10 +289,12 @@ class Workspace:
         self, to: Path | str | TextIO, *, grant: Grant | None = None, vectors: bool = False
     ) -> Exported:
         """Write everything a grant (the administrator's, if not said otherwise) may see."""
-        self.flush()
         from .transfer.archive import export_archive  # noqa: PLC0415
 
         chosen = grant or self.administrator
+        if not chosen.everything:
+            self._parts.quotas.asking(self.id)
+        self.flush()
         exported = export_archive(self._parts.store, chosen, to, vectors=vectors)
         counts = asdict(exported)
         self._parts.audit.wrote(self.id, "export", everything=chosen.everything, **counts)

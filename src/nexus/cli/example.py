@@ -167,7 +167,7 @@ ABOUT = {
     "memory.quotas.memories": "When there are as many, no more events are taken in.",
     "memory.quotas.text_bytes": "Of all events that are kept; forgetting makes room.",
     "memory.quotas.observes_per_minute": "Events, in each process of Nexus.",
-    "memory.quotas.recalls_per_minute": "Questions and contexts, in each process of Nexus.",
+    "memory.quotas.recalls_per_minute": "Questions: whatever is read, in each process of Nexus.",
     "memory.quotas.workspaces": "Other numbers for some of them, by name.",
     "agents": "",
     "agents.defaults": "",

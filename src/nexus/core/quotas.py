@@ -27,7 +27,7 @@ class Quota:
     memories: int | None = None
     text_bytes: int | None = None  # of what was told, with all that was said about it
     observes_per_minute: int | None = None  # events, in each process
-    recalls_per_minute: int | None = None  # questions and contexts, in each process
+    recalls_per_minute: int | None = None  # questions: whatever is read, in each process
 
     @property
     def kept(self) -> bool:
