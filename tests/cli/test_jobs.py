@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from tests.answers import fact, worded
 from tests.loopback import Loopback, says, status
@@ -53,6 +54,31 @@ def test_a_person_reads_a_table(stuck, run) -> None:
     assert "room:design" in shown
     assert "400" in shown
     assert "patterns" in shown
+
+
+@pytest.fixture
+def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal of 80 columns."""
+    monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda _: True)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("NO_COLOR", "1")
+
+
+def test_no_word_is_broken_on_a_narrow_terminal(stuck, run, lines, narrow) -> None:
+    by_rules = ("consolidate", "near_duplicates", "patterns", "promote", "session_end", "decay")
+    run("jobs", "run", *by_rules, "cleanup")
+    told = [each for each in lines("jobs") if each["kind"] == "job" and each["last_run_at"]]
+    (event,) = waiting(lines)
+    counted = {word for each in told for count in each["last_counts"] for word in count.split("_")}
+
+    shown = click.unstyle(run("jobs").stdout)
+
+    words = {each.strip(",;:()│┃") for each in shown.split()}
+    assert len(told) > 5
+    assert {each["name"] for each in told} | counted <= words
+    assert {event["event_id"], event["scope"], event["step"]} <= words
+    assert {each.strip(",;:()") for each in event["error"].split()} <= words
+    assert max(map(len, shown.splitlines())) <= 80
 
 
 def test_what_failed_is_tried_again_when_asked(stuck, run, lines, server: Loopback) -> None:

@@ -6,6 +6,7 @@ import json
 
 import click
 import pytest
+from rich.cells import cell_len
 
 from nexus.cli import output
 
@@ -108,6 +109,22 @@ def test_ids_in_a_table_stay_whole_and_nothing_is_cut(
     assert id in shown
     assert "…" not in shown
     assert shown.count("#") == 90
+
+
+def test_words_stay_whole_where_there_is_room_for_them(
+    narrow, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(output, "for_person", lambda: True)
+    at, text = "2026-11-16 17:11:08", "some words and SomeVeryLongName more than once, " * 2
+    rows = [("near_duplicates", at, at, "0 looked at, 0 promoted", text)]
+
+    output.print_table(["job", "last run", "due", "did", "\u4e2d\u6587"], rows)
+
+    shown = capsys.readouterr().out
+    lines = shown.splitlines()
+    assert {"near_duplicates", "2026-11-16", "SomeVeryLongName"} <= set(shown.split())
+    assert len({cell_len(line) for line in lines}) == 1
+    assert cell_len(lines[0]) <= 80
 
 
 def test_a_value_of_several_lines_poses_as_no_other(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .options import HERE, Door, json_option, workspace_options
-from .output import message, one_line, print_json, print_record, print_table
+from .output import for_person, message, one_line, print_json, print_record, print_table
 
 if TYPE_CHECKING:
     from ..core.jobs import JobState
@@ -18,8 +18,14 @@ if TYPE_CHECKING:
 
 WAITING = ("event", "place", "step", "attempts", "next try", "error")
 JOBS = ("job", "every", "last run", "took", "did", "due", "state")
+WAITING_TO_READ = ("event", "why it waits")  # for a person: few columns, on any terminal
+JOBS_TO_READ = ("job", "every", "last run", "what came of it", "due")
+ONLY_ASKED = "only when asked"
 LONGEST_ERROR = 160
 MOST = 10_000
+
+WaitingCells = tuple[str, str, str, int, str, str]
+JobCells = tuple[str, str, str, str, str, str, str]
 
 
 @click.command()
@@ -66,11 +72,30 @@ def _show(workspace: Workspace, limit: int, as_json: bool) -> None:
         for row in (*map(_waiting_row, waiting), *map(_job_row, states)):
             print_json(row)
         return
-    if waiting:
-        print_table(WAITING, [_waiting_cells(each) for each in waiting])
-    else:
+    if not waiting:
         message("nothing is waiting to be learned")
-    print_table(JOBS, [_job_cells(each) for each in states])
+    events, jobs = map(_waiting_cells, waiting), map(_job_cells, states)
+    if for_person():
+        if waiting:
+            print_table(WAITING_TO_READ, [_event_to_read(each) for each in events])
+        print_table(JOBS_TO_READ, [_job_to_read(each) for each in jobs])
+        return
+    print_table(WAITING, list(events))
+    print_table(JOBS, list(jobs))
+
+
+def _event_to_read(cells: WaitingCells) -> tuple[str, str]:
+    id, place, step, attempts, tried, error = cells
+    times = "1 attempt" if attempts == 1 else f"{attempts} attempts"
+    next_try = tried if tried == ONLY_ASKED else f"again at {tried}"
+    why = f"{step}: {times}, {next_try}"
+    return f"{id}\n{place}", f"{why}\n{error}" if error else why
+
+
+def _job_to_read(cells: JobCells) -> tuple[str, ...]:
+    name, every, ran, took, did, due, state = cells
+    done = f"{did} ({took})" if did else took
+    return name, every, ran, "\n".join(filter(None, (done, state))), due
 
 
 def _waiting_row(waiting: Waiting) -> dict[str, Any]:
@@ -105,14 +130,14 @@ def _job_row(state: JobState) -> dict[str, Any]:
     }
 
 
-def _waiting_cells(waiting: Waiting) -> tuple[object, ...]:
+def _waiting_cells(waiting: Waiting) -> WaitingCells:
     row = _waiting_row(waiting)
-    tried = "only when asked" if waiting.dead else _when(waiting.due_at)
+    tried = ONLY_ASKED if waiting.dead else _when(waiting.due_at)
     error = one_line(waiting.error or "", LONGEST_ERROR)
     return row["event_id"], row["scope"], row["step"], row["attempts"], tried, error
 
 
-def _job_cells(state: JobState) -> tuple[object, ...]:
+def _job_cells(state: JobState) -> JobCells:
     name = f"{state.name} {state.key}".strip()
     every = "" if state.every is None else _span(state.every)
     ran = "" if state.last_run_at is None else _when(state.last_run_at)
@@ -126,7 +151,7 @@ def _did(counts: Mapping[str, int]) -> str:
 
 def _due(state: JobState) -> str:
     if state.dead:
-        return "only when asked"
+        return ONLY_ASKED
     if state.due_at is None:
         return "after news" if state.on_news else ""
     return _when(state.due_at)

@@ -77,7 +77,8 @@ def for_person() -> bool:
 def print_table(columns: Sequence[str], rows: Sequence[Row]) -> None:
     """A table for a person; for a program, one row a line with tabs between.
 
-    Nothing is cut: what is too wide goes on below, and last of all an id, which somebody copies.
+    Nothing is cut: what is too wide goes on below, between two words where there is room for
+    every word, and last of all an id, which somebody copies.
     """
     cells = [[visible(str(cell)) for cell in row] for row in rows]
     if not for_person():
@@ -87,13 +88,30 @@ def print_table(columns: Sequence[str], rows: Sequence[Row]) -> None:
     from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
-    table = Table(header_style="bold", show_header=any(columns))
+    console, table = Console(), Table(header_style="bold", show_header=any(columns))
+    widths = column_widths([columns, *cells], console.width)
     for place, name in enumerate(columns):
         whole = any(COPIED.fullmatch(row[place]) for row in cells)
-        table.add_column(Text(name), overflow="fold", no_wrap=whole)
+        width = widths[place] if widths else None
+        table.add_column(Text(name), overflow="fold", no_wrap=whole and not widths, width=width)
     for row in cells:
         table.add_row(*map(Text, row))  # as Text, [brackets] are text and not markup
-    Console().print(table)
+    console.print(table)
+
+
+def column_widths(rows: Sequence[Sequence[str]], most: int) -> list[int] | None:
+    """How wide columns are in which no word is broken; None, if there is no room for that."""
+    from rich.cells import cell_len  # noqa: PLC0415  # slow, and only for people
+
+    columns = list(zip(*rows, strict=True))
+    widths = [max(cell_len(w) for cell in each for w in cell.split() or [""]) for each in columns]
+    wanted = [max(cell_len(line) for cell in each for line in cell.split("\n")) for each in columns]
+    room = most - sum(widths) - 3 * len(columns) - 1  # a frame, and a space on both sides
+    while room > 0 and widths != wanted:
+        missing = [wish - width for wish, width in zip(wanted, widths, strict=True)]
+        widths[missing.index(max(missing))] += 1
+        room -= 1
+    return widths if room >= 0 else None
 
 
 def _print_rows(cells: Sequence[Sequence[str]]) -> None:
