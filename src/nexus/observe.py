@@ -18,6 +18,7 @@ from .core.questions import QUESTION
 from .core.records import Attachment, EventKind, Fact, Memory, NewEvent, Trust
 from .core.scope import Scope
 from .core.sharing import SHARE, SHARED_FROM, TEXT, act_key, seal, told_along
+from .core.zones import UTC_OFFSET, offset_of
 from .learn.explicit import RESERVED, check_fact, fact_sentence
 from .learn.learning import PROJECT
 
@@ -285,13 +286,15 @@ def _key(key: str | None) -> str:
 
 
 def _metadata(told: Told) -> dict[str, Any]:
+    offset = offset_of(told.get("at"))
+    known = {UTC_OFFSET: offset} if offset else {}
     if "metadata" not in told and "tags" not in told:
-        return {}
+        return known
     given = told.get("metadata")
     given = {} if given is None else given
     if not isinstance(given, Mapping):
         raise InvalidInput(f"metadata is a mapping, not {type(given).__name__}")
-    cleaned: dict[str, Any] = clean_json(dict(given))
+    cleaned: dict[str, Any] = known | clean_json(dict(given))
     if SHARED_FROM in cleaned:
         raise InvalidInput(f"metadata has no room for {SHARED_FROM}: only share() tells that")
     given_tags = told.get("tags")

@@ -42,5 +42,6 @@ def same_content(one: NewEvent, other: NewEvent) -> bool:
 
 def _content(event: NewEvent) -> dict[str, object]:
     told = event_json(event)
-    told["metadata"].pop("project", None)  # whose place it is may be said later than what was said
+    for name in ("project", "utc_offset"):  # where it was may be said later than what was said
+        told["metadata"].pop(name, None)
     return {name: told[name] for name in told.keys() - {"at", "recorded_at"}}

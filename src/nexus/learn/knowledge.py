@@ -10,6 +10,7 @@ from typing import Any
 from ..core.canonical import EARLIEST, LATEST, canonical_json, time_text
 from ..core.ids import digest
 from ..core.records import Draft, Event, Fact, MemoryKind
+from ..core.zones import kept_times
 from .explicit import PINNED
 from .passages import tags_of
 from .rules.extracted import Certainty, Extracted, Landmark, Statement
@@ -50,13 +51,14 @@ def fact_draft(event: Event, said: Statement, grounds: Grounds) -> Draft:
     )
     body = asdict(fact)
     names = (said.subject, said.object, said.value)
+    since, until = kept_times(said.valid_from, said.valid_to)
     return Draft(
         kind=MemoryKind.FACT,
         text=said.sentence,
         slot=digest("fact", canonical_json(body)),
         confidence=said.confidence,
-        valid_from=said.valid_from,
-        valid_to=said.valid_to,
+        valid_from=since,
+        valid_to=until,
         body=body,
         **_learned_from(event, grounds(names, said.sentence)),
     )
@@ -74,11 +76,12 @@ def landmark_draft(event: Event, landmark: Landmark, grounds: Grounds) -> Draft:
 
 
 def landmark_body(landmark: Landmark) -> dict[str, str | None]:
+    since, until = kept_times(landmark.due_from, landmark.due)
     return {
         "kind": landmark.kind.value,
         "owner": landmark.owner,
-        "due": _time(landmark.due),
-        "due_from": _time(landmark.due_from),
+        "due": _time(until),
+        "due_from": _time(since),
         "wrong": landmark.wrong,
         "right": landmark.right,
     }

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..core.records import Draft, Event, EventKind, MemoryKind
+from ..core.zones import said_at
 from .chunks import LONGEST_CHUNK, chunks
 
 
@@ -49,7 +50,7 @@ def _message(event: Event) -> Iterator[Draft]:
             text=piece,
             sources=(event.id,),
             slot=f"{number:06}" if len(pieces) > 1 else "",
-            indexed_text=f"{event.speaker}: {piece} ({event.at:%A %d %B %Y})",
+            indexed_text=f"{event.speaker}: {piece} ({said_at(event):%A %d %B %Y})",
             speaker=event.speaker,
             role=event.role,
             source=str(event.metadata.get("source", "message")),

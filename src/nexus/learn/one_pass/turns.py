@@ -16,6 +16,7 @@ from ...core.secrets import redacted
 from ...core.sharing import is_copy
 from ...core.text import query_terms, terms
 from ...core.visible import visible
+from ...core.zones import said_at
 from ..immune import new_words, own_words
 from ..limits import Limits
 from ..rules.junk import is_repetition
@@ -88,9 +89,15 @@ def _told(turn: Turn) -> dict[str, str | int]:
         "turn": turn.number,
         "speaker": event.speaker[:LONGEST_NAME],
         "role": event.role,
-        "at": f"{event.at:%A} {time_text(event.at)}",
+        "at": _when(event),
         "text": turn.text,
     }
+
+
+def _when(event: Event) -> str:
+    """On the clocks of where it was said, if they are known."""
+    at = said_at(event)
+    return f"{at:%A} {at.isoformat() if at.utcoffset() else time_text(at)}"
 
 
 def words_of(text: str) -> frozenset[str]:

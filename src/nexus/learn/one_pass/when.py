@@ -11,6 +11,7 @@ from typing import Any
 from ...core.canonical import EARLIEST, LATEST, clean_time
 from ...core.dates import DateSpan, Relation, dates_in
 from ...core.errors import InvalidInput
+from ...core.zones import kept_times, said_at
 from .turns import Turn
 from .unfit import Unfit
 
@@ -39,9 +40,9 @@ def when(told: Mapping[str, Any] | None, turns: Sequence[Turn], *, ahead: bool =
     said_at = turns[-1].event.at
     if span is None or (ahead and span.until <= said_at and _later(given, said_at)):
         return given
-    since = None if span.relation in OPEN_START else _within(span.since)
-    until = None if span.relation in OPEN_END else _within(span.until)
-    return When(since, until)
+    since = None if span.relation in OPEN_START else span.since
+    until = None if span.relation in OPEN_END else span.until
+    return When(*map(_within, kept_times(since, until)))
 
 
 def _later(given: When, at: datetime) -> bool:
@@ -55,12 +56,12 @@ def _spans(words: str, turns: Sequence[Turn]) -> Iterator[DateSpan]:
     if not small or len(small) > LONGEST_WORDS:
         return
     for turn in turns:
-        for span in _dates(turn.text, turn.event.at):
+        for span in _dates(turn.text, said_at(turn.event)):
             said = " ".join(span.text.casefold().split())
             if said in small or small in said:
                 yield span
     for turn in turns:
-        found = dates_in(words, turn.event.at)
+        found = dates_in(words, said_at(turn.event))
         if len(found) == 1:
             yield found[0]
 
@@ -91,7 +92,6 @@ def _time(text: str | None, *, last: bool) -> datetime | None:
         raise Unfit("no date, or one out of range") from None
 
 
-def _within(at: datetime) -> datetime | None:
+def _within(at: datetime | None) -> datetime | None:
     """Where the calendar ends, time is open."""
-    utc = at.astimezone(UTC)
-    return utc if EARLIEST < utc < LATEST else None
+    return at if at is not None and EARLIEST < at < LATEST else None

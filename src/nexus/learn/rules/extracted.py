@@ -8,6 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from ...core.records import Event, Trust
+from ...core.zones import said_at
 
 
 class Category(StrEnum):
@@ -73,7 +74,7 @@ class Message:
         return cls(
             speaker=event.speaker,
             text=event.text,
-            at=event.at,
+            at=said_at(event),
             role=event.role,
             trust=event.trust,
         )

@@ -1,0 +1,92 @@
+"""What somebody calls today is the day it was where they said it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from tests.stories.conftest import Team
+
+from nexus.core.records import Memory
+
+HELSINKI = timezone(timedelta(hours=2))
+NEW_YORK = timezone(timedelta(hours=-5))
+EARLY = datetime(2026, 3, 2, 0, 30, tzinfo=HELSINKI)  # a Monday; in UTC it is Sunday, 22:30
+LATE = datetime(2026, 3, 1, 20, 0, tzinfo=NEW_YORK)  # a Sunday; in UTC it is Monday, 1:00
+
+
+def day(number: int) -> datetime:
+    return datetime(2026, 3, number, tzinfo=UTC)
+
+
+def learned(team: Team, text: str, at: datetime, kind: str, **told: object) -> Memory:
+    team.room.observe("alice", text, at=at, key="k", **told)
+    team.workspace.flush()
+    found = team.room._parts.store.memories.find(team.workspace.administrator)
+    (memory,) = [each for each in found if each.kind.value == kind]
+    return memory
+
+
+@pytest.mark.requirement("B6")
+@pytest.mark.parametrize(
+    ("at", "tomorrow"),
+    [
+        (EARLY, 3),
+        (LATE, 2),
+        (EARLY.astimezone(UTC), 2),  # nobody said where: the day is that of UTC
+        (LATE.astimezone(UTC), 3),
+    ],
+    ids=["Helsinki", "New York", "UTC on Sunday", "UTC on Monday"],
+)
+def test_tomorrow_is_the_day_after_the_speakers_today(
+    team: Team, at: datetime, tomorrow: int
+) -> None:
+    fact = learned(team, "I will fly to Oslo tomorrow.", at, "fact")
+
+    assert (fact.valid_from, fact.valid_to) == (day(tomorrow), day(tomorrow + 1))
+    assert fact.at == at
+    assert f"{tomorrow} March 2026" in fact.text
+
+
+@pytest.mark.requirement("A6")
+def test_what_is_due_is_due_on_the_speakers_day(team: Team) -> None:
+    promise = learned(team, "I will call the painter by tomorrow.", EARLY, "landmark")
+
+    assert promise.body["due"] == "2026-03-04T00:00:00.000000Z"
+
+
+@pytest.mark.requirement("B6")
+def test_a_time_of_day_is_the_moment_it_was_there(team: Team) -> None:
+    fact = learned(team, "I will fly to Oslo tomorrow at 9:15 am.", LATE, "fact")
+
+    assert fact.valid_from == datetime(2026, 3, 2, 9, 15, tzinfo=NEW_YORK)
+    assert fact.valid_from.utcoffset() == timedelta(0)
+    assert "09:15" in fact.text
+
+
+def test_a_caller_may_say_where_it_was_and_need_not_say_it_again(team: Team) -> None:
+    text = "I will fly to Oslo tomorrow."
+    utc = EARLY.astimezone(UTC)
+    fact = learned(team, text, utc, "fact", metadata={"utc_offset": "+02:00"})
+
+    again = team.room.observe("alice", text, at=utc, key="k")
+
+    assert fact.valid_from == day(3)
+    assert again.repeated
+
+
+@pytest.mark.parametrize("offset", ["+99:00", "somewhere", 7, None, "+2"])
+def test_what_is_no_offset_is_none(team: Team, offset: object) -> None:
+    text = "I will fly to Oslo tomorrow."
+    utc = EARLY.astimezone(UTC)
+
+    fact = learned(team, text, utc, "fact", metadata={"utc_offset": offset})
+
+    assert fact.valid_from == day(2)
+
+
+def test_it_is_found_by_the_speakers_day(team: Team) -> None:
+    passage = learned(team, "The paint is dry.", EARLY, "passage")
+
+    assert passage.at == EARLY
+    assert "Monday 02 March 2026" in (passage.indexed_text or "")
