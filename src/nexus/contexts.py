@@ -247,17 +247,18 @@ class Contexts:
             parts.telemetry.metrics.took("section_seconds", section, seconds)
         for remark in context.receipt.degraded:
             parts.telemetry.metrics.missed(remark)
+        now = context.receipt.at if wish.as_of is None else parts.now()
         if wish.as_of is None:
             shown = (each.id for each in context.receipt.shown)
-            parts.used(self.viewer, shown, context.receipt.at, wish.thread)
-        parts.afterwards(lambda: self._keep(context))
+            parts.used(self.viewer, shown, now, wish.thread)
+        parts.afterwards(lambda: self._keep(context, now))
         return context, epochs[0] if epochs else None
 
-    def _keep(self, context: Context) -> None:
+    def _keep(self, context: Context, now: datetime) -> None:
         """Nobody waits for this, and a window that is away keeps nothing."""
         from .compose.receipts import kept  # noqa: PLC0415
 
-        items = kept(context, self.viewer, self._parts.now())
+        items = kept(context, self.viewer, now)
         window, workspace = self._parts.store.window, self.viewer.workspace
         with suppress(Unavailable):
             window.put(workspace, items, idle=self._parts.settings.compose.idle)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from .auditing import Auditor, make_auditor
 from .compose.cache import ContextCache
 from .config import LlmSettings, Settings
-from .core.access import Viewer, administrator_grant
+from .core.access import Viewer
 from .core.breaker import Breaker, Breakers
 from .core.clock import Clock, RisingClock
 from .core.errors import ConfigError, EmbedderUnavailable
@@ -303,7 +303,7 @@ def make_episodes(
             narrator = Narrator(model, name, load_prompt("episode"), spending)
 
         def injected(workspace: WorkspaceId, scope: Scope) -> Injected:
-            return injected_in(store, administrator_grant(workspace), scope, now=now())
+            return injected_in(store, workspace, scope, now=now())
 
         return Episodes(store, embedder, narrator, injected)
 

@@ -160,9 +160,11 @@ CATALOGUE = re.compile(r"\bFROM sqlite_(master|schema)\b")  # SQLite's own, befo
 SQL_IN_PYTHON = {
     "stores/sqlite/vec.py": "a vec0 table has its dimension in its definition: one per profile",
     "stores/postgres/vectors.py": "an index of one label has its numbers in its definition",
+    "stores/postgres/traces.py": "every column that can hold a text, of whatever tables there are",
 }
 PUT_TOGETHER = {
     **SQL_IN_PYTHON,
+    "stores/postgres/rows.py": "a cursor has a name and takes no number of rows as a parameter",
     "stores/sqlite/encrypted.py": "PRAGMA key takes no parameter: hexadecimal digits of our own",
 }
 

@@ -168,7 +168,7 @@ def shown(found: Differences) -> str:
 # Bugs
 
 OF_LABELS = re.compile(
-    r"(\w+\.)?label = ANY \(translate\(%\(labels\)s, '\[\]', '\{\}'\)::integer\[\]\)"
+    r"(\w+\.)?label(?: \+ 0)? = ANY \(translate\(%\(labels\)s, '\[\]', '\{\}'\)::integer\[\]\)"
 )
 OF_NAMES = "unnest(translate(%(labels)s, '[]', '{}')::integer[]) AS readable (label)"
 EVERY_NAME = "(SELECT label FROM labels WHERE %(labels)s <> '') AS readable (label)"

@@ -25,6 +25,7 @@ class Kind(StrEnum):
     DM = "dm"
     AGENT = "agent"
     SESSION = "session"
+    WORKER = "worker"  # what only work in the background reads: no viewer's grant holds it
 
 
 class Visibility(StrEnum):
@@ -43,12 +44,13 @@ ALIASES = {
     "run": Kind.SESSION,
 }
 
-PARTS = {Kind.WORKSPACE: 0, Kind.DM: 2, Kind.SESSION: 2}  # every other kind has one
+PARTS = {Kind.WORKSPACE: 0, Kind.WORKER: 0, Kind.DM: 2, Kind.SESSION: 2}  # every other kind has one
 
 VISIBILITY = {
     Kind.ROOM: Visibility.PUBLIC,
     Kind.DM: Visibility.PRIVATE,
     Kind.SESSION: Visibility.PRIVATE,
+    Kind.WORKER: Visibility.PRIVATE,
 }
 
 
@@ -94,6 +96,10 @@ class Scope:
     def session(cls, user: str, name: str) -> Scope:
         """A session is always somebody's, so knowing its name opens nothing."""
         return cls(Kind.SESSION, (user, name))
+
+    @classmethod
+    def worker(cls) -> Scope:
+        return cls(Kind.WORKER)
 
     @property
     def visibility(self) -> Visibility:

@@ -107,7 +107,7 @@ class Drafter:
         if not others:
             return NOTHING_INJECTED
         now = max(event.recorded_at for event in others)
-        return injected_in(self._store, stretch.grant, stretch.scope, now=now)
+        return injected_in(self._store, stretch.workspace, stretch.scope, now=now)
 
     def _similar(self, text: str, others: Sequence[str]) -> list[float]:
         asked, *rows = self._embedder.embed([text, *others])

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from ..core.access import Grant
+from ..core.access import administrator_grant
 from ..core.errors import Unavailable
+from ..core.ids import WorkspaceId
 from ..core.protocols import Store
 from ..core.scope import Scope
-from ..core.window import Slot, WindowItem
+from ..core.window import IDLE, Slot, WindowItem
 from .immune import NOTHING_INJECTED, Injected, digests_of
 
 
@@ -22,26 +23,32 @@ def injected_item(
     people: Iterable[str] = (),
     now: datetime,
 ) -> WindowItem:
-    """A context's text as digests. They go when one of those it rests on is forgotten."""
+    """A context's text as digests. They go when one of those it rests on is forgotten.
+
+    Another viewer of the place may reach less than this one: nobody is shown them.
+    """
     return WindowItem(
         scope=scope,
         slot=Slot.INJECTED,
         key=id,
         value=[*sorted(digests_of(text))],
         at=now,
+        expires_at=now + IDLE,
         rests_on=tuple(dict.fromkeys(rests_on)),
         people=tuple(people),
+        beside=(Scope.worker(),),
     )
 
 
-def injected_in(store: Store, grant: Grant, scope: Scope, *, now: datetime) -> Injected:
+def injected_in(store: Store, workspace: WorkspaceId, scope: Scope, *, now: datetime) -> Injected:
     """What was injected in this one place; nothing is known of it while the window is away.
 
     Learning does not wait for that: fenced blocks, and what repeats the messages before it, are
     recognised without it.
     """
+    grant = administrator_grant(workspace).within([scope, Scope.worker()])
     try:
-        found = store.window.find(grant.within([scope]), slots=[Slot.INJECTED], now=now)
+        found = store.window.find(grant, slots=[Slot.INJECTED], now=now)
     except Unavailable:
         return NOTHING_INJECTED
     contexts = [frozenset(map(str, item.value)) for item in found if isinstance(item.value, list)]

@@ -269,14 +269,14 @@ def test_what_was_injected_is_known_in_its_place_alone(store: Store) -> None:
     store.window.put(ACME, [first])
     store.window.put(ACME, [second])
 
-    known = injected_in(store, HERE, ROOM, now=NOON + MINUTE)
+    known = injected_in(store, ACME, ROOM, now=NOON + MINUTE)
     assert known.holds("the ferry leaves Lisbon at nine every day")
     assert set(known.contexts[0]) == digests_of(shown)
-    assert not injected_in(store, ALICE.grant(), ROOM, now=NOON).contexts
-    assert not injected_in(store, ADMIN, ALICE.home, now=NOON).contexts
+    assert not injected_in(store, ACME, ALICE.home, now=NOON).contexts
+    assert not store.window.find(IN_ROOM.grant(), slots=[Slot.INJECTED], now=NOON)
     store.eraser.erase(ACME, events=[id], memories=[], tombstones=[])
-    assert not injected_in(store, HERE, ROOM, now=NOON + MINUTE).holds(shown)
-    assert len(injected_in(store, HERE, ROOM, now=NOON + MINUTE).contexts) == 1
+    assert not injected_in(store, ACME, ROOM, now=NOON + MINUTE).holds(shown)
+    assert len(injected_in(store, ACME, ROOM, now=NOON + MINUTE).contexts) == 1
 
 
 # When the window is away
