@@ -213,7 +213,7 @@ REQUIREMENTS: dict[str, Requirement] = {
     "E33": works("Sensitive data encrypted at rest"),
     "E34": partial(
         "Retrieval limited in rate",
-        "questions and contexts, in each process; looking up facts or episodes is not counted",
+        "whatever is read is counted, but in each process by itself",
     ),
     "E35": works("Metrics of size, latency, lag, cache and decay"),
     # X: beyond the seeds
