@@ -15,7 +15,7 @@ from ..core.ids import WorkspaceId
 from ..core.protocols import Store
 from ..core.states import State
 
-MOST_MARKED = 500  # memories in one transaction: nobody waits long for its end
+MOST_MARKED = 2_000  # memories in one transaction: nobody waits long for its end
 
 Pages = dict[WorkspaceId, list[State]]
 
