@@ -50,7 +50,7 @@ def rows_read_for(database: Database, messages: int) -> int:
     return int(after - before)
 
 
-@pytest.mark.requirement("C2")
+@pytest.mark.requirement("C3")
 def test_work_grows_with_what_is_told_also_if_the_server_took_the_tables_for_empty(
     postgres: Database,
 ) -> None:

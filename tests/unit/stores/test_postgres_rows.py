@@ -8,6 +8,7 @@ import pytest
 from tests.servers.postgres import Database
 
 from nexus.stores.postgres import rows
+from nexus.stores.postgres.session import Session
 from nexus.stores.postgres.store import PostgresStore
 from nexus.stores.sql.labels import known_workspace
 from nexus.testing.samples import ACME, ADMIN, event, tell
@@ -39,8 +40,8 @@ def test_the_rest_is_fetched_when_somebody_goes_on(store: PostgresStore) -> None
     assert places == [1, 2, 3]  # the test took the rest away
 
 
-def _open(session: object) -> str:
-    ((name,),) = session.connection.execute("SELECT name FROM pg_cursors").fetchall()  # type: ignore[attr-defined]
+def _open(session: Session) -> str:
+    ((name,),) = session.connection.execute("SELECT name FROM pg_cursors").fetchall()
     return str(name)
 
 

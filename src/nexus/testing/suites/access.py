@@ -46,6 +46,7 @@ OPEN_FROM = {
     Scope.session("alice", "monday"): "session",
     Scope.session("alice", "tuesday"): "",
     Scope.session("bob", "monday"): "",
+    Scope.worker(): "",
 }
 
 # Names that somebody could mistake for each other, or for a pattern.
