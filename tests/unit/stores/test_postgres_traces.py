@@ -50,6 +50,18 @@ def test_what_somebody_else_said_too_is_no_trace(store: PostgresStore, postgres:
     assert sum(store.eraser.residue(ACME, [PIECE]).values()) == 0
 
 
+def test_what_was_archived_leaves_no_row_when_it_goes(
+    store: PostgresStore, postgres: Database
+) -> None:
+    memory = keep(store, "one", "Nothing that matters.")
+    store.memories.mark(ACME, [memory.id], archived=True)
+    assert postgres.run("SELECT count(*) FROM nexus.archive") == [(1,)]
+
+    store.eraser.erase(ACME, events=memory.sources, memories=[memory.id], tombstones=[])
+
+    assert postgres.run("SELECT count(*) FROM nexus.archive") == [(0,)]
+
+
 def test_nobody_looks_into_another_workspace(store: PostgresStore) -> None:
     keep(store, "one", "Nothing that matters.")
     keep(store, "one", "I know a secret of twenty-four.", workspace=OTHER)
