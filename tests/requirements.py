@@ -175,9 +175,8 @@ REQUIREMENTS: dict[str, Requirement] = {
     # E, the fifth seed: AgentX
     "E1": works("Active channel and the user's own searched together, without repeats"),
     "E2": works("Hits from other channels noted in the audit"),
-    "E3": partial(
-        "Promotion to user-wide by confidence, accesses and conversations",
-        "to the long tier; more readers only by sharing, because promotion never widens them",
+    "E3": works(
+        "Promotion to user-wide by confidence, accesses and conversations, with a link back"
     ),
     "E4": works("Turns found inside a time window, and the recent ones"),
     "E5": works("Graph expansion with limited depth"),

@@ -10,9 +10,10 @@ from nexus.core import derive
 from nexus.core.access import Viewer
 from nexus.core.ids import AgentId, UserId, WorkspaceId
 from nexus.stores.inprocess import InProcessStore
+from nexus.testing.housekeeping import Housekeeping
 from nexus.testing.leaks import Leak, Plot, Worlds, replayed
 from nexus.testing.observations import LOOKS, Look
-from nexus.testing.operations import Housekeeping, Jot, Operation, Tell, World
+from nexus.testing.operations import Jot, Operation, Tell, World
 
 TOGETHER = Viewer(
     workspace=WorkspaceId("w"),

@@ -11,11 +11,11 @@ from nexus.core.access import Viewer
 from nexus.core.ids import AgentId, UserId, WorkspaceId
 from nexus.core.scope import Scope
 from nexus.stores.inprocess import InProcessStore
+from nexus.testing.housekeeping import Housekeeping
 from nexus.testing.leaks import Leak, Plot, Worlds, replayed
 from nexus.testing.observations import LOOKS, Look
 from nexus.testing.operations import (
     Forget,
-    Housekeeping,
     Operation,
     Ref,
     Take,

@@ -21,11 +21,11 @@ from nexus.core.access import Viewer
 from nexus.core.ids import AgentId, UserId, WorkspaceId
 from nexus.stores.postgres import session
 from nexus.stores.postgres.store import PostgresStore
+from nexus.testing.housekeeping import Housekeeping
 from nexus.testing.observations import LOOKS, Look, canonical
 from nexus.testing.operations import (
     TICK,
     Derive,
-    Housekeeping,
     Jot,
     Operation,
     Rebuild,

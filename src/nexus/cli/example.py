@@ -109,7 +109,7 @@ ABOUT = {
     "memory.maintain.intervals.episodes": "What is over is told: threads, sessions, days, weeks.",
     "memory.maintain.intervals.dossiers": "Stale dossiers and standing questions, after news.",
     "memory.maintain.intervals.session_end": "After the last word, what matters is kept for long.",
-    "memory.maintain.intervals.promote": "What was used often is kept for long.",
+    "memory.maintain.intervals.promote": "What was used often is kept for long, or for a person.",
     "memory.maintain.intervals.decay": "What has become weak is archived, what is used comes back.",
     "memory.maintain.intervals.cleanup": "Idle conversations are archived, windows emptied.",
     "memory.maintain.intervals.audit_partitions": "Days of the audit that are over are dropped, and"

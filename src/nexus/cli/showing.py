@@ -37,6 +37,7 @@ def _state(strength: Strength) -> dict[str, Any]:
         "age": f"{strength.age_days:.1f} days since it was told or used",
         "uses": f"{strength.uses} in {strength.conversations} conversations",
         "tier": strength.tier.value,
+        **({"promoted to": strength.promoted_to} if strength.promoted_to else {}),
         "archived": strength.archived,
         "pinned": strength.pinned,
     }

@@ -22,6 +22,7 @@ class Relation(StrEnum):
 
     SAME_AS = "same_as"  # they say the same: the link stands for all of them
     PROMOTED_FROM = "promoted_from"  # what they say was shared, and with whom
+    USER_WIDE = "user_wide"  # it proved itself: the link lies in the scope of a person
 
 
 def links_of(

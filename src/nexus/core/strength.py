@@ -93,6 +93,7 @@ class Strength:
     archived: bool
     pinned: bool
     curve: str
+    promoted_to: str | None = None  # the scope of a person, if it proved itself
 
 
 def importance_parts(state: State, now: datetime) -> dict[str, float]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 from ..core.access import Grant
 from ..core.derive import keyword_text
+from ..core.links import Relation, links_of
 from ..core.protocols import Store
 from ..core.records import Memory
 from ..core.states import state_of
@@ -19,4 +21,6 @@ def strength_of(
 ) -> Strength:
     """With the uses this viewer may know of: those in places that can be read from here."""
     use = store.uses.of(grant, [memory.id]).get(memory.id, UNUSED)
-    return explained(state_of(memory, len(terms(keyword_text(memory))), use), now, curve)
+    link = links_of(store, grant, [memory.id], Relation.USER_WIDE).get(memory.id)
+    state = state_of(memory, len(terms(keyword_text(memory))), use)
+    return replace(explained(state, now, curve), promoted_to=str(link.scope) if link else None)

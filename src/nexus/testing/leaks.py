@@ -18,11 +18,11 @@ from ..core.errors import MissingExtra, NexusError
 from ..core.ids import AgentId, UserId, WorkspaceId
 from ..core.protocols import Store
 from .describe import described
+from .housekeeping import Housekeeping
 from .observations import LOOKS, Look, canonical
 from .operations import (
     Derive,
     Forget,
-    Housekeeping,
     Jot,
     Operation,
     Ref,

@@ -19,12 +19,20 @@ from ..core.ids import WorkspaceId, digest
 from ..core.protocols import Store
 from ..core.records import Draft, Fact, MemoryKind, Receipt, event_id
 from ..core.scope import Scope
+from ..core.strength import Strengthening
 from ..embedders.hashing import HashingEmbedder
+from ..maintain.settings import Maintaining
 from ..nexus import Nexus
 from ..place import Place
 
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)
 TICK = timedelta(seconds=1)  # between two operations, so that one more changes no other's time
+SETTINGS = Settings(
+    audit=AuditSettings(level="verbose"),  # what is asked is written
+    maintain=Maintaining(  # one use is enough to be known for a person
+        strength=Strengthening(promote_confidence=0.5, promote_uses=1, promote_conversations=1)
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +79,7 @@ class World:
     def _open(self) -> None:
         self.nexus = Nexus.open(
             self.store,
-            settings=Settings(audit=AuditSettings(level="verbose")),  # what is asked is written
+            settings=SETTINGS,
             embedder=HashingEmbedder(),
             clock=lambda: self.now,
             background=False,
@@ -209,7 +217,7 @@ class Jot:
     def do(self, world: World) -> Any:
         place = world.place(self.viewer)
         if self.what == "question":  # what is found counts as used
-            return place.recall(self.text)
+            return place.recall(self.text), place.recall(self.text, kinds=["fact"])
         if self.what == "standing question":
             return place.dossiers().ask(self.text)
         if self.what == "document":
@@ -349,47 +357,6 @@ class Take:
         place = world.place(self.viewer)
         workspace = world.nexus.workspace(self.viewer.workspace.value)
         return workspace.import_(io.StringIO(self.archive), grant=place.grant, scope=self.into)
-
-
-JOBS = (
-    *("consolidate", "near_duplicates", "dossiers"),
-    *("session_end", "promote", "decay", "cleanup"),
-)
-
-
-@dataclass(frozen=True)
-class Housekeeping:
-    """Nobody's secret: flush, optimize, reopen, what is told again, or the time that passes."""
-
-    what: str
-    viewer: Viewer
-    label = None
-    tells = None
-
-    @property
-    def workspace(self) -> WorkspaceId:
-        return self.viewer.workspace
-
-    def do(self, world: World) -> Any:
-        if self.what == "reopen":
-            world.open_again()
-        elif self.what == "optimize":
-            world.nexus.optimize()
-        elif self.what == "flush":
-            world.place(self.viewer).flush()
-        elif self.what in ("learn everything", "tell episodes", "rebuild"):
-            for each in map(world.nexus.workspace, world.nexus.workspaces()):
-                if self.what == "rebuild":
-                    each.rebuild()
-                else:
-                    _ = each.flush() if self.what == "learn everything" else each.learn_episodes()
-        elif self.what == "three weeks pass":
-            world.now += timedelta(days=21)
-            for entered in sorted(world.entered):
-                for job in JOBS:
-                    world.nexus.workspace(entered.value).run_job(job)
-        else:
-            world.now += timedelta(days=1)
 
 
 def archive_of(world: World, workspace: WorkspaceId, viewer: Viewer | None = None) -> str:

@@ -10,11 +10,11 @@ from ..core.access import Viewer
 from ..core.errors import MissingExtra
 from ..core.ids import AgentId, UserId, WorkspaceId
 from ..core.scope import Scope
+from .housekeeping import Housekeeping
 from .operations import (
     SHAPES,
     Derive,
     Forget,
-    Housekeeping,
     Jot,
     Operation,
     Rebuild,

@@ -36,7 +36,7 @@ KINDS = {
     MemoryKind.GOAL: "something done about a goal",
     MemoryKind.REVIEW: "a change proposed to a person: a merge or a contradiction",
     MemoryKind.DOSSIER: "a document about somebody or something, with its sources",
-    MemoryKind.LINK: "which memories say the same, or where something was shared from",
+    MemoryKind.LINK: "which memories say the same, were shared, or are known for a person",
 }
 
 Pattern = tuple[str, Sequence[str]]

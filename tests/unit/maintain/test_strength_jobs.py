@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from nexus.core.access import Grant
+from nexus.core.ids import UserId
 from nexus.core.jobs import Step, Turn
+from nexus.core.links import Relation
 from nexus.core.protocols import Store
-from nexus.core.records import Memory, MemoryKind, Tier, Trust
+from nexus.core.records import Memory, MemoryKind, Tier, Tombstone, Trust
 from nexus.core.scope import Scope
 from nexus.core.strength import Strengthening
 from nexus.core.uses import NewUse
@@ -23,7 +27,11 @@ from nexus.stores.sqlite.store import SqliteStore
 from nexus.testing.samples import (
     ACME,
     ADMIN,
+    ALICE,
     ALICE_DM,
+    ALICE_PROFILE,
+    BOB,
+    IN_ROOM,
     NOON,
     PROJECT,
     ROOM,
@@ -175,6 +183,82 @@ def test_what_nobody_vouches_for_is_never_promoted_and_readers_stay(store: Store
     assert state(store, ours) == (Tier.LONG, False)
     assert store.memories.get(ADMIN, [ours.id])[0].label == ours.label
     assert len(store.memories.find(ADMIN)) == 2
+
+
+def known_for(store: Store, grant: Grant = ADMIN) -> list[Memory]:
+    """What is user-wide."""
+    links = [each for each in store.memories.find(grant) if each.kind is MemoryKind.LINK]
+    return [each for each in links if each.body["relation"] == Relation.USER_WIDE]
+
+
+def proven(store: Store, key: str, *, place: Scope = ROOM, **more: Any) -> Memory:
+    """A fact that was used five times, in two conversations."""
+    told = {"kind": MemoryKind.FACT, "body": FACT, "speaker": "alice", "role": "user", **more}
+    fact = keep(store, key, **told)
+    use(store, fact.id, times=4, place=place)
+    use(store, fact.id, days=1, place=place)
+    return fact
+
+
+@pytest.mark.requirement("E3", "X1")
+def test_a_proven_fact_is_known_for_who_said_it_and_no_reader_is_added(store: Store) -> None:
+    store.audit.configure(writes=True)
+    fact = proven(store, "1")
+    long_before = proven(store, "2", tier=Tier.LONG)
+    proven(store, "3", confidence=0.8)
+    proven(store, "4", kind=MemoryKind.PASSAGE, body={})
+    proven(store, "5", scope=ALICE_PROFILE, place=ALICE_PROFILE)  # it is there already
+
+    counts = run(promote, store, after=3 * DAY)
+    again = run(promote, store, after=3 * DAY)
+
+    assert (counts["user_wide"], again["user_wide"]) == (2, 0)
+    links = {each.body["members"][0]: each for each in known_for(store)}
+    assert links.keys() == {fact.id, long_before.id}
+    link = links[fact.id]
+    assert (link.scope, link.label) == (ALICE_PROFILE, {ROOM, ALICE_PROFILE})
+    assert (link.text, link.sources, link.trust) == (fact.text, (fact.id,), fact.trust)
+    assert link.body["promoted_from"] == str(ROOM)
+    recorded = [each.entry for each in store.audit.find(ADMIN, action="promote", limit=9)]
+    detail = [each.detail for each in recorded if each and each.people == ("alice",)]
+    grounds = [row for each in detail for row in each["promoted"]]  # type: ignore[union-attr]
+    assert {(row["memory"], row["to"]) for row in grounds} == {  # type: ignore[index,call-overload]
+        (id, "user:alice") for id in links
+    }
+    assert all(each["thresholds"]["promote_confidence"] == 0.85 for each in detail)  # type: ignore[index,call-overload]
+
+
+@pytest.mark.requirement("E3", "X1", "X2")
+def test_who_does_not_read_the_fact_or_the_person_does_not_read_that_it_is_known(
+    store: Store,
+) -> None:
+    proven(store, "1")
+    said_in_private = proven(store, "2", scope=ALICE_DM, place=ALICE_DM)
+    secretly_used = proven(store, "3", scope=PROJECT, place=ALICE_DM)
+    run(promote, store, after=3 * DAY)
+
+    without_alice = replace(IN_ROOM, participants=(UserId("bob"),))
+    viewers = (ALICE, IN_ROOM, BOB, without_alice)
+    alice, in_room, bob, bob_in_room = (known_for(store, each.grant()) for each in viewers)
+
+    assert [each.sources for each in alice] == [(said_in_private.id,)]
+    assert [each.label for each in in_room] == [{ROOM, ALICE_PROFILE}]
+    assert bob == bob_in_room == []
+    assert secretly_used.id not in {each.sources[0] for each in known_for(store)}
+
+
+@pytest.mark.requirement("E3", "X6")
+def test_what_is_forgotten_is_no_longer_known_for_anybody(store: Store) -> None:
+    one, two, three = (proven(store, str(number)) for number in range(3))
+    run(promote, store, after=3 * DAY)
+    links = {each.sources[0]: each.id for each in known_for(store)}
+
+    store.eraser.erase(ACME, events=[], memories=[one.id], tombstones=[])
+    forgotten = Tombstone(kind="memory", digest=links[two.id], at=NOON)
+    store.eraser.erase(ACME, events=[], memories=[links[two.id]], tombstones=[forgotten])
+
+    assert {each.sources[0] for each in known_for(store)} == {three.id}
+    assert run(promote, store, after=3 * DAY)["user_wide"] == 0  # nor does it come back
 
 
 @pytest.mark.requirement("E3", "X1")

@@ -1,0 +1,80 @@
+"""A fact that proved itself is known for a person. It stays one fact, with the same readers."""
+
+from __future__ import annotations
+
+import pytest
+from tests.stories.conftest import Team
+
+from nexus import Memory, NotFound
+from nexus.core.records import MemoryKind, Tier
+from nexus.core.scope import Scope
+
+QUESTION = "Where does Alice live?"
+
+
+def used(team: Team) -> Memory:
+    """A fact that is asked for on five days."""
+    team.room.observe("alice", "I live in Oslo.")
+    (fact,) = team.room.facts("alice")
+    for _ in range(5):
+        team.clock.advance(days=1)
+        assert [hit.memory.id for hit in team.room.recall("Oslo", kinds=["fact"])] == [fact.id]
+    return fact
+
+
+def proven(team: Team) -> Memory:
+    fact = used(team)
+    assert team.workspace.run_job("promote")["user_wide"] == 1
+    return fact
+
+
+def answers(team: Team) -> list[list[tuple[str, float]]]:
+    places = (team.room, team.alices, team.bobs)
+    return [
+        [(hit.memory.id, round(hit.score, 6)) for hit in place.recall(QUESTION)] for place in places
+    ]
+
+
+@pytest.mark.requirement("E3", "X1", "X3")
+def test_a_fact_that_proved_itself_is_known_for_who_said_it_and_nobody_learns_of_it(
+    team: Team,
+) -> None:
+    fact = proven(team)
+    promoted, before = team.room.strength(fact.id), answers(team)
+    for layer in ("knowledge", "graph", "keywords", "vectors"):
+        team.workspace.rebuild(layer)
+
+    assert (promoted.promoted_to, promoted.tier) == ("user:alice", Tier.LONG)
+    assert team.room.strength(fact.id).promoted_to == "user:alice"
+    assert answers(team) == before
+    in_room, alices, bobs = before
+    assert len(in_room) == len({id for id, _ in in_room}) > 0
+    assert alices == bobs == []
+    assert [entry.memory.id for entry in team.room.profile("alice").about] == [fact.id]
+    for dm in (team.alices, team.bobs):
+        with pytest.raises(NotFound):
+            dm.strength(fact.id)
+
+
+@pytest.mark.requirement("E3")
+def test_promotion_changes_no_answer(team: Team) -> None:
+    """It is one fact, found once: what is known for a person is no second witness."""
+    fact, before = used(team), answers(team)
+
+    assert team.workspace.run_job("promote")["user_wide"] == 1
+    assert answers(team) == before
+    assert [each.id for each in team.room.facts("alice")] == [fact.id]
+    assert team.room.profile("alice").about[0].said == 1
+
+
+@pytest.mark.requirement("E3", "X6")
+def test_what_a_person_said_is_known_for_nobody_once_they_are_forgotten(team: Team) -> None:
+    fact = proven(team)
+    store, everything = team.room._parts.store, team.workspace.administrator
+    (link,) = store.memories.named(everything, [fact.id], kinds=[MemoryKind.LINK], limit=9)
+
+    report = team.workspace.forget(user="alice")
+
+    assert link.scope == Scope.user("alice")
+    assert report.residue == 0
+    assert not store.memories.get(everything, [fact.id, link.id])
