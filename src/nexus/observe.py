@@ -63,14 +63,14 @@ def message(
         kind=kind,
         role=role,
         trust=TRUST[role],
-        attachments=_attachments(attachments),
-        metadata=_of_project(viewer, _metadata(told)),
+        attachments=() if attachments == () else _attachments(attachments),
+        metadata=_of_project(viewer, _metadata(told)) if told or viewer.project else {},
         **_common(speaker, text, now, told),
     )
 
 
 def _attachments(given: Iterable[Attachment | Mapping[str, Any]]) -> tuple[Attachment, ...]:
-    return () if given == () else tuple(map(_attachment, clean_list(given, "attachments")))
+    return tuple(map(_attachment, clean_list(given, "attachments")))
 
 
 def _of_project(viewer: Viewer, metadata: dict[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from threading import Lock
 
 Clock = Callable[[], datetime]
+TICK = timedelta(microseconds=1)
 
 
 class RisingClock:
@@ -19,7 +20,8 @@ class RisingClock:
 
     def __call__(self) -> datetime:
         with self._lock:
-            self._last = max(self._clock(), self._last + timedelta(microseconds=1))
+            now = self._clock()
+            self._last = now if now > self._last else self._last + TICK
             return self._last
 
 

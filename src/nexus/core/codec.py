@@ -10,7 +10,7 @@ from typing import Any
 
 from .access import Label
 from .canonical import text_time, time_text
-from .ids import WorkspaceId
+from .ids import WorkspaceId, event_digest
 from .quick import quickly
 from .records import Attachment, Event, EventKind, Memory, MemoryKind, NewEvent, Tier, Trust
 from .scope import parse_scope
@@ -20,23 +20,26 @@ EVENT_KINDS = {kind.value: kind for kind in EventKind}
 MEMORY_KINDS = {kind.value: kind for kind in MemoryKind}
 TIERS = {tier.value: tier for tier in Tier}
 TRUSTS = {trust.name.lower(): trust for trust in Trust}
+KIND_NAMES = {kind: name for name, kind in EVENT_KINDS.items()}
+TRUST_NAMES = {trust: name for name, trust in TRUSTS.items()}
 _Event, _Memory = quickly(Event), quickly(Memory)
 
 
 def event_json(event: NewEvent, recorded_at: datetime | None = None) -> dict[str, Any]:
     """Everything the event says. Its workspace is left out: it is where the event is kept."""
+    scope = str(event.scope)
     data: dict[str, Any] = {
-        "id": event.id,
-        "scope": str(event.scope),
-        "kind": event.kind.value,
+        "id": event_digest(scope, event.key),
+        "scope": scope,
+        "kind": KIND_NAMES[event.kind],
         "speaker": event.speaker,
         "role": event.role,
         "text": event.text,
         "at": time_text(event.at),
         "key": event.key,
         "thread": event.thread,
-        "trust": event.trust.name.lower(),
-        "attachments": [asdict(attachment) for attachment in event.attachments],
+        "trust": TRUST_NAMES[event.trust],
+        "attachments": list(map(asdict, event.attachments)),
         "metadata": dict(event.metadata),
     }
     recorded = event.recorded_at if isinstance(event, Event) else recorded_at

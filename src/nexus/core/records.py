@@ -13,7 +13,7 @@ from .access import Label
 from .canonical import LATEST
 from .errors import InvalidInput
 from .highlight import highlights
-from .ids import WorkspaceId, digest
+from .ids import WorkspaceId, digest, event_digest
 from .leases import Lease
 from .scope import Scope
 
@@ -111,7 +111,7 @@ class Event(NewEvent):
 
 @lru_cache(maxsize=4096)  # learning one event asks for its id, and those before it, dozens of times
 def event_id(scope: Scope, key: str) -> str:
-    return digest("event", str(scope), key)
+    return event_digest(str(scope), key)
 
 
 class Stage(StrEnum):

@@ -10,9 +10,9 @@ from itertools import islice
 from typing import NamedTuple
 
 from ...core.access import Grant
-from ...core.canonical import time_text
+from ...core.canonical import canonical_json, time_text
 from ...core.chain import GENESIS, commitment, content_of, link, new_salt, same_content
-from ...core.codec import event_from_json
+from ...core.codec import event_from_json, event_json
 from ...core.errors import Conflict, Forgotten
 from ...core.filters import Filter, matches
 from ...core.ids import WorkspaceId
@@ -152,10 +152,11 @@ class Entry(NamedTuple):
 
 
 def entry_of(event: NewEvent, recorded_at: datetime) -> Entry:
-    salt, content = new_salt(), content_of(event, recorded_at)
+    salt, told = new_salt(), event_json(event, recorded_at)
+    content = canonical_json(told)
     promise = commitment(salt, content)
-    size = len(content.encode())
-    return Entry(event, event.id, time_text(event.at), content, salt, promise, size)
+    size = len(content) if content.isascii() else len(content.encode())
+    return Entry(event, told["id"], told["at"], content, salt, promise, size)
 
 
 def _append(
