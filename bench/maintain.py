@@ -4,6 +4,7 @@
     python bench/maintain.py sweep --workspaces 1000      fewer
     python bench/maintain.py sweep --stores sqlite        only one of both
     python bench/maintain.py sweep --workers 2            several processes sweep the Postgres
+    python bench/maintain.py consolidate                  what is said again, in all of them
     python bench/maintain.py queue                        jobs and events a second
 
 Kills of workers are a test: pytest tests/faults/test_workers.py -m slow --kills 200
@@ -26,8 +27,11 @@ from rich.progress import Progress
 
 sys.path.insert(0, str(Path(__file__).parent.parent))  # the servers of the tests are ours as well
 
+import consolidating
 import queueing
 import sweeping
+from filling import MESSAGES, fill_sqlite
+from filling_postgres import fill_postgres
 
 RESULTS = Path(__file__).parent / "results" / "maintain.json"
 
@@ -67,7 +71,25 @@ def queue(given: argparse.Namespace) -> dict[str, Any]:
     return done
 
 
-PARTS = {"sweep": sweep, "queue": queue}
+def consolidate(given: argparse.Namespace) -> dict[str, Any]:
+    """What is said again, in every workspace for the first time, and then after news."""
+    done: dict[str, Any] = {"workspaces": given.workspaces}
+    with Progress(console=Console(stderr=True)) as progress:
+        if "sqlite" in given.stores:
+            with tempfile.TemporaryDirectory(dir=given.folder) as folder:
+                file = Path(folder) / "memory.db"
+                fill_sqlite(file, given.workspaces, MESSAGES, progress)
+                done["sqlite"] = consolidating.measured(str(file), given.workspaces, given.workers)
+        if "postgres" in given.stores:
+            with sweeping.server(given.folder and Path(given.folder)) as running:
+                made = running.database()
+                fill_postgres(made, given.workspaces, MESSAGES, progress)
+                done["postgres"] = consolidating.measured(made.url, given.workspaces, given.workers)
+                made.drop()
+    return done
+
+
+PARTS = {"sweep": sweep, "consolidate": consolidate, "queue": queue}
 
 
 def main() -> None:
@@ -75,7 +97,9 @@ def main() -> None:
     parser.add_argument("part", choices=sorted(PARTS))
     parser.add_argument("--workspaces", type=int, default=10_000)
     parser.add_argument("--memories", type=int, default=250)
-    parser.add_argument("--workers", type=int, default=1, help="processes that sweep a Postgres")
+    parser.add_argument(
+        "--workers", type=int, default=1, help="processes at once (a sweep: of Postgres)"
+    )
     parser.add_argument("--jobs", type=int, default=20_000)
     parser.add_argument("--events", type=int, default=3_000)
     parser.add_argument("--stores", default="sqlite,postgres")

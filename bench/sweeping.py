@@ -2,9 +2,9 @@
 
 A few workspaces are written, all others are copies of them, row by row. Each holds 250 memories
 with short texts and no vectors: passages, facts, entities and landmarks of the last sixty days,
-some of them used. The first sweep finds a good part to archive; the second one, a day later, is
-like any other day's. A sweep is run in a process of its own, by the runner that `nexus worker`
-has, while this process asks questions.
+some of them used; in one of ten, a fact so often that it becomes user-wide. The first sweep finds
+a good part to archive; the second one, a day later, is like any other day's. A sweep is run in a
+process of its own, by the runner that `nexus worker` has, while this process asks questions.
 """
 
 from __future__ import annotations
@@ -34,8 +34,9 @@ from nexus.core.access import administrator_grant
 from nexus.core.ids import WorkspaceId
 from nexus.core.jobs import Turn
 from nexus.core.protocols import Store
-from nexus.core.records import Draft, MemoryKind, NewEvent, Stage
+from nexus.core.records import Draft, Memory, MemoryKind, NewEvent, Stage
 from nexus.core.scope import Scope
+from nexus.core.strength import Strengthening
 from nexus.core.uses import NewUse
 from nexus.embedders.hashing import HashingEmbedder
 from nexus.maintain.jobs import Runner
@@ -72,6 +73,17 @@ def write(store: Store, number: int, memories: int) -> None:
         at = NOW - 0.8 * day * DAY
         ids = tuple(memory.id for memory in used if chance.random() < 0.6)
         store.uses.add(workspace, [NewUse(place=ROOM, conversation=str(day), ids=ids, at=at)])
+    if number == 0:
+        _prove(store, workspace, kept)
+
+
+def _prove(store: Store, workspace: WorkspaceId, memories: Sequence[Memory]) -> None:
+    """One fact is used so often that it becomes user-wide."""
+    sure = (each for each in memories if each.kind is MemoryKind.FACT and each.confidence > 0.9)
+    ids = (next(sure).id,)
+    for hour in range(Strengthening().promote_uses):
+        use = NewUse(place=ROOM, conversation=str(hour), ids=ids, at=NOW - hour * DAY / 24)
+        store.uses.add(workspace, [use])
 
 
 def _event(chance: random.Random, number: int) -> NewEvent:
@@ -89,6 +101,8 @@ def _draft(chance: random.Random, event: NewEvent) -> Draft:
         text=event.text,
         sources=(event.id,),
         thread=f"{event.at:%V}",
+        speaker=event.speaker,
+        role="user",
         salience=0.9 if kind is MemoryKind.LANDMARK else 0.5,
         confidence=chance.choice([0.7, 0.85, 0.95]),
         learned=kind is not MemoryKind.PASSAGE,

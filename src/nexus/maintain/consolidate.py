@@ -108,9 +108,10 @@ class _Shelf:
     def put_right(self, fresh: Sequence[Memory]) -> tuple[int, int]:
         """How many representatives were put, and how many dropped."""
         links = [each for each in fresh if each.kind is MemoryKind.LINK]
-        compared = self._beside([each for each in fresh if each.kind in KINDS], links)
-        wanted = {draft.id: draft for draft in self._representatives(compared)}
-        known = {each.id: each for each in (*links, *self._known(compared))}
+        with self.store.moment():
+            compared = self._beside([each for each in fresh if each.kind in KINDS], links)
+            wanted = {draft.id: draft for draft in self._representatives(compared)}
+            known = {each.id: each for each in (*links, *self._known(compared))}
         fewer = sorted(known.keys() - wanted.keys())
         more = [wanted[id] for id in sorted(wanted.keys() - known.keys())]
         with self._recording(len(more), len(fewer)):
@@ -136,15 +137,22 @@ class _Shelf:
                 self.store.memories.find(self._grant, where=kind, limit=MOST_COMPARED)
             )
         facts = (memory.body for memory in fresh if memory.kind is MemoryKind.FACT)
-        for subject in sorted({known_as(body["subject"]) for body in facts}):
-            found |= self._by_id(
-                self.store.memories.named(
-                    self._grant, [subject], kinds=[MemoryKind.FACT], limit=MOST_COMPARED
-                )
-            )
+        found |= self._by_id(self._facts_about(sorted({known_as(f["subject"]) for f in facts})))
         known = self._known(found.values())
         absent = [id for link in known for id in link.body["members"] if id not in found]
         return [*found.values(), *self._own(self.store.memories.get(self._grant, absent))]
+
+    def _facts_about(self, subjects: Sequence[str]) -> list[Memory]:
+        """The newest of each subject: asked for in one go, unless there are very many."""
+        found = self._facts_named(subjects) if subjects else []
+        if len(found) < MOST_COMPARED:
+            return found
+        return [fact for subject in subjects for fact in self._facts_named([subject])]
+
+    def _facts_named(self, subjects: Sequence[str]) -> list[Memory]:
+        return self.store.memories.named(
+            self._grant, subjects, kinds=[MemoryKind.FACT], limit=MOST_COMPARED
+        )
 
     def _representatives(self, memories: Sequence[Memory]) -> list[Draft]:
         together = same_in(memories, self._vectors(in_other_words(memories)))
