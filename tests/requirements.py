@@ -162,7 +162,7 @@ REQUIREMENTS: dict[str, Requirement] = {
         "Context assembled within 30 ms at the median",
         "measured on SQLite alone (docs/benchmarks.md), not on Postgres, and no test holds it",
     ),
-    "D28": partial("Built-in evaluation of relevance", "by public benchmarks, not own questions"),
+    "D28": works("Built-in evaluation of relevance and of finding across sessions"),
     "D29": later(
         "Controlled sharing across workspaces", "sharing ends at the wall of a workspace so far"
     ),

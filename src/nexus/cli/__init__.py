@@ -76,7 +76,7 @@ COMMANDS = {
     "reembed": ("checks", "Give every memory a vector of the configured embedder."),
     "models": ("setup", "Models that run on this machine."),
     "leaktest": ("leaktest", "Try to make the memory leak, for a while."),
-    "eval": ("evaluating", "Measure how much is found, on public benchmarks."),
+    "eval": ("evaluating", "Measure how much is found, on benchmarks or by your questions."),
     "completion": ("setup", "Print the completion script of your shell."),
 }
 

@@ -1,4 +1,4 @@
-"""`nexus eval`: how much is found, on public benchmarks."""
+"""`nexus eval`: how much is found, on public benchmarks or by questions of your own."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def eval(
     config: str | None,
     as_json: bool,
 ) -> None:
-    """Measure how much is found, on public benchmarks.
+    """Measure how much is found, on public benchmarks or by questions of your own.
 
     Conversations are told and questions asked the way an application does it, with the
     configured embedder, index and ranking. No model writes an answer or judges one: what counts
@@ -80,6 +80,7 @@ def eval(
         nexus eval locomo --data locomo10.json --ranking contextual
         nexus eval longmemeval --data longmemeval_s_cleaned.json --limit 50 --out rows.json
         nexus eval beam --data chats/100K --baseline eval-beam.json
+        nexus eval own --data questions.yaml
     """
     _check_folders(out, plot, save_baseline)
     kept = load_baseline(baseline) if baseline else None

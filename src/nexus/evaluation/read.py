@@ -10,11 +10,13 @@ from .beam import read_beam
 from .dataset import Conversation
 from .locomo import read_locomo
 from .longmemeval import read_longmemeval
+from .own import read_own
 
 READERS: Mapping[str, Callable[[Path], list[Conversation]]] = {
     "locomo": read_locomo,
     "longmemeval": read_longmemeval,
     "beam": read_beam,
+    "own": read_own,
 }
 
 
