@@ -186,9 +186,7 @@ REQUIREMENTS: dict[str, Requirement] = {
     "E9": works("Working keys with a time to live, thoughts, the active goal"),
     "E10": works("Goals with status, parents, blockers, priority, deadline and results"),
     "E11": works("Weighted retrieval by several strategies"),
-    "E12": partial(
-        "A cap per conversation for diversity", "a soft one, in the contextual ranking only"
-    ),
+    "E12": works("A cap per conversation for diversity: a soft one, and a hard one if asked for"),
     "E13": works("Words and meaning joined by reciprocal rank fusion, to its best"),
     "E14": partial("Retrieval around entities", "by the names facts and entities are stated with"),
     "E15": works("Query expansion, switchable"),

@@ -63,6 +63,7 @@ RANGES = {
     "memory.indexing.batch_size": (1, 10_000),
     "memory.search.default_limit": (1, MOST_HITS),
     "memory.search.default_threshold": (0, 1),
+    "memory.search.per_conversation": (0, MOST_HITS),
     "memory.search.model_wait_seconds": (0.1, 60),
     "memory.audit.retention_days": (0, 36_500),
     "memory.compose.budget": (LEAST_BUDGET, MOST_BUDGET),

@@ -175,12 +175,14 @@ class Place(Contexts, Desk, Knowing, Books, Sharing):
         until: datetime | None = None,
         scope: str | None = None,
         as_of: datetime | None = None,
+        per_conversation: int | None = None,
         explain: bool = False,
     ) -> Found:
         """Find what answers the question, best first, among what may be seen from here.
 
         Everything acknowledged before the call is taken into account; with `as_of`, only what
-        had been told by then. `explain` says of each hit how it came to its place.
+        had been told by then. Of one conversation come at most `per_conversation`, if that is not
+        0. `explain` says of each hit how it came to its place.
         """
         defaults, now = self._parts.settings.search, self._parts.now()
         query = make_query(
@@ -191,6 +193,9 @@ class Place(Contexts, Desk, Knowing, Books, Sharing):
             kinds=kinds,
             since=since,
             until=until,
+            per_conversation=defaults.per_conversation
+            if per_conversation is None
+            else per_conversation,
             people=[person.value for person in self.viewer.people],
             now=now,
             as_of=as_of,

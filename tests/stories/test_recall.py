@@ -160,6 +160,27 @@ def test_one_conversation_does_not_fill_the_answer(url: str, open_nexus: Open) -
     assert {hit.memory.thread for hit in found[:4]} == {"first", "second"}
 
 
+@pytest.mark.requirement("E12")
+@pytest.mark.parametrize("ranking", ["fused", "contextual"])
+def test_of_one_conversation_come_no_more_than_are_asked_for(
+    url: str, open_nexus: Open, ranking: str
+) -> None:
+    nexus = opened(open_nexus, url, ranking=ranking, per_conversation=1)
+    place = nexus.workspace("acme").session("s", user="alice")
+    for number in range(9):
+        place.observe("alice", "The kettle is warm.", key=f"first {number}", thread="first")
+    place.observe("alice", "A kettle stands on the table.", thread="second")
+    place.observe("alice", "Somebody moved the kettle.", thread="third")
+
+    capped = [hit.memory.thread for hit in place.recall("The kettle is warm.", limit=3)]
+    two = place.recall("The kettle is warm.", limit=4, per_conversation=2)
+    free = place.recall("The kettle is warm.", limit=3, per_conversation=0)
+
+    assert sorted(capped) == ["first", "second", "third"]
+    assert sorted(hit.memory.thread for hit in two) == ["first", "first", "second", "third"]
+    assert [hit.memory.thread for hit in free] == ["first"] * 3
+
+
 @pytest.mark.requirement("E13")
 def test_words_and_meaning_are_joined_by_reciprocal_ranks(url: str, open_nexus: Open) -> None:
     nexus = opened(open_nexus, url, ranking="fused", strategies=("meaning", "keyword"))

@@ -87,6 +87,7 @@ ABOUT = {
     "memory.search": "What a search does if it is not told otherwise.",
     "memory.search.default_limit": "Hits at most.",
     "memory.search.default_threshold": "Least score, from 0 to 1; 0 cuts nothing off.",
+    "memory.search.per_conversation": "Hits of one conversation at most; 0: as many as fit.",
     "memory.search.ranking": "contextual: weighs words, meaning, conversation, neighbours, speaker"
     " and wording | fused: faster, and finds less.",
     "memory.search.strategies": "Ways to look for an answer: meaning, keyword, timeline, graph.",

@@ -58,6 +58,7 @@ def memory() -> None:
 @click.option("--until", type=time, help="Before this time.")
 @click.option("--kind", "kinds", metavar="KIND", multiple=True, help="passage, fact, …; many.")
 @click.option("--as-of", type=time, help="Only what had been told by then; a date is its start.")
+@click.option("--per-conversation", type=int, metavar="N", help="Of one conversation at most.")
 @click.option("--full", is_flag=True, help="Show whole texts.")
 @click.option("--explain", is_flag=True, help="Show why each is there, and what it took.")
 @json_option

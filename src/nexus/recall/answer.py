@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from ..core.access import Grant
+from ..core.derive import thread_name
 from ..core.protocols import Store
 from ..core.records import Explanation, Found, Hit, Memory, StrategyReport
 from ..core.scope import Scope
@@ -80,26 +82,43 @@ def answer(
 def _best(
     store: Store, grant: Grant, query: Query, order: Order, relevant: int
 ) -> list[tuple[Ranked, Memory]]:
-    """A long message is kept in pieces; its best piece stands for it.
-
-    What was told here and in a wider scope, or shared, is the same in both: the better one stands
-    for it. Two who say the same in one place are two.
-    """
-    chosen: dict[object, tuple[Ranked, Memory]] = {}
-    told: dict[object, Scope] = {}  # what is said, and where the best of it lies
+    chosen = _Chosen(query.per_conversation)
     start = 0
-    while start < relevant and len(chosen) < query.limit:
+    while start < relevant and len(chosen.best) < query.limit:
         end = min(start + query.limit, relevant)
         part = order.part(start, end)
         memories = {each.id: each for each in store.memories.get(grant, [r.id for r in part])}
         for ranked in part:
             if memory := memories.get(ranked.id):
                 _check_again(grant, memory)
-                said = (memory.kind, words_alone(memory.text))
-                if told.setdefault(said, memory.scope) == memory.scope:
-                    chosen.setdefault((memory.kind, memory.sources), (ranked, memory))
+                chosen.look_at(ranked, memory)
         start = end
-    return list(chosen.values())[: query.limit]
+    return list(chosen.best.values())[: query.limit]
+
+
+class _Chosen:
+    """What is shown of all that was found, which is looked at best first.
+
+    A long message is kept in pieces; its best piece stands for it. What was told here and in a
+    wider scope, or shared, is the same in both: the better one stands for it. Two who say the same
+    in one place are two. Where conversations are capped, the best of each are taken.
+    """
+
+    def __init__(self, per_conversation: int) -> None:
+        self.best: dict[object, tuple[Ranked, Memory]] = {}
+        self._told: dict[object, Scope] = {}  # what is said, and where the best of it lies
+        self._cap = per_conversation
+        self._talks: Counter[object] = Counter()  # how many of each conversation are shown
+
+    def look_at(self, ranked: Ranked, memory: Memory) -> None:
+        one = (memory.kind, memory.sources)
+        talk = (memory.scope, thread_name(memory)) if self._cap else None
+        if talk and self._talks[talk] >= self._cap:
+            return
+        said = (memory.kind, words_alone(memory.text))
+        if self._told.setdefault(said, memory.scope) == memory.scope and one not in self.best:
+            self.best[one] = (ranked, memory)
+            self._talks[talk] += 1
 
 
 def _hit(ranked: Ranked, memory: Memory, asked: tuple[str, ...], known: Mapping[str, str]) -> Hit:

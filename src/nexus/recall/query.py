@@ -29,6 +29,7 @@ class Search:
     default_limit: int = 10
     default_threshold: float = 0.0
     default_scope: str = "session"
+    per_conversation: int = 0  # hits of one conversation at most; 0: as many as belong there
     ranking: str = "contextual"  # contextual: finds more | fused: faster
     strategies: tuple[str, ...] = ("meaning", "keyword", "timeline", "graph")
     rewrite: tuple[str, ...] = ()  # none | statement | hyde | self_query, by memory.llm
@@ -45,6 +46,7 @@ class Query:
     limit: int = 10
     threshold: float = 0.0
     where: Filter | None = None
+    per_conversation: int = 0  # 0: no cap
     people: tuple[str, ...] = ()  # who is here: names that may stand in the question
     now: datetime = EPOCH  # what "yesterday" is counted from
     explain: bool = False
@@ -76,6 +78,7 @@ def make_query(
     kinds: Sequence[str | MemoryKind] | None = None,
     since: datetime | None = None,
     until: datetime | None = None,
+    per_conversation: int = 0,
     people: Sequence[str] = (),
     now: datetime = EPOCH,
     as_of: datetime | None = None,
@@ -87,6 +90,7 @@ def make_query(
         limit=check_limit(limit),
         threshold=_checked_threshold(threshold),
         where=every([parse_filter(where), *_window(since, until), *_kinds(kinds), *_known(as_of)]),
+        per_conversation=_checked_cap(per_conversation),
         people=tuple(people),
         now=now if as_of is None else clean_time(as_of, "as_of"),
         explain=explain,
@@ -97,6 +101,12 @@ def check_limit(limit: int, most: int = MOST_HITS) -> int:
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= most:
         raise InvalidInput(f"limit lies between 1 and {most}, not {limit!r:.80}")
     return limit
+
+
+def _checked_cap(cap: int) -> int:
+    if isinstance(cap, bool) or not isinstance(cap, int) or cap < 0:
+        raise InvalidInput(f"per_conversation is 0 (no cap) or a number of hits, not {cap!r:.80}")
+    return cap
 
 
 def _checked_threshold(threshold: float) -> float:
