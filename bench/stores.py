@@ -2,12 +2,13 @@
 
     python bench/stores.py                              10,000 workspaces of 250 memories: 20 GB
     python bench/stores.py --workspaces 1000            fewer: 2 GB
-    python bench/stores.py --only writing,kills         some of it: recall, walls, writing,
-                                                        cancelled, kills
+    python bench/stores.py --only writing,kills         some of it: recall, compose, walls,
+                                                        writing, cancelled, kills
 
 Both stores are told the same: a few workspaces through the public API, all others are copies of
 them, row by row, each behind its own wall (`bench/filling.py`). A question is asked in both, in
-turn, with the default settings and the built-in embedder; its time is that of the whole call. The
+turn, with the default settings and the built-in embedder; its time is that of the whole call. So is
+that of a context. The
 server is started by this script on this machine, with its data on the same disk, and says that
 something is written when it is on the disk. Where the disk is too small for both stores, they are
 filled and asked one after the other; the results say so.
@@ -27,6 +28,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -46,11 +48,15 @@ from chatter import Chatter
 from embedded import percentile
 from filling import MESSAGES, NOW, fill_sqlite, opened, room, shuffled
 from filling_postgres import fill_postgres
-from nexus import Place
+from nexus import Nexus, Place
+from nexus.config import Settings
+from nexus.maintain.settings import Maintaining
 
 RESULTS = Path(__file__).parent / "results" / "stores.json"
 TARGETS = {
     "recall_p50_ratio": 3,
+    "compose_p50_ms": 30,
+    "compose_p95_ms": 100,
     "observed_a_second_32_writers": 1_000,
     "row_security_costs": 0.15,
     "wrong_rows": 0,
@@ -58,8 +64,12 @@ TARGETS = {
     "lost": 0,
     "duplicated": 0,
 }
-PARTS = ("recall", "walls", "writing", "cancelled", "kills")
+PARTS = ("recall", "compose", "walls", "writing", "cancelled", "kills")
 QUESTIONS = 600
+Answer = list[tuple[str, float]]  # what was found, and the score of each
+ASKED = NOW + timedelta(minutes=1)  # everything that was told is known by then
+# Jobs archive what has become weak, and they get to it at different times in both stores.
+NO_JOBS = Settings(maintain=Maintaining(enabled=False))
 WARMING = 40  # questions that are not counted: the process loads what it needs
 WRITERS, EACH = 32, 100
 BLOCKS = 8  # with row-level security and without, in turn
@@ -68,23 +78,40 @@ MEGABYTES_A_WORKSPACE = 2.2  # in both stores
 ROOM_LEFT = 5_000.0  # megabytes of the disk that are left to others
 
 
-# Recall
+# Recall and compose
+
+
+def recalled(place: Place, question: str) -> Answer:
+    found = place.recall(question)
+    return [(reason, 0.0) for reason in found.degraded] + [
+        (hit.memory.id, hit.score) for hit in found.hits
+    ]
+
+
+def composed(place: Place, question: str) -> Answer:
+    """Its lines, each with the same score; the one with its id is its own."""
+    context = place.compose(question)
+    lines = [*context.receipt.degraded, *context.text.splitlines()]
+    return [(line, 0.0) for line in lines if not line.startswith("(context ")]
 
 
 @dataclass
 class Asked:
     """How long each question took in one store, and what it answered."""
 
+    answer: Callable[[Place, str], Answer]
     walls: list[float] = field(default_factory=list)
     first: list[bool] = field(default_factory=list)  # of its workspace in this process
-    answers: list[Any] = field(default_factory=list)
+    answers: list[Answer] = field(default_factory=list)
 
     def ask(self, place: Place, question: str, *, first: bool) -> None:
+        """Nothing is left over from the question before: a model takes longer to answer it."""
+        place._parts.worker.finish_calls()
         started = time.perf_counter()
-        found = place.recall(question)
+        answer = self.answer(place, question)
         self.walls.append(time.perf_counter() - started)
         self.first.append(first)
-        self.answers.append([(hit.memory.id, hit.score) for hit in found.hits])
+        self.answers.append(answer)
 
     def figures(self) -> dict[str, Any]:
         counted = list(zip(self.walls, self.first, strict=True))[WARMING:]
@@ -112,11 +139,20 @@ def questions(workspaces: int, count: int) -> Iterator[tuple[int, str, bool]]:
         seen.add(workspace)
 
 
-def ask_both(stores: dict[str, Any], workspaces: int, count: int, progress: Progress) -> Any:
-    bar = progress.add_task("asking in both, in turn", total=WARMING + count)
-    asked = {name: Asked() for name in stores}
+def ask_both(
+    stores: dict[str, Any],
+    answer: Callable[[Place, str], Answer],
+    workspaces: int,
+    count: int,
+    progress: Progress,
+) -> dict[str, Asked]:
+    """In turn, where there are both. Whatever is written down of a question is written later."""
+    doing = f"{answer.__name__} in {' and '.join(stores)}"
+    bar = progress.add_task(doing, total=WARMING + count)
+    asked = {name: Asked(answer) for name in stores}
     memories = {
-        name: opened(where, lambda: NOW, background=False) for name, where in stores.items()
+        name: Nexus.open(where, settings=NO_JOBS, clock=lambda: ASKED)
+        for name, where in stores.items()
     }
     for number, (workspace, question, first) in enumerate(questions(workspaces, count)):
         for name in list(stores) if number % 2 else list(stores)[::-1]:
@@ -146,11 +182,20 @@ def compared(asked: dict[str, Asked]) -> dict[str, Any]:
     }
 
 
-def same(one: Sequence[Any], other: Sequence[Any]) -> bool:
-    """The same memories in the same order, with scores within a millionth."""
+def same(one: Answer, other: Answer) -> bool:
+    """The same memories or lines in the same order, with scores within a millionth."""
     return [id for id, _ in one] == [id for id, _ in other] and all(
         abs(a - b) <= 1e-6 for (_, a), (_, b) in zip(one, other, strict=True)
     )
+
+
+ASKING = {"recall": recalled, "compose": composed}
+
+
+def ask(
+    stores: dict[str, Any], part: str, options: argparse.Namespace, progress: Progress
+) -> dict[str, Asked]:
+    return ask_both(stores, ASKING[part], options.workspaces, options.questions, progress)
 
 
 # Row-level security
@@ -309,9 +354,8 @@ def measure_stores(options: argparse.Namespace, folder: Path, progress: Progress
         )
         results["store"]["postgres"] = fill_server(options, database, progress)
         stores = {"sqlite": path, "postgres": database.url}
-        if "recall" in options.only:
-            asked = ask_both(stores, options.workspaces, options.questions, progress)
-            results["recall"] = compared(asked)
+        for part in [each for each in ASKING if each in options.only]:
+            results[part] = compared(ask(stores, part, options, progress))
         results |= measure_more(options, stores, database, progress)
     return results
 
@@ -351,19 +395,22 @@ def one_after_the_other(
     options: argparse.Namespace, path: Path, database: Database, progress: Progress
 ) -> dict[str, Any]:
     """The file is asked and removed before the server is filled: the disk holds one of them."""
-    asked: dict[str, Asked] = {}
+    parts = [each for each in ASKING if each in options.only]
+    asked: dict[str, dict[str, Asked]] = {part: {} for part in parts}
     sizes = {
         "sqlite": filled(
             lambda: fill_sqlite(path, *told(options, progress)),
             lambda: path.stat().st_size,
         )
     }
-    asked |= ask_both({"sqlite": path}, options.workspaces, options.questions, progress)
+    for part in parts:
+        asked[part] |= ask({"sqlite": path}, part, options, progress)
     for file in path.parent.glob("many.db*"):
         file.unlink()
     sizes["postgres"] = fill_server(options, database, progress)
     stores = {"sqlite": path, "postgres": database.url}
-    asked |= ask_both({"postgres": database.url}, options.workspaces, options.questions, progress)
+    for part in parts:
+        asked[part] |= ask({"postgres": database.url}, part, options, progress)
     return {
         "store": {
             "workspaces": options.workspaces,
@@ -371,7 +418,7 @@ def one_after_the_other(
             "together": False,
             **sizes,
         },
-        "recall": compared(asked),
+        **{part: compared(each) for part, each in asked.items()},
         **measure_more(options, stores, database, progress),
     }
 
@@ -380,7 +427,10 @@ def one_after_the_other(
 
 
 def shown(results: dict[str, Any]) -> Iterator[Table]:
-    tables = {"recall": recall_table, "row_security": walls_table, "writing": writing_table}
+    for part in ASKING:
+        if part in results:
+            yield asking_table(results, part)
+    tables = {"row_security": walls_table, "writing": writing_table}
     for part, table in tables.items():
         if part in results:
             yield table(results)
@@ -392,15 +442,15 @@ def shown(results: dict[str, Any]) -> Iterator[Table]:
             yield listed
 
 
-def recall_table(results: dict[str, Any]) -> Table:
-    recall = results["recall"]
-    title = f"recall among {results['store']['workspaces']:,} workspaces, p50 / p95 ms"
+def asking_table(results: dict[str, Any], part: str) -> Table:
+    asked = results[part]
+    title = f"{part} among {results['store']['workspaces']:,} workspaces, p50 / p95 ms"
     table = Table("", "sqlite", "postgres", "ratio p50", "ratio p95", title=title)
-    for sort, ratio in recall["ratio"].items():
-        cells = [recall[name][sort] for name in ("sqlite", "postgres")]
+    for sort, ratio in asked["ratio"].items():
+        cells = [asked[name][sort] for name in ("sqlite", "postgres")]
         told = [f"{cell['p50_ms']:.1f} / {cell['p95_ms']:.1f}" for cell in cells]
         table.add_row(sort, *told, f"{ratio['p50_ms']:.2f}", f"{ratio['p95_ms']:.2f}")
-    table.caption = f"{recall['answered_differently']} questions were answered differently"
+    table.caption = f"{asked['answered_differently']} questions were answered differently"
     return table
 
 
@@ -456,7 +506,7 @@ def measure(options: argparse.Namespace, folder: Path, progress: Progress) -> di
     folder.chmod(0o755)  # the server runs as somebody else when this runs as root
     load = os.getloadavg()[0]
     results: dict[str, Any] = {"targets": TARGETS}
-    if {"recall", "walls", "writing"} & set(options.only):
+    if {*ASKING, "walls", "writing"} & set(options.only):
         results |= measure_stores(options, folder, progress)
     if "cancelled" in options.only:
         with Postgres() as server:
