@@ -11,6 +11,7 @@ from .core.access import Grant, Viewer
 from .core.canonical import clean_text
 from .core.errors import Conflict, Forgotten, NotFound
 from .core.filters import Condition, Op
+from .core.ids import digest
 from .core.notebook import (
     Document,
     check_path,
@@ -19,7 +20,7 @@ from .core.notebook import (
     version_key,
     versions_of,
 )
-from .core.records import EventKind
+from .core.records import EventKind, event_id
 from .core.scope import Scope
 from .reading import audited
 from .wiring import Parts
@@ -92,7 +93,14 @@ class Notebook:
         """Make the notebook and a folder of files the same, in both directions; nothing is lost."""
         from .transfer.folder import sync  # noqa: PLC0415
 
-        return sync(self, Path(folder))
+        whose = digest("notebook", self._viewer.workspace.value, str(self.scope))
+        return sync(self, Path(folder), of=whose, had=self._had)
+
+    def _had(self, path: str) -> bool:
+        """Whether there ever was such a document here, deleted or forgotten since."""
+        first = event_id(self.scope, version_key(path, 1))
+        known = self._parts.store.eraser.gone(self._viewer.workspace, [first])
+        return known or bool(self._history(path))
 
     def _newest(self) -> dict[str, Document]:
         kind = Condition("kind", Op.EQ, EventKind.DOCUMENT)

@@ -7,6 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from tests.conftest import Open
+from tests.stories.conftest import make_team
 
 from nexus import Conflict, InvalidInput, NexusError, NotFound
 
@@ -200,7 +202,7 @@ def test_links_pipes_and_what_is_no_text_are_left_alone(team, tmp_path: Path) ->
     pages = team.room.notebook()
     did = pages.sync(folder)
     assert did.to_notebook == ["fine.md"]
-    skipped = {"link.md", "pipe.md", "picture.md", "bad?.md", "zeros.md"}
+    skipped = {"link.md", "linked", "pipe.md", "picture.md", "bad?.md", "zeros.md"}
     assert did.skipped.keys() == skipped
     assert "do not read me" not in "".join(each.text for each in pages.list())
 
@@ -216,6 +218,64 @@ def test_a_link_in_the_way_is_not_written_through(team, tmp_path: Path) -> None:
     did = pages.sync(folder)
     assert HOW_TO in did.skipped
     assert list(outside.iterdir()) == []
+
+
+def test_a_folder_of_another_notebook_is_refused_and_stays_as_it_is(team, tmp_path: Path) -> None:
+    team.room.notebook().write("a.md", "ours")
+    team.room.notebook().sync(tmp_path)
+    (tmp_path / "b.md").write_text("by hand")
+    team.room.notebook().sync(tmp_path)
+    with pytest.raises(Conflict, match="mirrors another notebook"):
+        team.room.notebook("workspace").sync(tmp_path)
+    assert (tmp_path / "a.md").read_text() == "ours"
+
+    (tmp_path / ".nexus-notebook.json").unlink()  # as the error says
+    did = team.room.notebook("workspace").sync(tmp_path)
+    assert (did.to_notebook, did.deleted) == (["a.md", "b.md"], [])
+
+
+def test_a_memory_that_never_had_a_document_takes_it_in(
+    team, tmp_path: Path, open_nexus: Open
+) -> None:
+    team.room.notebook().write("a.md", "ours")
+    team.room.notebook().sync(tmp_path)
+    fresh = make_team(open_nexus(":memory:"), team.clock)
+
+    did = fresh.room.notebook().sync(tmp_path)
+
+    assert (did.to_notebook, did.deleted) == (["a.md"], [])
+    assert (tmp_path / "a.md").read_text() == "ours"
+
+
+@pytest.mark.requirement("X6")
+def test_what_was_deleted_or_forgotten_here_leaves_the_folder(team, tmp_path: Path) -> None:
+    pages = team.room.notebook()
+    pages.write("deleted.md", "one")
+    event = pages.write("forgotten.md", "two").event
+    pages.sync(tmp_path)
+    pages.delete("deleted.md")
+    team.workspace.forget(event=event)
+
+    assert pages.sync(tmp_path).deleted == ["deleted.md", "forgotten.md"]
+    assert not list(tmp_path.glob("*.md"))
+
+
+def test_what_lies_in_a_folder_that_became_a_link_is_not_taken_for_deleted(
+    team, tmp_path: Path
+) -> None:
+    folder, elsewhere = tmp_path / "notes", tmp_path / "elsewhere"
+    pages = team.room.notebook()
+    pages.write("d/b.md", "one")
+    pages.write("d/deeper/c.md", "two")
+    pages.sync(folder)
+    (folder / "d").rename(elsewhere)
+    (folder / "d").symlink_to(elsewhere)
+
+    did = pages.sync(folder)
+
+    assert did.changed == 0
+    assert did.skipped.keys() == {"d", "d/b.md", "d/deeper/c.md"}
+    assert [each.path for each in pages.list()] == ["d/b.md", "d/deeper/c.md"]
 
 
 @pytest.mark.requirement("X6")

@@ -2,7 +2,8 @@
 
 What both sides had the last time stands in a small file inside the folder. What changed on one
 side goes to the other; where both changed, the notebook's text takes the file's name and the
-person's text stays beside it under another one.
+person's text stays beside it under another one. That file says whose notebook it is, and what the
+notebook never had is not taken for deleted: another memory takes in what it finds.
 
 Every step goes through descriptors of directories and follows no link, so that nothing outside the
 folder is read or written, whatever somebody puts into it meanwhile. A file is first moved out of
@@ -17,7 +18,7 @@ import os
 import secrets
 import stat
 import unicodedata
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -59,11 +60,11 @@ class Synced:
         return len(self.to_folder) + len(self.to_notebook) + len(self.deleted)
 
 
-def sync(notebook: Documents, folder: Path) -> Synced:
-    """Make both the same."""
+def sync(notebook: Documents, folder: Path, *, of: str, had: Callable[[str], bool]) -> Synced:
+    """Make both the same. `of` is whose notebook it is, `had` whether it ever held a path."""
     folder.mkdir(parents=True, exist_ok=True)
     with _opened(folder) as root:
-        return _Mirror(notebook, root).run()
+        return _Mirror(notebook, root, of).run(had)
 
 
 @contextmanager
@@ -79,17 +80,21 @@ def _opened(folder: Path) -> Iterator[int]:
 
 
 class _Mirror:
-    def __init__(self, notebook: Documents, root: int) -> None:
+    def __init__(self, notebook: Documents, root: int, of: str) -> None:
         self._notebook = notebook
         self._root = root
+        self._of = of
         self._did = Synced()
         self._base = self._state()
 
-    def run(self) -> Synced:
+    def run(self, had: Callable[[str], bool]) -> Synced:
         documents = {each.path: each for each in self._notebook.list()}
-        files = self._files(documents.keys() | self._base.keys())
-        for path in sorted(documents.keys() | files.keys() | self._base.keys()):
-            if path in self._did.skipped:
+        for path in [each for each in self._base if each not in documents and not had(each)]:
+            del self._base[path]
+        known = documents.keys() | self._base.keys()
+        files = self._files(known)
+        for path in sorted(known | files.keys()):
+            if self._is_skipped(path):
                 continue
             try:
                 self._one(path, documents.get(path), files.get(path))
@@ -98,6 +103,15 @@ class _Mirror:
             else:
                 self._keep_state()
         return self._did
+
+    def _is_skipped(self, path: str) -> bool:
+        """Also if it lies in a folder that could not be looked into: nobody deleted it."""
+        parts = path.split("/")
+        above = ("/".join(parts[:end]) for end in range(1, len(parts)))
+        for folder in above:
+            if folder in self._did.skipped:
+                self._did.skipped[path] = f"{folder}: {self._did.skipped[folder]}"
+        return path in self._did.skipped
 
     def _one(self, path: str, document: Document | None, file: str | None) -> None:
         base = self._base.get(path)
@@ -173,7 +187,7 @@ class _Mirror:
     def _files(self, known: Collection[str]) -> dict[str, str]:
         """The text of every file of words, by its path inside the folder."""
         found: dict[str, str] = {}
-        for path, parent, name in _walked(self._root):
+        for path, parent, name in _walked(self._root, skip=self._did.skipped.__setitem__):
             if path not in known and not name.endswith(WORDS):
                 continue  # pictures, databases: a folder may hold more than documents
             try:
@@ -220,6 +234,11 @@ class _Mirror:
             text = _text(self._root, STATE)
         with suppress(LookupError, ValueError, TypeError):
             told: Any = json.loads(text or "{}")
+            if told.get("of", self._of) != self._of:
+                raise Conflict(
+                    "this folder mirrors another notebook: take another folder; or delete"
+                    f" {STATE} in it, and the documents of both come together here"
+                )
             return {str(path): str(known) for path, known in dict(told["documents"]).items()}
         return {}
 
@@ -227,26 +246,41 @@ class _Mirror:
         fresh = f"{MINE}{secrets.token_hex(8)}"
         file = os.open(fresh, MAKING, 0o644, dir_fd=self._root)
         with os.fdopen(file, "w") as writer:
-            json.dump({"documents": self._base}, writer, indent=1, sort_keys=True)
+            json.dump({"of": self._of, "documents": self._base}, writer, indent=1, sort_keys=True)
         os.replace(fresh, STATE, src_dir_fd=self._root, dst_dir_fd=self._root)
 
 
-def _walked(root: int, above: str = "") -> Iterator[tuple[str, int, str]]:
-    """Path, directory and name of everything that is not hidden; into links it does not go."""
+def _walked(
+    root: int, above: str = "", *, skip: Callable[[str, str], None]
+) -> Iterator[tuple[str, int, str]]:
+    """Path, directory and name of every file that is not hidden; what else there is, is skipped."""
     for name in sorted(os.listdir(root)):
         if name.startswith("."):
             continue
         path = f"{above}{name}"
         try:
             below = os.open(name, DIRECTORY, dir_fd=root)
-        except OSError:  # a file, a link, or a folder one may not open: whoever reads it says so
-            if ".conflict-" not in name:
+        except OSError as error:
+            if reason := _no_file(root, name, error):
+                skip(path, reason)
+            elif ".conflict-" not in name:
                 yield path, root, name
             continue
         try:
-            yield from _walked(below, f"{path}/")
+            yield from _walked(below, f"{path}/", skip=skip)
         finally:
             os.close(below)
+
+
+def _no_file(parent: int, name: str, error: OSError) -> str | None:
+    """Why something that is no folder one can open is no file either; None: it may be one."""
+    try:
+        mode = os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode
+    except FileNotFoundError:
+        return "it went away meanwhile"
+    if stat.S_ISLNK(mode):
+        return "it is a link"
+    return f"the folder cannot be opened: {error.strerror}" if stat.S_ISDIR(mode) else None
 
 
 def _text(parent: int, name: str) -> str | None:
