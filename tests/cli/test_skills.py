@@ -9,10 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from nexus.core.filters import FIELDS
 from nexus.core.records import MemoryKind
-from nexus.transfer.skills import KINDS, READING, WRITING
+from nexus.transfer.skills import DESCRIPTION, KINDS, NAME, READING, WRITING
 
 pytestmark = pytest.mark.requirement("B26")
 
@@ -53,6 +54,14 @@ def test_every_kind_and_field_is_explained(run, tmp_path: Path) -> None:
     assert "room=design" in (tmp_path / "SKILL.md").read_text()
 
 
+def test_the_skill_says_what_it_is_for_in_a_form_that_agents_read(run, tmp_path: Path) -> None:
+    run("skills", "export", str(tmp_path), *PLACE)
+
+    _, front, _ = (tmp_path / "SKILL.md").read_text().split("---\n", 2)
+
+    assert yaml.safe_load(front) == {"name": NAME, "description": DESCRIPTION}
+
+
 @pytest.mark.requirement("A12")
 def test_every_script_and_command_is_bound_to_its_place(run, tmp_path: Path) -> None:
     place = ["--workspace=the lab", "--user=alice", "--agent=scribe", "--dm"]
@@ -60,7 +69,7 @@ def test_every_script_and_command_is_bound_to_its_place(run, tmp_path: Path) -> 
 
     for name, command in {"search.sh": ["memory", "search"], "write.sh": ["remember"]}.items():
         *_, line = (tmp_path / name).read_text().splitlines()
-        assert shlex.split(line) == ["exec", "nexus", *command, *place, "$@"]
+        assert shlex.split(line) == ["exec", "nexus", *command, *place, "--", "$*"]
     assert all(words[-len(place) :] == place for words in commands(tmp_path))
 
 
@@ -72,9 +81,9 @@ def test_the_scripts_see_what_their_place_may_see(run, tmp_path: Path) -> None:
     run("skills", "export", str(tmp_path), "--room", "design", "--agent", "scribe")
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
 
-    def search(question: str) -> subprocess.CompletedProcess[str]:
+    def search(*words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [tmp_path / "search.sh", question],
+            [tmp_path / "search.sh", *words],
             env={**os.environ, "PATH": path},
             capture_output=True,
             text=True,
@@ -82,6 +91,7 @@ def test_the_scripts_see_what_their_place_may_see(run, tmp_path: Path) -> None:
 
     assert "The wharf gate is blue." in search("what colour is the wharf gate?").stdout
     assert "lamp" not in search("what is the surprise for Bob?").stdout
+    assert "lamp" not in search("surprise", "--room=", "--dm", "--user=alice").stdout
 
 
 def test_a_file_of_somebody_else_is_not_overwritten(run, tmp_path: Path) -> None:

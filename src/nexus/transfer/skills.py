@@ -6,6 +6,7 @@ opens a database: each command goes through the place its viewer has, and sees w
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
@@ -107,10 +108,8 @@ def skills(viewer: Sequence[str]) -> dict[str, str]:
         "SKILL.md": _skill(viewer),
         "SCHEMA.md": _schema(),
         "QUERIES.md": _queries(viewer),
-        "search.sh": _script(
-            "Search the memory: search.sh QUESTION [OPTIONS]", "memory search", viewer
-        ),
-        "write.sh": _script("Keep exactly this: write.sh TEXT [OPTIONS]", "remember", viewer),
+        "search.sh": _script("Search the memory: search.sh QUESTION", "memory search", viewer),
+        "write.sh": _script("Keep exactly this: write.sh TEXT", "remember", viewer),
     }
 
 
@@ -118,15 +117,15 @@ def _skill(viewer: Sequence[str]) -> str:
     where = shlex.join(viewer) or "(the defaults of `nexus`)"
     return f"""---
 name: {NAME}
-description: {DESCRIPTION}
+description: {json.dumps(DESCRIPTION)}
 ---
 {MARK}
 
 # The memory
 
 Run the commands in [QUERIES.md](QUERIES.md); [SCHEMA.md](SCHEMA.md) says what a record holds and
-what a filter may ask for. `./search.sh QUESTION` and `./write.sh TEXT` are the two used most.
-You see what this place may see, and nothing else: {where}.
+what a filter may ask for. `./search.sh QUESTION` and `./write.sh TEXT` are the two used most; they
+take words and no options, so they see what this place may see, and nothing else: {where}.
 
 - Search before you answer about anything that was said, decided or done earlier.
 - Write down decisions, preferences, corrections and results when they are said; the same `--key`
@@ -158,10 +157,11 @@ def _queries(viewer: Sequence[str]) -> str:
 
 
 def _script(about: str, command: str, viewer: Sequence[str]) -> str:
+    """Whatever is given to it is words: an option could name another place."""
     return f"""#!/bin/sh
 # {about}
 # written by `nexus skills export`
-exec nexus {command} {shlex.join(viewer)} "$@"
+exec nexus {command} {shlex.join(viewer)} -- "$*"
 """
 
 
