@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -129,7 +129,7 @@ class Auditor:
         self._lock = threading.Lock()
         self._flushing = threading.Lock()
         self._waiting: list[tuple[WorkspaceId, Entry]] = []
-        self._known: set[WorkspaceId] = set()  # trails that have these settings
+        self._known: dict[WorkspaceId, date] = {}  # trails that have these settings: when seen
         self._depth = threading.local()
         self.level = level
         self.reads = level.reads
@@ -201,8 +201,9 @@ class Auditor:
         )
 
     def _settle(self, workspace: WorkspaceId) -> None:
-        """See to it that the trail says which settings are in force."""
-        if workspace in self._known:
+        """See to it that the trail says which settings are in force; old days may have gone."""
+        today = self._clock().date()
+        if self._known.get(workspace) == today:
             return
         snapshot = self._settings
         everything = administrator_grant(workspace)
@@ -210,7 +211,7 @@ class Auditor:
         if not (newest and newest[0].entry and newest[0].entry.detail == snapshot):
             entry = Entry(at=self._clock(), action=SETTINGS, actor=ADMINISTRATOR, detail=snapshot)
             self._store.audit.append(workspace, [entry])
-        self._known.add(workspace)
+        self._known[workspace] = today
 
     # What is read
 

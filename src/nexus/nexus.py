@@ -97,10 +97,12 @@ class Nexus:
         parts = self._parts
         made = reembed(parts.store, parts.changeover.embedder, report or silent, drop=drop_old)
         profile = parts.changeover.embedder.profile
-        for workspace in parts.store.workspaces():
+        for workspace, own in made.items():
             parts.changeover.look_again(workspace)
-            parts.audit.wrote(workspace, "reembed", profile=profile.name, counts=dict(made))
-        return made
+            if own.total():
+                parts.audit.wrote(workspace, "reembed", profile=profile.name, counts=dict(own))
+        counted = ("embedded", "switched", "dropped")
+        return {name: sum(own[name] for own in made.values()) for name in counted}
 
     def reembed_soon(self) -> int:
         """Ask for the job that does so wherever others are in use; in how many workspaces."""

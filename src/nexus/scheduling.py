@@ -62,12 +62,12 @@ def freshening(
 def reembedding(store: Store, changing: Changeover) -> Run:
     """The job that changes workspaces over; not those that another process has changed."""
 
-    def run(workspace: WorkspaceId, _now: datetime, cursor: Json) -> Step:
+    def run(workspace: WorkspaceId, now: datetime, cursor: Json) -> Step:
         from .maintain.reembed import reembed_and_tidy  # noqa: PLC0415  # only then
 
         if changing.state(workspace) is State.LEFT_BEHIND:
             return Step()
-        step = reembed_and_tidy(store, changing.embedder, workspace, cursor)
+        step = reembed_and_tidy(store, changing.embedder, workspace, cursor, now)
         changing.look_again(workspace)
         return step
 

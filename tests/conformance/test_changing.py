@@ -48,6 +48,8 @@ def test_a_store_is_asked_with_the_new_vectors_after_the_switch(
 
     assert made["embedded"] >= 40
     assert made["switched"] == 1
+    (entry,) = [each.entry for each in new.audit() if each.action == "reembed"]
+    assert entry.detail == {"profile": NEW.profile.name, "switched": 1}
     after = by_meaning(new)
     assert after.keys() == before.keys()
     assert after != before

@@ -227,3 +227,28 @@ def test_the_background_changes_a_memory_over_as_soon_as_somebody_asks(
     assert asked(team)[1] == ()
     assert by_meaning(team)
     assert _missing(nexus, Other().profile) == 0
+
+
+@pytest.mark.requirement("E27", "X9")
+def test_the_trail_of_a_workspace_tells_of_its_own_vectors(
+    open_nexus: Open, tmp_path: Path
+) -> None:
+    """How much there is behind another wall is not its business."""
+    file = tmp_path / "memory.db"
+    nexus = open_nexus(file)
+    for name, messages in (("small", 1), ("large", 9)):
+        for number in range(messages):
+            nexus.workspace(name).room("r").observe("ann", f"Heron number {number}.")
+        nexus.workspace(name).flush()
+    nexus.close()
+    nexus = open_nexus(file, embedder=Other())
+
+    made = nexus.reembed()
+    nexus.reembed()  # there is nothing left to do, and nothing to tell
+
+    told = {}
+    for name in ("small", "large"):
+        (entry,) = [e.entry for e in nexus.workspace(name).audit() if e.action == "reembed"]
+        told[name] = entry.detail["counts"]
+    assert told["small"]["embedded"] < told["large"]["embedded"]
+    assert sum(each["embedded"] for each in told.values()) == made["embedded"]

@@ -69,7 +69,7 @@ def eval(
     config: str | None,
     as_json: bool,
 ) -> None:
-    """Measure how much is found, on public benchmarks or by questions of your own.
+    """Measure how much is found, on benchmarks or by your questions.
 
     Conversations are told and questions asked the way an application does it, with the
     configured embedder, index and ranking. No model writes an answer or judges one: what counts

@@ -29,7 +29,7 @@ from ..core.records import Draft, Event, Memory, MemoryKind
 from ..core.sharing import is_copy
 from ..core.text import words_alone
 from ..learn.immune import is_person
-from .alike import KINDS, in_other_words, same_in
+from .alike import AGREEING, KINDS, in_other_words, same_in
 
 AT_ONCE = 500  # memories looked at in one step
 MOST_COMPARED = 5_000  # of one label and name, or of one label: the newest
@@ -123,7 +123,7 @@ class _Shelf:
     def _recording(self, put: int, dropped: int) -> AbstractContextManager[None]:
         if self.now is None:
             return nullcontext()
-        entry = by_worker(CONSOLIDATE, self.now, put=put, dropped=dropped)
+        entry = by_worker(CONSOLIDATE, self.now, put=put, dropped=dropped, agreeing=AGREEING)
         return self.store.recording(self.workspace, entry)
 
     def _beside(self, fresh: Sequence[Memory], links: Sequence[Memory]) -> list[Memory]:

@@ -8,9 +8,13 @@ until every memory of it has a new one; the switch is one row.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from datetime import datetime
 
 from ..core.access import administrator_grant
+from ..core.audit import by_worker
 from ..core.derive import embedded_text
 from ..core.ids import WorkspaceId
 from ..core.jobs import Json, Step
@@ -18,6 +22,7 @@ from ..core.protocols import Embedder, Floats, Store
 from ..core.records import EmbeddingProfile, Memory
 from ..core.report import Report
 
+REEMBED = "reembed"  # the name of the job
 BATCH = 256
 STEP_SECONDS = 1.0
 OLD_AT_ONCE = 2_000  # vectors that are removed in one transaction
@@ -30,11 +35,13 @@ def reembed_some(
     *,
     cursor: Json = None,
     seconds: float = STEP_SECONDS,
+    now: datetime | None = None,
 ) -> Step:
     """Make vectors for a while; when a whole pass has found nothing left to do, use them.
 
     A pass that made some is followed by another one: others may have written meanwhile, and
-    texts that mean nothing to the embedder are passed over for good.
+    texts that mean nothing to the embedder are passed over for good. With a time, the switch is
+    recorded as something that was done then, and not a part of another thing.
     """
     profile = embedder.profile
     here = administrator_grant(workspace)
@@ -50,8 +57,17 @@ def reembed_some(
         return Step(counts={"embedded": made}, cursor=[profile.name, "", 0])
     if store.vectors.in_use(workspace) == profile:
         return Step(counts={"embedded": 0})
-    store.vectors.use(workspace, profile)
+    with _recording(store, workspace, profile, now):
+        store.vectors.use(workspace, profile)
     return Step(counts={"embedded": 0, "switched": 1})
+
+
+def _recording(
+    store: Store, workspace: WorkspaceId, profile: EmbeddingProfile, now: datetime | None
+) -> AbstractContextManager[None]:
+    if now is None:
+        return nullcontext()
+    return store.recording(workspace, by_worker(REEMBED, now, profile=profile.name, switched=1))
 
 
 def _place(cursor: Json, profile: EmbeddingProfile) -> tuple[str, int]:
@@ -89,7 +105,7 @@ def drop_old(store: Store, workspace: WorkspaceId, profile: EmbeddingProfile) ->
 
 
 def reembed_and_tidy(
-    store: Store, embedder: Embedder, workspace: WorkspaceId, cursor: Json
+    store: Store, embedder: Embedder, workspace: WorkspaceId, cursor: Json, now: datetime
 ) -> Step:
     """A step of the daily job: what is missing is made, and the run after the switch tidies up.
 
@@ -99,7 +115,7 @@ def reembed_and_tidy(
     profile = embedder.profile
     if all(each == profile for each in store.vectors.profiles()):
         return Step()
-    step = reembed_some(store, embedder, workspace, cursor=cursor)
+    step = reembed_some(store, embedder, workspace, cursor=cursor, now=now)
     if step.cursor is not None or step.counts.get("switched"):
         return step
     gone = drop_old(store, workspace, profile)
@@ -109,23 +125,25 @@ def reembed_and_tidy(
 
 def reembed(
     store: Store, embedder: Embedder, report: Report, *, drop: bool = False
-) -> dict[str, int]:
-    """Change every workspace over, now; how many vectors were made and dropped, and switches."""
+) -> dict[WorkspaceId, Counter[str]]:
+    """Change every workspace over, now; of each, how many vectors were made and dropped."""
     workspaces = store.workspaces()
     total = sum(_missing(store, embedder, workspace) for workspace in workspaces)
-    counts = {"embedded": 0, "switched": 0, "dropped": 0}
+    done = 0
+    counts: dict[WorkspaceId, Counter[str]] = {}
     for workspace in workspaces:
+        own = counts[workspace] = Counter(dict.fromkeys(("embedded", "switched", "dropped"), 0))
         cursor: Json = None
         while True:
             step = reembed_some(store, embedder, workspace, cursor=cursor)
-            for name, count in step.counts.items():
-                counts[name] += count
-            report(counts["embedded"], max(total, counts["embedded"]))
+            own.update(step.counts)
+            done += step.counts["embedded"]
+            report(done, max(total, done))
             cursor = step.cursor
             if cursor is None:
                 break
         while drop and (gone := drop_old(store, workspace, embedder.profile)):
-            counts["dropped"] += gone
+            own["dropped"] += gone
     return counts
 
 
