@@ -42,6 +42,7 @@ class StoreSettings:
     vectors: str = "plain"  # plain | sqlite-vec | lancedb
     vectors_path: str | None = None  # of an index that lies beside the store
     window: str | None = field(default=None, repr=False)  # redis://…; None: in the store
+    contexts: str | None = field(default=None, repr=False)  # redis://…; None: each process its own
     graph: str | None = field(default=None, repr=False)  # neo4j://…; None: in the store
     key: str | None = field(default=None, repr=False)  # None: nothing is encrypted
     key_command: str | None = None  # prints the key
@@ -151,6 +152,12 @@ class Settings:
     audit: AuditSettings = field(default_factory=AuditSettings)
     quotas: QuotaSettings = field(default_factory=QuotaSettings)
     agents: AgentSettings = field(default_factory=AgentSettings)
+
+
+def shaping(settings: Settings) -> list[str]:
+    """Everything in them that a context may depend on, spelt; no secret is."""
+    sections = ("embeddings", "llm", "indexing", "learning", "search", "compose", "agents")
+    return [f"{name} {getattr(settings, name)!r}" for name in sections]
 
 
 def settings_file(

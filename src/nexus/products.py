@@ -14,6 +14,16 @@ from .providers.extras import require
 from .recall.query import Search
 
 
+def program() -> str:
+    """Which version of this program runs."""
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415  # slow
+
+    try:
+        return version("nexus-memory")
+    except PackageNotFoundError:
+        return "from its sources"
+
+
 def make_embedder(settings: EmbeddingSettings) -> Embedder:
     makers = {
         "builtin": _builtin,

@@ -1,7 +1,8 @@
 """Which store an address names, and what stands beside it.
 
-`memory.store.url` says where the records are: the only copy of everything. A window in Redis, an
-index of vectors in LanceDB and a graph in Neo4j stand beside them, and can be lost and made again.
+`memory.store.url` says where the records are: the only copy of everything. A window and contexts
+in Redis, an index of vectors in LanceDB and a graph in Neo4j stand beside them, and can be lost
+and made again.
 """
 
 from __future__ import annotations
@@ -13,12 +14,18 @@ from typing import TYPE_CHECKING, cast
 
 from .config import StoreSettings, in_use
 from .core.errors import ConfigError
+from .core.keeping import ContextKeeper
 from .core.protocols import Store
 from .core.urls import is_quoted, nearest_scheme, scheme_of
 from .providers.extras import require
 
 if TYPE_CHECKING:
-    from .stores.beside import GraphElsewhere, VectorsElsewhere, WindowElsewhere
+    from .stores.beside import (
+        ContextsElsewhere,
+        GraphElsewhere,
+        VectorsElsewhere,
+        WindowElsewhere,
+    )
     from .stores.inprocess_window import InProcessWindow
     from .stores.sql.store import SqlStore
 
@@ -42,10 +49,10 @@ def make_store(settings: StoreSettings) -> Store:
 
 def check_settings(settings: StoreSettings) -> None:
     """Refuse what no product can be found for, before any is asked."""
-    for setting, known in (("window", WINDOWS), ("graph", GRAPHS)):
+    for setting, known in (("window", WINDOWS), ("contexts", WINDOWS), ("graph", GRAPHS)):
         if address := getattr(settings, setting):
             _check_scheme(address, f"memory.store.{setting}", known)
-    for setting in ("url", "window", "graph"):
+    for setting in ("url", "window", "contexts", "graph"):
         _check_quoted(getattr(settings, setting) or "", f"memory.store.{setting}")
     if settings.vectors not in VECTORS:
         kinds = ", ".join(VECTORS)
@@ -54,25 +61,53 @@ def check_settings(settings: StoreSettings) -> None:
 
 def _combined(settings: StoreSettings, records: Store) -> Store:
     lance = settings.vectors == "lancedb"
-    if not (settings.window or settings.graph or lance):
+    if not (settings.window or settings.contexts or settings.graph or lance):
         return records
     from .stores.beside import CombinedStore  # noqa: PLC0415
 
+    window, contexts = _in_redis(settings, records)
     return CombinedStore(
         records,
         vectors=_lance(settings, records) if lance else None,
-        window=_window(settings, records) if settings.window else None,
+        window=window,
         graph=_graph(settings, records) if settings.graph else None,
+        contexts=contexts,
     )
 
 
-def _window(settings: StoreSettings, records: Store) -> WindowElsewhere:
-    from .stores.redis.window import RedisWindow  # noqa: PLC0415
-
+def _in_redis(
+    settings: StoreSettings, records: Store
+) -> tuple[WindowElsewhere | None, ContextsElsewhere | None]:
+    """The window and the contexts; at one address they share its connections."""
+    urls = {
+        name: in_use(url, f"memory.store.{name}")
+        for name in ("window", "contexts")
+        if (url := getattr(settings, name))
+    }
+    if not urls:
+        return None, None
     if key_of(settings):
         why = "a key is configured, but what lies in Redis would be readable without it"
-        raise ConfigError(f"{why}; leave memory.store.window out")
-    return RedisWindow(in_use(settings.window or "", "memory.store.window"), records)
+        named = " and ".join(f"memory.store.{each}" for each in urls)
+        raise ConfigError(f"{why}; leave {named} out")
+    from .stores.redis import RedisContexts, RedisWindow  # noqa: PLC0415
+    from .stores.redis.server import servers  # noqa: PLC0415
+
+    at = servers(urls.values())
+    window = contexts = None
+    if url := urls.get("window"):
+        window = RedisWindow(url, records, server=at[url])
+    if url := urls.get("contexts"):
+        followed = _followed(records, "A cache of contexts")
+        contexts = RedisContexts(url, followed, window=window, server=at[url])
+    return window, contexts
+
+
+def keeper_of(store: Store) -> ContextKeeper | None:
+    """Where contexts are kept for other processes, if this store has such a place."""
+    from .stores.beside import CombinedStore  # noqa: PLC0415
+
+    return store.contexts if isinstance(store, CombinedStore) else None
 
 
 def _lance(settings: StoreSettings, records: Store) -> VectorsElsewhere:

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 
 from .auditing import Auditor, make_auditor
 from .compose.cache import ContextCache
-from .config import LlmSettings, Settings
+from .compose.elsewhere import Elsewhere, at_once
+from .config import LlmSettings, Settings, shaping
 from .core.access import Viewer
 from .core.breaker import Breaker, Breakers
 from .core.clock import Clock, RisingClock
 from .core.errors import ConfigError, EmbedderUnavailable
-from .core.ids import WorkspaceId
+from .core.ids import WorkspaceId, digest
 from .core.jobs import NewJob, Priority
 from .core.models import LanguageModel
 from .core.protocols import Embedder, Store
@@ -34,18 +35,20 @@ from .maintain.jobs import Runner
 from .maintain.schedule import REEMBED
 from .maintain.using import MOST_WAITING, Using
 from .maintain.worker import Worker
-from .products import make_breakers, make_embedder, measured_llm, traced
+from .products import make_breakers, make_embedder, measured_llm, program, traced
 from .ranking import make_ranking
 from .recall.answer import Ranking
 from .recall.measured import measured
 from .scheduling import make_schedule
-from .storing import make_store
+from .storing import keeper_of, make_store
 
 if TYPE_CHECKING:
     from .core.scope import Scope
     from .learn.episodes import Episodes
     from .learn.immune import Injected
     from .learn.one_pass import OnePass
+
+    Later = Callable[[Callable[[], None]], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,7 +147,7 @@ def assemble(
     learner = make_learner(settings, kept, cached, model, spending, now, telemetry)
     episodes = make_episodes(settings, kept, cached, model, spending, now=now)
     jobs = make_jobs(settings, kept, episodes, ranking, changing, now=now, telemetry=telemetry)
-    worker, using = make_worker(settings, kept, learner, jobs)
+    worker, using, later = make_worker(settings, kept, learner, jobs, background=background)
     return Parts(
         settings=settings,
         store=kept,
@@ -157,9 +160,9 @@ def assemble(
         spending=spending,
         episodes=episodes,
         breakers=guards,
-        contexts=ContextCache(now, seconds=settings.compose.cached_seconds),
+        contexts=make_contexts(settings, kept, chosen, guards, now, later),
         telemetry=telemetry,
-        audit=make_auditor(settings, kept, now, worker.later if background else None),
+        audit=make_auditor(settings, kept, now, later if background else None),
         using=using,
         quotas=Quotas(now, settings.quotas, settings.quotas.workspaces),
         now=now,
@@ -167,13 +170,38 @@ def assemble(
     )
 
 
+def make_contexts(  # noqa: PLR0917  # called once
+    settings: Settings,
+    store: Store,
+    embedder: Embedder,
+    guards: Breakers,
+    now: Clock,
+    later: Later,
+) -> ContextCache:
+    """The cache of this process, and behind it the one that others share, if there is one."""
+    keeper, seconds = keeper_of(store), settings.compose.cached_seconds
+    if keeper is None:
+        return ContextCache(now, seconds=seconds)
+
+    @cache
+    def made_with() -> str:
+        wait = settings.search.model_wait_seconds
+        asked = lambda: embedder.profile  # noqa: E731
+        profile = guards.embedder.call(asked, seconds=wait, error=EmbedderUnavailable)
+        return digest("made with", program(), repr(profile), *shaping(settings))
+
+    elsewhere = Elsewhere(keeper=keeper, made_with=made_with, later=later)
+    return ContextCache(now, seconds=seconds, elsewhere=elsewhere)
+
+
 def make_worker(
-    settings: Settings, store: Store, learner: Learner, jobs: Runner
-) -> tuple[Worker, Using]:
-    """In the background: it does jobs, if it may, and counts what was shown."""
+    settings: Settings, store: Store, learner: Learner, jobs: Runner, *, background: bool
+) -> tuple[Worker, Using, Later]:
+    """In the background: it does jobs, if it may, counts what was shown, and what can wait."""
     using = Using(store.uses, counted=settings.maintain.uses)
     done = jobs if settings.maintain.enabled else None
-    return Worker(learner, done, using.and_then(store.follow)), using
+    worker = Worker(learner, done, using.and_then(store.follow))
+    return worker, using, worker.later if background else at_once
 
 
 def make_jobs(

@@ -36,6 +36,26 @@ def test_a_redis_that_is_away_is_a_problem_without_its_password(run, lines, shel
     assert "s3cret" not in run("doctor", code=1).output
 
 
+def test_the_redis_of_contexts_is_looked_at_like_that_of_the_window(
+    lines, shell, redis_url
+) -> None:
+    (shell / "nexus.yaml").write_text(f"memory:\n  store: {{contexts: '{redis_url}'}}\n")
+    checks = checks_of(lines)
+    assert "ms for a round trip" in checks["contexts"]["detail"]
+    assert checks["redis"]["detail"].startswith("version ")
+
+    both = f"{{window: '{redis_url}', contexts: '{redis_url}'}}"
+    (shell / "nexus.yaml").write_text(f"memory:\n  store: {both}\n")
+    assert checks_of(lines)["contexts"]["detail"] == "in the Redis of the window"
+
+    away = "{contexts: 'redis://u:s3cret@127.0.0.1:1/0'}"
+    (shell / "nexus.yaml").write_text(f"memory:\n  store: {away}\n")
+    told = checks_of(lines, code=1)["contexts"]
+    assert told["state"] == "problem"
+    assert told["detail"].endswith("Nexus goes on without the contexts")
+    assert "s3cret" not in told["detail"]
+
+
 @pytest.mark.slow
 def test_a_redis_that_stands_still_is_given_up_soon(lines, shell, own_redis: Redis) -> None:
     (shell / "nexus.yaml").write_text(f"memory:\n  store: {{window: '{own_redis.url}'}}\n")

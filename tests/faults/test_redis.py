@@ -207,7 +207,7 @@ def test_two_memories_of_one_process_share_what_one_of_them_found_out(
     asked = scene.wire.accepted
     scene.wire.accept()
 
-    with pytest.raises(StoreUnavailable, match="the window is away and not asked"):
+    with pytest.raises(StoreUnavailable, match="Redis is away and not asked"):
         twin.room.notes()
     assert scene.wire.accepted == asked
     twin.later()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.servers.postgres import Database
@@ -15,7 +16,7 @@ from nexus.stores.beside import CombinedStore
 from nexus.stores.inprocess import InProcessStore
 from nexus.stores.lancedb.vectors import LanceVectors
 from nexus.stores.postgres.store import PostgresStore
-from nexus.stores.redis.window import RedisWindow
+from nexus.stores.redis import RedisContexts, RedisWindow
 from nexus.stores.sqlite.store import SqliteStore
 from nexus.storing import key_of, lance_folder, make_store
 
@@ -46,6 +47,11 @@ def test_a_file_is_a_store_however_it_is_written(url: str, tmp_path: Path) -> No
             {"window": "reddis://localhost"},
             r"memory.store.window cannot be reddis://; did you mean redis",
         ),
+        (
+            {"contexts": "valkey://localhost"},
+            r"memory.store.contexts cannot be valkey://; known are redis",
+        ),
+        ({"contexts": "redis://localhost"}, "beside the records of a SQLite file or of Postgres"),
         ({"window": "localhost:6379"}, r"memory.store.window is an address such as redis://"),
         ({"graph": "neo4js://localhost"}, "did you mean neo4j"),
         ({"window": "${NO_REDIS}"}, "memory.store.window needs .* NO_REDIS"),
@@ -60,7 +66,12 @@ def test_a_wrong_address_is_answered_with_the_nearest_right_one(settings, answer
 @pytest.mark.requirement("E33")
 @pytest.mark.parametrize(
     "beside",
-    [{"window": "redis://localhost"}, {"graph": "neo4j://localhost"}, {"vectors": "lancedb"}],
+    [
+        {"window": "redis://localhost"},
+        {"contexts": "redis://localhost"},
+        {"graph": "neo4j://localhost"},
+        {"vectors": "lancedb"},
+    ],
 )
 def test_nothing_lies_in_the_clear_beside_an_encrypted_memory(beside, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="key"):
@@ -109,9 +120,9 @@ def test_a_server_that_is_away_is_named_without_its_password() -> None:
     assert "s3cret" not in str(away.value)
 
 
-@pytest.mark.parametrize("setting", ["url", "window", "graph"])
+@pytest.mark.parametrize("setting", ["url", "window", "contexts", "graph"])
 def test_a_password_that_would_be_taken_for_a_host_is_refused_unseen(setting: str) -> None:
-    schemes = {"url": "postgresql", "window": "redis", "graph": "neo4j"}
+    schemes = {"url": "postgresql", "window": "redis", "contexts": "redis", "graph": "neo4j"}
     address = f"{schemes[setting]}://app:hunter2@corner/x@db/nexus"
 
     with pytest.raises(ConfigError, match=f"memory.store.{setting}: write @") as refused:
@@ -124,6 +135,7 @@ def test_no_password_shows_in_printed_settings() -> None:
     store = StoreSettings(
         url="postgresql://u:s3cret@h/d",
         window="redis://:s3cret@h",
+        contexts="redis://:s3cret@h",
         graph="neo4j://n:s3cret@h",
         key="s3cret",
     )
@@ -152,6 +164,21 @@ def test_a_window_in_redis_stands_beside_the_records() -> None:
 
     assert isinstance(store, CombinedStore)
     assert isinstance(store.window, RedisWindow)
+    store.close()
+
+
+@pytest.mark.requirement("A2", "D22")
+@pytest.mark.parametrize("window", [None, "redis://localhost:1/0", "redis://localhost:1/1"])
+def test_contexts_in_redis_stand_beside_the_records(window: str | None, tmp_path: Path) -> None:
+    url = "redis://localhost:1/0"
+    settings = StoreSettings(url=str(tmp_path / "m.db"), window=window, contexts=url)
+
+    store: Any = make_store(settings)
+
+    assert isinstance(store.contexts, RedisContexts)
+    assert store.contexts._window is store.window
+    shared = window is not None and store.contexts._server is store.window._server
+    assert shared == (window == url)  # its connections, and what is known of it
     store.close()
 
 

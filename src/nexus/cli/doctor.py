@@ -104,12 +104,25 @@ def _postgres(settings: StoreSettings) -> Iterator[Check]:
     yield from examine(in_use(settings.url, "the store"), pool=settings.connections)
 
 
-def _window(settings: Settings) -> Iterator[Check]:
-    if url := settings.store.window:
+WINDOW = "window"
+
+
+def _in_redis(name: str) -> Callable[[Settings], Iterator[Check]]:
+    """What is kept under the address that this setting of the store has."""
+
+    def look(settings: Settings) -> Iterator[Check]:
+        url = getattr(settings.store, name)
+        if not url:
+            return
+        if name != WINDOW and url == settings.store.window:
+            yield Check(name, OK, "in the Redis of the window")
+            return
         require("redis", "Redis", "redis")
         from ..stores.checkups.redis import examine  # noqa: PLC0415  # an extra
 
-        yield from examine(in_use(url, "memory.store.window"))
+        yield from examine(in_use(url, f"memory.store.{name}"), name)
+
+    return look
 
 
 def _index(settings: Settings) -> Iterator[Check]:
@@ -165,7 +178,8 @@ def _is_there(settings: StoreSettings) -> bool:
 
 LOOKS: dict[str, Callable[[Settings], Iterator[Check]]] = {
     "store": _store,
-    "window": _window,
+    WINDOW: _in_redis(WINDOW),
+    "contexts": _in_redis("contexts"),
     "index": _index,
     "graph": _graph,
     "embedder": _embedder,

@@ -30,6 +30,8 @@ ABOUT = {
     "memory.store.vectors_path": "The folder of an index beside the store (lancedb).",
     "memory.store.window": "Notes, thoughts and the last contexts in Redis: redis://, rediss://,"
     " redis+sentinel:// or redis+cluster://. Else they are in the store.",
+    "memory.store.contexts": "Composed contexts in Redis, where every process finds them for five"
+    " minutes; the address may be that of the window. Else each process keeps its own.",
     "memory.store.graph": "A mirror of all links in Neo4j: neo4j:// or bolt://. Else they are"
     " followed in the store.",
     "memory.store.key": "What is kept is encrypted with it. $NEXUS_KEY overrules it.",
@@ -186,6 +188,7 @@ ABOUT = {
 SAMPLES = {
     "memory.store.vectors_path": "~/.nexus/memory.lance",
     "memory.store.window": "redis://localhost:6379/0",
+    "memory.store.contexts": "redis://localhost:6379/0",
     "memory.store.graph": "neo4j://localhost:7687",
     "memory.store.key": "${NEXUS_KEY}",
     "memory.store.key_command": "pass show nexus",

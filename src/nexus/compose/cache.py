@@ -3,6 +3,8 @@
 A context is found again by who asks what, and by the epoch of everything that may be seen: any
 write there makes another epoch, in its own transaction and for every process, so nothing has to
 be told to this cache. It never outlives five minutes, because contexts speak of time.
+
+Behind it may stand a cache that other processes share. What is found there is kept here, too.
 """
 
 from __future__ import annotations
@@ -18,6 +20,8 @@ from typing import TYPE_CHECKING
 from ..core.access import Viewer
 from ..core.errors import Unavailable
 from ..core.ids import WorkspaceId, digest
+from ..core.keeping import KeptContext
+from .elsewhere import Elsewhere, Visit
 from .lines import KeptLines
 from .steady import SteadySections
 from .wish import Wish
@@ -31,6 +35,7 @@ if TYPE_CHECKING:
 SECONDS = 300
 MOST_BYTES = 32_000_000
 ITEM_BYTES = 600  # of an item or a reason, besides its text
+SKEW = timedelta(seconds=5)  # by which the clock of another machine may go before ours
 SWEEPS = 10  # in the time that a context lasts
 
 
@@ -56,6 +61,28 @@ class _Kept:
     holds: Callable[[], bool]  # whether its epoch is still the one of what its viewer may see
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """Who asks for what, and how often something was forgotten here before."""
+
+    viewer: Viewer
+    wish: Wish
+    epoch: Callable[[], int]
+    forgotten: int
+
+    def key(self, epoch: int) -> str:
+        return key_of(self.viewer, self.wish, epoch)
+
+    def entry(self, kept: KeptContext) -> _Kept:
+        return _Kept(
+            context=kept.context,
+            workspace=self.viewer.workspace,
+            at=kept.at,
+            bytes=_size(kept.context),
+            holds=lambda: self.epoch() == kept.epoch,
+        )
+
+
 class ContextCache:
     """The last contexts of this process, within so many bytes; those asked for longest ago go."""
 
@@ -65,8 +92,10 @@ class ContextCache:
         *,
         seconds: float = SECONDS,
         most_bytes: int = MOST_BYTES,
+        elsewhere: Elsewhere | None = None,
     ) -> None:
         self._clock = clock
+        self._elsewhere = elsewhere
         self._lasts = timedelta(seconds=seconds)
         self._most_bytes = most_bytes
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
@@ -94,25 +123,36 @@ class ContextCache:
         """
         if not self._lasts:
             return compose(None)[0]
-        before, found, key = self._forgotten, None, ""
+        asked = _Asked(viewer, wish, epoch, self._forgotten)
+        found, visit = None, Visit()
         with suppress(Unavailable):  # what is away is remarked upon by who needs it
             found = epoch()
-            key = key_of(viewer, wish, found)
-            known = self._look(key)
+            known = self._look(asked.key(found))
+            if known is None:
+                visit = self._look_elsewhere(asked, found)
+                known = visit.kept.context if visit.kept else None
             if known:
                 return replace(known, receipt=replace(known.receipt, cached=True))
         context, began = compose(found)
         if began is not None and not context.receipt.degraded:
-            key = key if began == found else key_of(viewer, wish, began)
-            entry = _Kept(
-                context=context,
-                workspace=viewer.workspace,
-                at=self._clock(),
-                bytes=_size(context),
-                holds=lambda: key == key_of(viewer, wish, epoch()),
-            )
-            self._keep(key, entry, before)
+            kept = KeptContext(context=context, at=self._clock(), epoch=began)
+            self._keep(asked.key(began), asked.entry(kept), asked.forgotten)
+            visit.leave(asked.key(began), kept, self._lasts)
         return context
+
+    def _look_elsewhere(self, asked: _Asked, epoch: int) -> Visit:
+        """What another process composed a moment ago is kept here from now on, too."""
+        if self._elsewhere is None:
+            return Visit()
+        visit = self._elsewhere.look(asked.viewer, asked.key(epoch))
+        if visit.kept is None:
+            return visit
+        now = self._clock()
+        ours = replace(visit.kept, epoch=epoch, at=min(visit.kept.at, now))
+        if visit.kept.at > now + SKEW or not self._lasting(ours.at):
+            return replace(visit, kept=None)
+        self._keep(asked.key(epoch), asked.entry(ours), asked.forgotten)
+        return visit
 
     def forget(self, workspace: WorkspaceId) -> None:
         """Drop what no longer holds in this workspace, and what is being composed meanwhile.
@@ -132,15 +172,19 @@ class ContextCache:
                 self._drop(key)
 
     def _look(self, key: str) -> Context | None:
-        now = self._clock()
         with self._lock:
             known = self._kept.get(key)
-            if known is None or not now - self._lasts < known.at <= now:
+            if known is None or not self._lasting(known.at):
                 self._misses += 1
                 return None
             self._hits += 1
             self._kept.move_to_end(key)
             return known.context
+
+    def _lasting(self, at: datetime) -> bool:
+        """Whether a context of that time may still be given; one of the future may not."""
+        now = self._clock()
+        return now - self._lasts < at <= now
 
     def _keep(self, key: str, entry: _Kept, before: int) -> None:
         with self._lock:

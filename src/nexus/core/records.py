@@ -363,6 +363,7 @@ class Erased:
     queued: int = 0
     window: int = 0  # what lay in windows: summaries, notes, contexts
     graph: int = 0  # memories in a graph beside the records
+    contexts: int = 0  # that were kept elsewhere for whoever asks the same again
     uses: int = 0  # how often something was shown, by memory and place
     keys: int = 0  # of people, destroyed: what was sealed with one of them is lost for ever
 

@@ -18,6 +18,7 @@ from ..core.audit import Entry
 from ..core.erasing import Eraser
 from ..core.graph import Graph
 from ..core.ids import WorkspaceId
+from ..core.keeping import ContextKeeper
 from ..core.layers import Damage, Json, Layer, Layers, Mended
 from ..core.leases import Lease
 from ..core.metrics import CacheUse
@@ -25,6 +26,8 @@ from ..core.protocols import Store, Vectors
 from ..core.records import Erased, Memory, Tombstone
 from ..core.scope import Scope
 from ..core.window import Window
+
+CONTEXTS_ELSEWHERE = "contexts elsewhere"  # what metrics call that cache
 
 
 class Elsewhere(Protocol):
@@ -71,8 +74,15 @@ class GraphElsewhere(Graph, Following, Protocol):
     """A graph that is walked in another place than the records."""
 
 
+class ContextsElsewhere(ContextKeeper, Elsewhere, Protocol):
+    """A cache of composed contexts that several processes share."""
+
+
 class CombinedStore:
-    """A store whose parts are the records', but for those that are given."""
+    """A store whose parts are the records', but for those that are given.
+
+    `contexts` is no part of a store by itself: without it each process keeps its own.
+    """
 
     def __init__(
         self,
@@ -81,9 +91,12 @@ class CombinedStore:
         window: WindowElsewhere | None = None,
         vectors: VectorsElsewhere | None = None,
         graph: GraphElsewhere | None = None,
+        contexts: ContextsElsewhere | None = None,
     ) -> None:
         self._records = records
-        self._elsewhere: list[Elsewhere] = [part for part in (window, vectors, graph) if part]
+        # Contexts come last: what they were made of is gone by then, and they tell by its epochs.
+        beside = (window, vectors, graph, contexts)
+        self._elsewhere: list[Elsewhere] = [part for part in beside if part]
         self._following: list[Following] = [part for part in (vectors, graph) if part]
         self.ledger = records.ledger
         self.queue = records.queue
@@ -95,8 +108,10 @@ class CombinedStore:
         self.graph: Graph = graph or records.graph
         self.vectors: Vectors = vectors or records.vectors
         self.window: Window = window or records.window
+        self.contexts: ContextKeeper | None = contexts
         self.layers: Layers = CombinedLayers(records, vectors, graph)
-        self.eraser: Eraser = CombinedEraser(records.eraser, self._elsewhere, window, graph)
+        counted = {"window": window, "graph": graph, "contexts": contexts}
+        self.eraser: Eraser = CombinedEraser(records.eraser, self._elsewhere, counted)
 
     def moment(self) -> AbstractContextManager[object]:
         return self._records.moment()
@@ -126,7 +141,8 @@ class CombinedStore:
         return [*self._records.files(), *beside]
 
     def caches(self) -> dict[str, CacheUse]:
-        return self._records.caches()
+        ours = {} if self.contexts is None else {CONTEXTS_ELSEWHERE: self.contexts.use}
+        return {**self._records.caches(), **ours}
 
     def follow(self) -> bool:
         more = [part.follow() for part in self._following]
@@ -174,13 +190,11 @@ class CombinedEraser:
         self,
         records: Eraser,
         elsewhere: Sequence[Elsewhere],
-        window: Elsewhere | None,
-        graph: Elsewhere | None,
+        counted: Mapping[str, Elsewhere | None],
     ) -> None:
         self._records = records
         self._elsewhere = elsewhere
-        self._window = window
-        self._graph = graph
+        self._counted = counted  # by what a report calls them
 
     def derived(self, workspace: WorkspaceId, ids: Iterable[str]) -> list[Memory]:
         return self._records.derived(workspace, ids)
@@ -201,16 +215,15 @@ class CombinedEraser:
             workspace, events=events, memories=memories, tombstones=tombstones
         )
         after = self._erase_elsewhere(workspace, ids)
-        gone = {
-            name: getattr(erased, name) + before[name] + after[name] for name in ("window", "graph")
-        }
+        gone = {name: getattr(erased, name) + before[name] + after[name] for name in self._counted}
         return replace(erased, **gone)
 
     def _erase_elsewhere(self, workspace: WorkspaceId, ids: Sequence[str]) -> dict[str, int]:
-        """How much that was of the window and of the graph."""
+        """How much that was of each part that is counted."""
         gone = [(part, part.erase(workspace, ids)) for part in self._elsewhere]
-        counted = (("window", self._window), ("graph", self._graph))
-        return {name: sum(n for part, n in gone if part is one) for name, one in counted}
+        return {
+            name: sum(n for part, n in gone if part is one) for name, one in self._counted.items()
+        }
 
     def tombstones(self, workspace: WorkspaceId) -> list[Tombstone]:
         return self._records.tombstones(workspace)

@@ -1,4 +1,4 @@
-"""A window in a Redis of several servers: a cluster, and a service that a sentinel watches."""
+"""Windows and contexts in a Redis of several servers: a cluster, and what a sentinel watches."""
 
 from __future__ import annotations
 
@@ -20,16 +20,19 @@ from tests.servers.windows import beside_redis
 from nexus.core.access import administrator_grant
 from nexus.core.errors import StoreUnavailable
 from nexus.core.ids import WorkspaceId
+from nexus.core.keeping import ContextKeeper
 from nexus.core.protocols import Store
 from nexus.core.window import Slot, WindowItem
 from nexus.stores.beside import CombinedStore
 from nexus.stores.inprocess import InProcessStore
-from nexus.testing.samples import NOON, ROOM
+from nexus.stores.sqlite.store import SqliteStore
+from nexus.testing.samples import ALICE, NOON, ROOM, event, tell
+from nexus.testing.suites.contexts import KEY, ContextsSuite
 from nexus.testing.suites.window import WindowSuite
 
 redis = pytest.importorskip("redis", reason="the extra redis is not installed")
 
-from nexus.stores.redis import RedisWindow  # noqa: E402
+from nexus.stores.redis import RedisContexts, RedisWindow  # noqa: E402
 from nexus.stores.redis.keys import Keys  # noqa: E402
 
 pytestmark = pytest.mark.slow
@@ -132,6 +135,16 @@ class TestWindowOnACluster(WindowSuite):
         store.close()
 
 
+@pytest.mark.requirement("A2", "D23")
+class TestContextsOnACluster(ContextsSuite):
+    @pytest.fixture
+    def store(self, nodes: list[Node], tmp_path: Path) -> Iterator[Store]:
+        records = SqliteStore(tmp_path / "memory.db")
+        store = beside_redis(records, cluster_url(nodes), secrets.token_hex(8))
+        yield store
+        store.close()
+
+
 @pytest.mark.requirement("A2", "D24")
 def test_a_node_that_is_gone_is_missed_by_its_own_workspaces_only(nodes: list[Node]) -> None:
     records = InProcessStore()
@@ -159,22 +172,30 @@ def test_a_node_that_is_gone_is_missed_by_its_own_workspaces_only(nodes: list[No
     store.close()
 
 
-def test_a_user_of_a_cluster_needs_no_more_than_the_page_says(nodes: list[Node]) -> None:
+def test_a_user_of_a_cluster_needs_no_more_than_the_page_says(
+    nodes: list[Node], tmp_path: Path
+) -> None:
     page = (ROOT / "docs" / "stores.md").read_text()
     found = re.search(r"ACL SETUSER nexus on >password ([^`]*)`.* `(.*)`\s+and `(.*)`\.", page)
+    more = re.search(r"for contexts also `([^`]*)`", page)
     assert found
-    rights = " ".join(found.groups()).split()
+    assert more
+    rights = " ".join([*found.groups(), more[1]]).split()
     for node in nodes:
         with redis.Redis(port=node.port, protocol=2) as client:
             client.execute_command("ACL SETUSER nexus reset on", ">password", *rights)
     url = cluster_url(nodes).replace("//", "//nexus:password@")
-    store = beside_redis(InProcessStore(), url, secrets.token_hex(8))
+    records = SqliteStore(tmp_path / "memory.db")
+    store = beside_redis(records, url, secrets.token_hex(8))
     workspace = WorkspaceId("acme")
+    ContextsSuite._put(store, ALICE.grant())
 
     store.window.put(workspace, [note("tea")])
 
     assert notes(store, workspace) == ["tea"]
     assert store.window.tied_to(workspace, ["nothing"]) == []
+    assert store.contexts
+    assert store.contexts.get(ALICE.grant(), KEY).kept
     store.close()
 
 
@@ -207,6 +228,36 @@ def test_sentinels_say_who_the_primary_is_now() -> None:
         store.window.put(home, [note("coffee")])
         assert notes(store, home) == ["coffee"]
         store.close()
+
+
+@pytest.mark.requirement("A2", "D24", "X6")
+def test_contexts_follow_the_primary(tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        primary, replica = (stack.enter_context(started(Redis)) for _ in range(2))
+        assert replica.ask("REPLICAOF", "127.0.0.1", str(primary.port)) == "+OK"
+        sentinel = stack.enter_context(started(lambda: SentinelServer("main", primary.port)))
+        url = f"redis+sentinel://127.0.0.1:{sentinel.port}/main?wait=1"
+        records = SqliteStore(tmp_path / "memory.db")
+        store = CombinedStore(records, contexts=RedisContexts(url, records))
+        keeper, grant = contexts_of(store), ALICE.grant()
+        kept = ContextsSuite._put(store, grant)
+        until(lambda: replica.ask("DBSIZE") == primary.ask("DBSIZE"))
+        until(lambda: knows_replica(sentinel))
+
+        primary.kill()
+
+        assert keeper.get(grant, KEY).kept is None  # nothing is raised
+        until(lambda: keeper.get(grant, KEY).kept == kept)
+        assert ContextsSuite._put(store, grant, "again") == keeper.get(grant, KEY).kept
+        (id,) = tell(store, event("1", scope=ALICE.home))
+        assert store.eraser.erase(ALICE.workspace, events=[id], memories=[], tombstones=[]).contexts
+        assert keeper.get(grant, KEY).kept is None
+        store.close()
+
+
+def contexts_of(store: CombinedStore) -> ContextKeeper:
+    assert store.contexts
+    return store.contexts
 
 
 def knows_replica(sentinel: SentinelServer) -> bool:

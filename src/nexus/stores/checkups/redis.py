@@ -1,4 +1,4 @@
-"""A look at the Redis that keeps the windows of places."""
+"""A look at the Redis that keeps the windows of places, or composed contexts."""
 
 from __future__ import annotations
 
@@ -18,17 +18,18 @@ PATIENCE_SECONDS = 2.0
 SCRIPT = "return 1"
 
 
-def examine(url: str) -> Iterator[Check]:
+def examine(url: str, name: str) -> Iterator[Check]:
+    """`name` says what is kept there."""
     shown = masked(url)
     try:
         with closing(connected(parse_address(url), PATIENCE_SECONDS)) as client:
             answers = latency(client.ping)
             told = _told(client)
-            yield Check("window", OK, f"{shown} answers, {answers}")
+            yield Check(name, OK, f"{shown} answers, {answers}")
             yield from _examined(client, told)
     except (NexusError, RedisError, OSError) as error:
-        why = f"{shown} does not answer ({masked(str(error))}); Nexus goes on without the window"
-        yield Check("window", PROBLEM, why)
+        why = f"{shown} does not answer ({masked(str(error))}); Nexus goes on without the {name}"
+        yield Check(name, PROBLEM, why)
 
 
 def _told(client: Client) -> dict[str, Any]:

@@ -1,5 +1,6 @@
-"""Redis beside the records: the windows of places, short-lived and never the only copy."""
+"""Redis beside the records: windows and composed contexts, short-lived and never the only copy."""
 
+from .contexts import RedisContexts
 from .window import RedisWindow
 
-__all__ = ["RedisWindow"]
+__all__ = ["RedisContexts", "RedisWindow"]

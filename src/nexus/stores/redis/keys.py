@@ -1,14 +1,18 @@
-"""The keys of a workspace's windows, and what is done with them in one go.
+"""The keys of a workspace's windows and contexts, and what is done with them in one go.
 
     nexus:{workspace}:places               the scopes of all places in which something lies
     nexus:{workspace}:epoch                grows with whatever is news anywhere
     nexus:{workspace}:place:epoch          grows with whatever is news there
     nexus:{workspace}:place:note           the notes, by digests of their keys; each slot so
     nexus:{workspace}:place:thought:order  when what was put, where only the newest stay
+    nexus:{workspace}:contexts:memory      the composed contexts of one memory, by when they end
+    nexus:{workspace}:ticket:memory        another one after every erasure
+    nexus:{workspace}:composed:name        one of them
 
-Workspaces and places are digests, so no name stands in a key. The braces keep all keys of a
-workspace on one node of a cluster, where a script may touch several at once. Every key has a
-time to live, and is found by its name or by the places: no key is ever searched for.
+Workspaces, places, memories and names of contexts are digests, so no name stands in a key. The
+braces keep all keys of a workspace on one node of a cluster, where a script may touch several at
+once. Every key has a time to live, and is found by its name, by the places or by the contexts: no
+key is ever searched for.
 """
 
 from __future__ import annotations
@@ -21,9 +25,9 @@ from ...core.ids import WorkspaceId, digest
 from ...core.scope import Scope
 from ...core.window import MOST_KEPT, Slot
 
-PUT, TAKE, TIDY = (
+PUT, TAKE, TIDY, KEEP = (
     Path(__file__).with_name(f"{name}.lua").read_text(encoding="utf-8")
-    for name in ("put", "take", "tidy")
+    for name in ("put", "take", "tidy", "keep")
 )
 
 
@@ -61,6 +65,15 @@ class Keys:
         yield self.epoch_of(scope)
         yield from (self.items(scope, slot) for slot in Slot)
         yield from (self.order(scope, slot) for slot in MOST_KEPT)
+
+    def contexts(self, memory: str) -> str:
+        return f"{self.root}:contexts:{memory}"
+
+    def ticket(self, memory: str) -> str:
+        return f"{self.root}:ticket:{memory}"
+
+    def context(self, name: str) -> str:
+        return f"{self.root}:composed:{name}"
 
     def _place(self, scope: Scope) -> str:
         return f"{self.root}:{digest('place', str(scope))}"

@@ -6,13 +6,13 @@ needs no Redis must not wait for that.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from threading import Lock
 from typing import Any, TypeVar
 
 from ...core.breaker import breaker
 from ...core.errors import MissingExtra, StoreUnavailable
-from .address import Address, Kind
+from .address import Address, Kind, parse_address
 
 T = TypeVar("T")
 Client = Any  # redis.Redis or redis.RedisCluster, which have no type in common
@@ -47,7 +47,7 @@ class RedisServer:
 
     def __init__(self, address: Address) -> None:
         self._address = address
-        self._breaker = breaker("the window", repr(address), failures=1, rest_seconds=REST_SECONDS)
+        self._breaker = breaker("Redis", repr(address), failures=1, rest_seconds=REST_SECONDS)
         self._clients: dict[float, Client] = {}  # by how long they wait
         self._lock = Lock()
 
@@ -85,6 +85,24 @@ class RedisServer:
             clients, self._clients = self._clients, {}
         for client in clients.values():
             client.close()
+
+
+def answers(asked: Any) -> list[Any]:
+    """What each question of a pipeline is answered; None, where another type lies under a key."""
+    found = asked.execute(raise_on_error=False)
+    for each in found:
+        if isinstance(each, Exception) and not _another_type(each):
+            raise each
+    return [None if isinstance(each, Exception) else each for each in found]
+
+
+def _another_type(error: Exception) -> bool:
+    return isinstance(error, ResponseError) and "WRONGTYPE" in str(error)
+
+
+def servers(urls: Iterable[str]) -> dict[str, RedisServer]:
+    """One for each address, however many parts lie there."""
+    return {url: RedisServer(parse_address(url)) for url in urls}
 
 
 def connected(address: Address, seconds: float) -> Client:

@@ -59,7 +59,8 @@ class RedisWindow:
 
     An epoch is the time of the last change, or one more than before: so it does not come back
     when Redis lost what it knew. `clock` is that time, in microseconds. `wait_seconds` is for how
-    long somebody waits, if the address is not to say it.
+    long somebody waits, if the address is not to say it, `server` a Redis of this address that is
+    used already.
     """
 
     def __init__(
@@ -69,9 +70,10 @@ class RedisWindow:
         *,
         wait_seconds: float | None = None,
         clock: Callable[[], int] = _microseconds,
+        server: RedisServer | None = None,
     ) -> None:
         address = parse_address(url)
-        self._server = RedisServer(address)
+        self._server = server or RedisServer(address)
         self._namespace = address.namespace
         self._records = records
         self._wait = address.wait_seconds if wait_seconds is None else wait_seconds

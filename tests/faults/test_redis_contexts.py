@@ -1,0 +1,281 @@
+"""Every way a Redis of composed contexts can fail: they are composed, and nothing is missing."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conftest import Open
+from tests.servers.fixtures import started
+from tests.servers.proxy import Proxy
+from tests.servers.redis import Redis
+
+from nexus import Nexus, Place
+from nexus.core.context import Context
+from nexus.core.errors import StoreUnavailable
+from nexus.stores.beside import CombinedStore
+from nexus.stores.sqlite.store import SqliteStore
+
+redis = pytest.importorskip("redis", reason="the extra redis is not installed")
+
+from nexus.stores.redis import RedisContexts, RedisWindow  # noqa: E402
+
+QUESTION = "Which database did we choose for the ledger?"
+WAIT = 0.25  # seconds for an answer: more than usual, because this machine does other things, too
+SOON = 10 * WAIT
+
+
+@dataclass
+class Scene:
+    """A room in two processes with a Redis between them, and the wire of the first of them."""
+
+    server: Redis
+    wire: Proxy
+    nexus: Nexus
+    room: Place
+    other: Place  # has a wire of its own, which is not harmed
+
+    def later(self) -> None:
+        """Redis has been left alone for long enough: the next question tries it again."""
+        contexts: Any = self.room._parts.store.contexts  # type: ignore[attr-defined]
+        contexts._server._breaker.clock = lambda: time.monotonic() + 1_000
+
+    def lying(self) -> list[bytes]:
+        with redis.Redis(port=self.server.port, protocol=2) as client:
+            return sorted(client.keys("nexus:*:composed:*"))
+
+
+@pytest.fixture
+def scene(open_nexus: Open, tmp_path: Path) -> Iterator[Scene]:
+    with started(Redis) as server, Proxy(server.port) as wire:
+        yield make_scene(open_nexus, tmp_path, server, wire)
+
+
+def make_scene(
+    open_nexus: Open, folder: Path, server: Redis, wire: Proxy, login: str = ""
+) -> Scene:
+    def opened(port: int, wait: float) -> Nexus:
+        records = SqliteStore(folder / "memory.db")
+        contexts = RedisContexts(f"redis://{login}127.0.0.1:{port}/0?wait={wait}", records)
+        return open_nexus(CombinedStore(records, contexts=contexts))
+
+    nexus = opened(wire.port, WAIT)
+    room, other = (
+        each.workspace("acme").room("design", participants=["alice", "bob"])
+        for each in (nexus, opened(server.port, 10.0))
+    )
+    room.observe("alice", "We decided to use PostgreSQL for the ledger.", key="choice")
+    room.flush()
+    return Scene(server, wire, nexus, room, other)
+
+
+def timed(call: Callable[[], Context]) -> tuple[Context, float]:
+    begun = time.perf_counter()
+    return call(), time.perf_counter() - begun
+
+
+def another_type(scene: Scene) -> None:
+    for key in scene.lying():
+        scene.server.ask("DEL", key.decode())
+        scene.server.ask("SET", key.decode(), "something else")
+
+
+def killed_in_the_middle(scene: Scene) -> None:
+    """A question is on its way when the server dies."""
+    scene.server.freeze()
+    asking = threading.Thread(target=lambda: scene.room.compose("Is somebody there?"))
+    asking.start()
+    time.sleep(WAIT / 5)
+    scene.server.signal(signal.SIGKILL)
+    asking.join()
+    scene.server.kill()
+
+
+def slow(scene: Scene) -> None:
+    scene.wire.latency = 4 * WAIT
+
+
+def fast(scene: Scene) -> None:
+    scene.wire.latency = 0
+
+
+FAULTS: dict[str, tuple[Callable[[Scene], object], Callable[[Scene], object]]] = {
+    "refused": (lambda scene: scene.wire.refuse(), lambda scene: scene.wire.accept()),
+    "half open": (lambda scene: scene.wire.pause(), lambda scene: scene.wire.resume()),
+    "frozen": (lambda scene: scene.server.freeze(), lambda scene: scene.server.thaw()),
+    "killed": (lambda scene: scene.server.kill(), lambda scene: scene.server.start()),
+    "killed in the middle": (killed_in_the_middle, lambda scene: scene.server.start()),
+    "cut short": (lambda scene: scene.wire.truncate(3), lambda scene: scene.wire.reset()),
+    "slow": (slow, fast),
+    "another type": (another_type, lambda scene: scene.server.empty()),
+    "flushed": (lambda scene: scene.server.empty(), lambda scene: None),
+}
+
+
+@pytest.mark.requirement("D24", "A2")
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_context_is_composed_soon_and_misses_nothing(scene: Scene, fault: str) -> None:
+    breaks, heals = FAULTS[fault]
+    given = scene.other.compose(QUESTION)
+    assert len(scene.lying()) == 1
+
+    breaks(scene)
+    context, took = timed(lambda: scene.room.compose(QUESTION))
+
+    assert took < SOON
+    assert "PostgreSQL" in context.text
+    assert [each.text for each in context.sections[0].items] == [
+        each.text for each in given.sections[0].items
+    ]
+    assert not context.receipt.cached
+    assert context.receipt.degraded == ()  # nothing of it was in Redis only
+    assert scene.room.compose(QUESTION).receipt.cached  # by this process
+    scene.room.observe("bob", "The heron is blue.", key="heron")
+    assert "heron" in scene.room.compose("What is blue?").text
+
+    heals(scene)
+    scene.later()
+    fresh = scene.room.compose("And what color is the heron?")
+    assert not fresh.receipt.cached
+    again = scene.other.compose("And what color is the heron?")
+    assert again.receipt.cached
+    assert again.text == fresh.text
+
+
+@pytest.mark.requirement("D22", "D24")
+def test_nobody_waits_twice_for_a_redis_that_stands_still(scene: Scene) -> None:
+    scene.room.compose(QUESTION)
+    ask = lambda n: timed(lambda: scene.room.compose(f"Who asks, {n}?"))[1]  # noqa: E731
+    usual = min(map(ask, range(3)))
+    scene.server.freeze()
+
+    first = ask(100)
+    others = list(map(ask, range(200, 220)))
+
+    scene.server.thaw()
+    assert WAIT * 0.9 < first < SOON
+    assert sorted(others)[10] < usual + WAIT / 2
+
+
+@pytest.mark.requirement("D22")
+def test_the_window_and_the_contexts_of_one_address_share_what_either_found_out(
+    open_nexus: Open, tmp_path: Path
+) -> None:
+    """Redis is asked for the epoch of the window first: whoever waited for that waits no more."""
+    with started(Redis) as server, Proxy(server.port) as wire:
+        url = f"redis://127.0.0.1:{wire.port}/0?wait={WAIT}"
+        records = SqliteStore(tmp_path / "memory.db")
+        window = RedisWindow(url, records)
+        contexts = RedisContexts(url, records, window=window)
+        store = CombinedStore(records, window=window, contexts=contexts)
+        room = open_nexus(store).workspace("acme").room("design")
+        room.observe("alice", "We decided to use PostgreSQL for the ledger.")
+        room.compose("Is it warm?")
+        wire.pause()
+
+        context, took = timed(lambda: room.compose(QUESTION))
+
+        assert took < 2 * WAIT + 1
+        assert "PostgreSQL" in context.text
+        assert any("Redis is away and not asked" in each for each in context.receipt.degraded)
+        assert contexts.use.misses == 1  # it was not even asked
+        wire.resume()
+
+
+@pytest.mark.requirement("D24", "X6")
+def test_a_full_redis_keeps_nothing_gives_what_it_has_and_forgets(scene: Scene) -> None:
+    scene.other.compose(QUESTION)
+    assert scene.server.ask("CONFIG", "SET", "maxmemory-policy", "noeviction") == "+OK"
+    assert scene.server.ask("CONFIG", "SET", "maxmemory", "1") == "+OK"
+
+    assert scene.room.compose(QUESTION).receipt.cached
+    fresh = scene.room.compose("Which one, then?")
+    assert not fresh.receipt.cached
+    assert fresh.receipt.degraded == ()
+    assert len(scene.lying()) == 1
+
+    report = scene.nexus.workspace("acme").forget(user="alice")
+    assert report.erased.contexts == 1
+    assert scene.lying() == []
+    assert not scene.room.compose("And now?").receipt.cached
+
+
+@pytest.mark.requirement("X6")
+def test_nothing_is_forgotten_by_halves_while_redis_is_away(scene: Scene) -> None:
+    acme, room = scene.nexus.workspace("acme"), scene.room
+    scene.other.compose(QUESTION)
+    scene.wire.refuse()
+
+    with pytest.raises(StoreUnavailable):
+        acme.forget(user="alice")
+    assert [event.key for event in room.recent(99)] == ["choice"]
+
+    scene.wire.accept()
+    scene.later()
+    assert acme.forget(user="alice").erased.contexts == 1
+    assert scene.lying() == []
+
+
+@pytest.mark.requirement("X6")
+def test_what_redis_could_not_be_asked_for_at_last_is_told(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It went away after everything was erased: the proof cannot look there."""
+    contexts: Any = scene.room._parts.store.contexts  # type: ignore[attr-defined]
+    residue = contexts.residue
+    away = lambda *asked: (scene.wire.refuse(), residue(*asked))[1]  # noqa: E731
+    monkeypatch.setattr(contexts, "residue", away)
+
+    report = scene.nexus.workspace("acme").forget(user="alice")
+
+    assert report.by_file["redis: contexts (away)"] == 1
+    assert report.residue == 1
+
+
+@pytest.mark.requirement("D24")
+def test_a_late_write_of_one_who_gave_up_is_never_shown(scene: Scene) -> None:
+    """Redis stood still while a context was kept, and then did what it was told, too late."""
+    ticket_taken = threading.Event()
+    contexts: Any = scene.room._parts.store.contexts  # type: ignore[attr-defined]
+    put = contexts.put
+
+    def freezing(*told: Any, **more: Any) -> None:
+        scene.server.freeze()
+        ticket_taken.set()
+        put(*told, **more)
+
+    contexts.put = freezing
+    scene.room.compose(QUESTION)
+    del contexts.put
+    assert ticket_taken.is_set()
+
+    scene.server.thaw()
+    assert scene.other._parts.store.eraser.erase(
+        scene.room.viewer.workspace, events=[], memories=[], tombstones=[]
+    )
+    scene.other.observe("bob", "No, MariaDB after all.")
+    context = scene.other.compose(QUESTION)
+    assert not context.receipt.cached
+    assert "MariaDB" in context.text
+
+
+@pytest.mark.requirement("D24")
+@pytest.mark.parametrize("login", ["", ":wrong@", "nobody:secret@"])
+def test_a_wrong_password_costs_nothing_but_the_cache(
+    open_nexus: Open, tmp_path: Path, login: str
+) -> None:
+    with started(Redis) as server, Proxy(server.port) as wire:
+        assert server.ask("CONFIG", "SET", "requirepass", "secret") == "+OK"
+        scene = make_scene(open_nexus, tmp_path, server, wire, login)
+
+        assert "PostgreSQL" in scene.room.compose(QUESTION).text
+        with pytest.raises(StoreUnavailable) as told:
+            scene.nexus.workspace("acme").forget(user="alice")
+        assert "secret" not in str(told.value)
+        assert "wrong" not in str(told.value)

@@ -1,0 +1,339 @@
+"""Several processes, one cache of composed contexts in Redis."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from tests.conftest import Clock, Open
+from tests.servers.redis import Redis
+
+from nexus import Nexus, Place
+from nexus.compose.settings import Composing
+from nexus.config import EmbeddingSettings, Settings, StoreSettings
+from nexus.core.context import Context
+from nexus.embedders.hashing import HashingEmbedder
+
+redis = pytest.importorskip("redis", reason="the extra redis is not installed")
+
+QUESTION = "Which database did we choose for the ledger?"
+SECRET = "We decided to use PostgreSQL for the ledger."
+
+
+def settings_of(url: str, redis_url: str, **more: Any) -> Settings:
+    """As if this machine had nothing else to do: nobody gives up waiting for Redis."""
+    address = f"{redis_url}?wait=10"
+    told = {"store": StoreSettings(url=url, window=address, contexts=address), **more}
+    return Settings(**told)
+
+
+@pytest.fixture(params=["window in Redis", "window in the store"])
+def settings(request: pytest.FixtureRequest, shared_url: str, redis_url: str) -> Settings:
+    made = settings_of(shared_url, redis_url)
+    elsewhere = request.param == "window in Redis"
+    return made if elsewhere else replace(made, store=replace(made.store, window=None))
+
+
+@pytest.fixture
+def client(redis_url: str) -> Iterator[Any]:
+    with redis.Redis.from_url(redis_url, protocol=2) as client:
+        yield client
+
+
+def opened(open_nexus: Open, settings: Settings, **more: Any) -> Nexus:
+    return open_nexus(None, settings=settings, **more)
+
+
+def room_of(nexus: Nexus, **more: Any) -> Place:
+    return nexus.workspace("acme").room("design", participants=["alice", "bob"], **more)
+
+
+@pytest.fixture
+def rooms(open_nexus: Open, settings: Settings) -> tuple[Place, Place]:
+    """The same room, seen by two who have no memory in common but what they keep outside."""
+    one, other = (room_of(opened(open_nexus, settings)) for _ in range(2))
+    one.observe("alice", SECRET)
+    for number in range(5):
+        one.observe("bob", f"The cafeteria serves soup number {number} on Mondays.")
+    one.flush()
+    return one, other
+
+
+def uncached(context: Context) -> Context:
+    return replace(context, receipt=replace(context.receipt, cached=False))
+
+
+def composings(place: Place) -> int:
+    """How often this process composed."""
+    return place._parts.telemetry.metrics.snapshot().timing("section_seconds", section="plan").count
+
+
+@pytest.mark.requirement("D23", "A2")
+def test_what_one_composed_the_other_is_given(rooms: tuple[Place, Place]) -> None:
+    one, other = rooms
+    first = one.compose(QUESTION, explain=True)
+
+    second = other.compose(QUESTION, explain=True)
+    third = other.compose(QUESTION, explain=True)
+
+    assert "PostgreSQL" in first.text
+    assert (first.receipt.cached, second.receipt.cached) == (False, True)
+    assert uncached(second) == first
+    assert second.text.encode() == first.text.encode()
+    assert third == second
+    assert composings(other) == 0
+    assert other.explain(second.id).receipt == first.receipt
+    assert other._parts.store.caches()["contexts elsewhere"].hits == 1  # then it had its own
+
+
+@pytest.mark.requirement("D23", "E29")
+def test_how_often_it_helped_is_among_the_metrics(
+    open_nexus: Open, settings: Settings, rooms: tuple[Place, Place]
+) -> None:
+    for room in rooms:
+        room.compose(QUESTION)
+    third = opened(open_nexus, settings)
+    room_of(third).compose(QUESTION)
+
+    now = third.metrics()
+
+    assert now.value("cache_hits_total", cache="contexts elsewhere") == 1
+    assert now.value("cache_misses_total", cache="contexts elsewhere") == 0
+    assert now.value("cache_misses_total", cache="contexts") == 1
+
+
+@pytest.mark.requirement("D23")
+@pytest.mark.parametrize("who", [0, 1])
+@pytest.mark.parametrize("what", ["message", "note", "fact", "goal"])
+def test_what_either_writes_ends_it_for_both(
+    rooms: tuple[Place, Place], who: int, what: str
+) -> None:
+    for room in rooms:
+        room.compose(QUESTION)
+    writer = rooms[who]
+    writes = {
+        "message": lambda: writer.observe("bob", "No, we take vermilion after all."),
+        "note": lambda: writer.note("color", "vermilion"),
+        "fact": lambda: writer.set_fact("room", "color", "vermilion"),
+        "goal": lambda: writer.set_goal("Paint it vermilion."),
+    }
+
+    writes[what]()
+
+    fresh, again = (room.compose(QUESTION) for room in rooms)
+    assert not fresh.receipt.cached
+    assert again.receipt.cached
+    assert uncached(again) == fresh
+    assert ("vermilion" in fresh.text) == (what != "note")  # which is looked up
+
+
+@pytest.mark.requirement("D23")
+def test_it_lasts_five_minutes_whoever_asks(rooms: tuple[Place, Place], clock: Clock) -> None:
+    one, other = rooms
+    one.compose(QUESTION)
+    clock.advance(seconds=299)
+    assert other.compose(QUESTION).receipt.cached
+    clock.advance(seconds=2)
+
+    assert not other.compose(QUESTION).receipt.cached
+
+
+@pytest.mark.parametrize(("seconds", "given"), [(3, True), (30, False)])
+def test_the_clock_of_another_machine_may_go_a_little_before_ours(
+    open_nexus: Open, settings: Settings, clock: Clock, seconds: int, given: bool
+) -> None:
+    early = Clock(clock.now + timedelta(seconds=seconds))
+    one, other = (room_of(opened(open_nexus, settings, clock=each)) for each in (early, clock))
+    one.observe("alice", SECRET)
+    one.compose(QUESTION)
+
+    assert other.compose(QUESTION).receipt.cached == given
+    assert other.compose(QUESTION).receipt.cached
+
+
+@pytest.mark.requirement("D23")
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"compose": Composing(budget=3_999)},
+        {"embeddings": EmbeddingSettings(provider="hashing", cached_questions=7)},
+    ],
+)
+def test_other_settings_make_other_contexts(
+    open_nexus: Open, settings: Settings, rooms: tuple[Place, Place], more: dict[str, Any]
+) -> None:
+    rooms[0].compose(QUESTION)
+    other = room_of(opened(open_nexus, replace(settings, **more)))
+
+    assert not other.compose(QUESTION).receipt.cached
+
+
+def test_another_embedder_makes_other_contexts(
+    open_nexus: Open, settings: Settings, rooms: tuple[Place, Place]
+) -> None:
+    rooms[0].compose(QUESTION)
+    other = room_of(opened(open_nexus, settings, embedder=HashingEmbedder(dimension=32)))
+
+    assert not other.compose(QUESTION).receipt.cached
+
+
+def test_another_version_of_the_program_makes_other_contexts(
+    open_nexus: Open,
+    settings: Settings,
+    rooms: tuple[Place, Place],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rooms[0].compose(QUESTION)
+    monkeypatch.setattr("nexus.wiring.program", lambda: "another one")
+
+    assert not room_of(opened(open_nexus, settings)).compose(QUESTION).receipt.cached
+
+
+def test_it_is_off_where_contexts_are_not_cached(
+    open_nexus: Open, settings: Settings, rooms: tuple[Place, Place], client: Any
+) -> None:
+    client.flushall()
+    off = replace(settings, compose=Composing(cached_seconds=0))
+    room_of(opened(open_nexus, off)).compose(QUESTION)
+
+    assert client.keys("nexus:*:composed:*") == []
+
+
+@pytest.mark.requirement("D24")
+def test_what_misses_a_part_is_not_passed_on(
+    rooms: tuple[Place, Place], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from nexus.core.errors import EmbedderUnavailable  # what recall goes on without
+
+    one, other = rooms
+
+    def away(*_: object) -> None:
+        raise EmbedderUnavailable("away")
+
+    monkeypatch.setattr(one._parts.changeover.embedder, "embed", away)
+    assert one.compose(QUESTION).receipt.degraded
+
+    context = other.compose(QUESTION)
+    assert not context.receipt.cached
+    assert context.receipt.degraded == ()
+
+
+def dump(server: Redis, client: Any) -> bytes:
+    """All that the server holds: its dump, with what is packed in values unpacked."""
+    from nexus.core.context_codec import unpacked
+
+    assert client.config_set("rdbcompression", "no")
+    assert client.save()
+    file = server.folder / client.config_get("dbfilename")["dbfilename"]
+    bodies = [client.hget(key, "body") for key in client.keys("nexus:*:composed:*")]
+    return b"".join([file.read_bytes(), *map(unpacked, bodies)])
+
+
+@pytest.mark.requirement("X6", "D23")
+def test_forgetting_takes_it_out_of_redis_and_leaves_that_of_others(
+    open_nexus: Open, shared_url: str, own_redis: Redis
+) -> None:
+    settings = settings_of(shared_url, own_redis.url)
+    one, other = (opened(open_nexus, settings) for _ in range(2))
+    room, acme = room_of(one), other.workspace("acme")
+    room.observe("alice", SECRET)
+    dm = one.workspace("acme").dm("bob")
+    dm.observe("bob", "My heron is called Ferdinand.")
+    room.compose(QUESTION)
+    dm.compose("What is my heron called?")
+    with redis.Redis.from_url(own_redis.url, protocol=2) as client:
+        before = dump(own_redis, client)
+        assert b"PostgreSQL for the ledger" in before
+        assert b"Ferdinand" in before
+
+        report = acme.forget(user="alice")
+
+        after = dump(own_redis, client)
+        assert b"PostgreSQL" not in after
+        assert b"Ferdinand" in after
+    assert report.erased.contexts == 1
+    assert report.residue == 0
+    assert any("redis" in name for name in report.files_searched)
+    again = acme.dm("bob").compose("What is my heron called?")
+    assert again.receipt.cached  # who cannot see what was forgotten does not notice
+    assert "PostgreSQL" not in room_of(other).compose(QUESTION).text
+
+
+@pytest.mark.requirement("X6")
+def test_what_is_composed_while_somebody_is_forgotten_is_not_kept(
+    rooms: tuple[Place, Place], client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from nexus.compose.compose import Composer
+
+    one, other = rooms
+    compose = Composer.compose
+
+    def slowly(self: Composer, *asked: Any) -> Context:
+        context = compose(self, *asked)
+        if "PostgreSQL" in context.text:
+            monkeypatch.undo()
+            Nexus(other._parts).workspace("acme").forget(user="alice")
+        return context
+
+    monkeypatch.setattr(Composer, "compose", slowly)
+
+    assert "PostgreSQL" in one.compose(QUESTION).text  # it was asked before
+
+    assert client.keys("nexus:*:composed:*") == []
+    assert "PostgreSQL" not in one.compose(QUESTION).text
+
+
+SECOND = textwrap.dedent("""
+    import json, sys
+    from nexus import Nexus
+    from nexus.compose.receipts import receipt_to_json
+    from nexus.config import EmbeddingSettings, Settings, StoreSettings
+
+    url, address, question = sys.argv[1:]
+    store = StoreSettings(url=url, contexts=address)
+    settings = Settings(store=store, embeddings=EmbeddingSettings(provider="hashing"))
+    with Nexus.open(settings=settings, background=False) as nexus:
+        room = nexus.workspace("acme").room("design", participants=["alice", "bob"])
+        context = room.compose(question)
+        told = {"text": context.text, "receipt": receipt_to_json(context.receipt)}
+        print(json.dumps(told, sort_keys=True))
+""")
+
+
+@pytest.mark.requirement("D23", "A2")
+def test_two_real_processes(shared_url: str, redis_url: str) -> None:
+    """The second gets what the first composed, to the byte; after a write it does not."""
+    from nexus.compose.receipts import receipt_to_json
+
+    address = f"{redis_url}?wait=10"
+    store = StoreSettings(url=shared_url, contexts=address)
+    settings = Settings(store=store, embeddings=EmbeddingSettings(provider="hashing"))
+
+    def second() -> dict[str, Any]:
+        asked = [sys.executable, "-c", SECOND, shared_url, address, QUESTION]
+        run = subprocess.run(asked, capture_output=True, text=True, check=True)
+        told: dict[str, Any] = json.loads(run.stdout)
+        return told
+
+    with Nexus.open(settings=settings, background=False) as nexus:
+        room = room_of(nexus)
+        room.observe("alice", SECRET)
+        context = room.compose(QUESTION)
+        receipt = json.loads(json.dumps({**receipt_to_json(context.receipt), "cached": True}))
+
+        assert second() == {"text": context.text, "receipt": receipt}
+
+        room.observe("bob", "No, we take MariaDB after all.")
+        told = second()
+        assert not told["receipt"]["cached"]
+        assert "MariaDB" in told["text"]
+        mine = room.compose(QUESTION)
+        assert mine.receipt.cached  # what the other process composed
+        assert mine.text == told["text"]
