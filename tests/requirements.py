@@ -37,7 +37,7 @@ DOORS = "waits for the doors: REST, MCP and tools for agents"
 REQUIREMENTS: dict[str, Requirement] = {
     # A: layers, scoping, composer
     "A1": works("A rolling window of a room's newest messages with attribution"),
-    "A2": works("The window kept in Redis, or the same without Redis"),
+    "A2": works("The window, and composed contexts, kept in Redis, or the same without Redis"),
     "A3": works("Episodes in tiers: thread, session, day, week"),
     "A4": works("Episodes are embedded and found beside facts"),
     "A5": works("Facts, decisions and action items extracted from messages"),
@@ -151,7 +151,7 @@ REQUIREMENTS: dict[str, Requirement] = {
     ),
     "D21": works("Typed workspace ids everywhere: a forgotten scope is a type error"),
     "D22": works("One shared circuit breaker and connection pool"),
-    "D23": works("A result cache, invalidated on write"),
+    "D23": works("A result cache, invalidated on write, in each process and shared by all"),
     "D24": works("Answers, degraded, while a part is down"),
     "D25": works("Slow writes through a queue that loses nothing"),
     "D26": partial(

@@ -18,6 +18,7 @@ from tests.servers.redis import Redis
 
 from nexus import Nexus, Place
 from nexus.core.context import Context
+from nexus.core.context_codec import unpacked
 from nexus.core.errors import StoreUnavailable
 from nexus.stores.beside import CombinedStore
 from nexus.stores.sqlite.store import SqliteStore
@@ -279,3 +280,54 @@ def test_a_wrong_password_costs_nothing_but_the_cache(
             scene.nexus.workspace("acme").forget(user="alice")
         assert "secret" not in str(told.value)
         assert "wrong" not in str(told.value)
+
+
+@pytest.mark.requirement("X6", "D23")
+def test_what_is_forgotten_while_many_compose_is_kept_by_none_of_them(
+    open_nexus: Open, tmp_path: Path, own_redis: Redis
+) -> None:
+    """Whoever read it before, and whenever they keep it: it is not there when they are done."""
+
+    def opened() -> Place:
+        records = SqliteStore(tmp_path / "memory.db")
+        contexts = RedisContexts(f"{own_redis.url}?wait=10", records)
+        nexus = open_nexus(CombinedStore(records, contexts=contexts))
+        return nexus.workspace("acme").room("design", participants=["alice", "bob"])
+
+    room, others = opened(), [opened() for _ in range(3)]
+    ended, composed = threading.Event(), [0] * len(others)
+
+    def ask(number: int) -> None:
+        """New questions all the time: each of them is composed, and kept."""
+        while not ended.is_set():
+            others[number].compose(f"What is the word of the day, {composed[number]}?")
+            composed[number] += 1
+
+    threads = [threading.Thread(target=ask, args=(number,)) for number in range(len(others))]
+    for thread in threads:
+        thread.start()
+    for number in range(8):
+        told = room.observe("alice", f"The word of the day is heron{number}.", key=str(number))
+        wait_for(composed)
+        Nexus(room._parts).workspace("acme").forget(event=told)
+    wait_for(composed)
+    ended.set()
+    for thread in threads:
+        thread.join()
+
+    kept = bodies(own_redis)
+    assert kept
+    assert not [body for body in kept if b"heron" in body]
+
+
+def wait_for(counts: list[int]) -> None:
+    """Until each of them has composed once more from the beginning to the end."""
+    before = list(counts)
+    while any(now < then + 2 for now, then in zip(counts, before, strict=True)):
+        time.sleep(0.01)
+
+
+def bodies(server: Redis) -> list[bytes]:
+    with redis.Redis(port=server.port, protocol=2) as client:
+        found = [client.hget(key, "body") for key in client.keys("nexus:*:composed:*")]
+    return [unpacked(body) for body in found if body]

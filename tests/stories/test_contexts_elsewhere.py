@@ -9,6 +9,7 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -35,8 +36,8 @@ def settings_of(url: str, redis_url: str, **more: Any) -> Settings:
 
 
 @pytest.fixture(params=["window in Redis", "window in the store"])
-def settings(request: pytest.FixtureRequest, shared_url: str, redis_url: str) -> Settings:
-    made = settings_of(shared_url, redis_url)
+def settings(request: pytest.FixtureRequest, tmp_path: Path, redis_url: str) -> Settings:
+    made = settings_of(str(tmp_path / "memory.db"), redis_url)
     elsewhere = request.param == "window in Redis"
     return made if elsewhere else replace(made, store=replace(made.store, window=None))
 
@@ -57,6 +58,10 @@ def room_of(nexus: Nexus, **more: Any) -> Place:
 
 @pytest.fixture
 def rooms(open_nexus: Open, settings: Settings) -> tuple[Place, Place]:
+    return made_rooms(open_nexus, settings)
+
+
+def made_rooms(open_nexus: Open, settings: Settings) -> tuple[Place, Place]:
     """The same room, seen by two who have no memory in common but what they keep outside."""
     one, other = (room_of(opened(open_nexus, settings)) for _ in range(2))
     one.observe("alice", SECRET)
@@ -91,6 +96,21 @@ def test_what_one_composed_the_other_is_given(rooms: tuple[Place, Place]) -> Non
     assert composings(other) == 0
     assert other.explain(second.id).receipt == first.receipt
     assert other._parts.store.caches()["contexts elsewhere"].hits == 1  # then it had its own
+
+
+@pytest.mark.requirement("D23", "A2")
+def test_it_is_the_same_beside_every_store(
+    shared_url: str, redis_url: str, open_nexus: Open
+) -> None:
+    one, other = made_rooms(open_nexus, settings_of(shared_url, redis_url))
+
+    for writer, word in ((one, "vermilion"), (other, "ochre")):
+        first, second = one.compose(QUESTION), other.compose(QUESTION)
+        assert (first.receipt.cached, second.receipt.cached) == (False, True)
+        assert uncached(second) == first
+        writer.set_goal(f"Paint it {word}.")
+        assert word in writer.compose(QUESTION).text
+        writer.observe("bob", "So be it.")
 
 
 @pytest.mark.requirement("D23", "E29")
@@ -238,7 +258,7 @@ def dump(server: Redis, client: Any) -> bytes:
 
 @pytest.mark.requirement("X6", "D23")
 def test_forgetting_takes_it_out_of_redis_and_leaves_that_of_others(
-    open_nexus: Open, shared_url: str, own_redis: Redis
+    shared_url: str, own_redis: Redis, open_nexus: Open
 ) -> None:
     settings = settings_of(shared_url, own_redis.url)
     one, other = (opened(open_nexus, settings) for _ in range(2))

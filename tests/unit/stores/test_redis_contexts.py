@@ -286,6 +286,30 @@ def test_what_is_kept_while_the_records_are_erased_goes_in_the_second_round(
 
 
 @pytest.mark.requirement("X6")
+def test_what_could_show_it_is_gone_before_the_records_are(
+    open_store: Open, client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that a Redis which goes away meanwhile holds nothing of it but what is newer."""
+    store = open_store()
+    memory = keep(store, "1", "the heron nests in the tower", scope=ALICE_DM)
+    put(store)
+    put(store, BOB.grant())
+    lay: list[int] = []
+    erase = store._records.eraser.erase
+
+    def looking(*args: Any, **named: Any) -> Any:
+        lay.append(len(lying(client)))
+        return erase(*args, **named)
+
+    monkeypatch.setattr(store._records.eraser, "erase", looking)
+
+    store.eraser.erase(ACME, events=[], memories=[memory.id], tombstones=[])
+
+    assert lay == [1]
+    assert found(store, BOB.grant())
+
+
+@pytest.mark.requirement("X6")
 @pytest.mark.parametrize("lost", ["the ticket", "everything"])
 def test_a_ticket_that_redis_lost_is_worth_nothing(
     open_store: Open, client: Any, lost: str
