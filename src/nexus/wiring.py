@@ -197,7 +197,10 @@ def make_contexts(  # noqa: PLR0917  # called once
 def make_worker(
     settings: Settings, store: Store, learner: Learner, jobs: Runner, *, background: bool
 ) -> tuple[Worker, Using, Later]:
-    """In the background: it does jobs, if it may, counts what was shown, and what can wait."""
+    """In the background: it does jobs, if it may, and counts what was shown.
+
+    And a way to have something done when nobody waits, if there is a background.
+    """
     using = Using(store.uses, counted=settings.maintain.uses)
     done = jobs if settings.maintain.enabled else None
     worker = Worker(learner, done, using.and_then(store.follow))

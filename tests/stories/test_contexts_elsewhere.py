@@ -6,6 +6,8 @@ import json
 import subprocess
 import sys
 import textwrap
+import threading
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -21,6 +23,7 @@ from nexus.compose.settings import Composing
 from nexus.config import EmbeddingSettings, Settings, StoreSettings
 from nexus.core.context import Context
 from nexus.embedders.hashing import HashingEmbedder
+from nexus.storing import keeper_of
 
 redis = pytest.importorskip("redis", reason="the extra redis is not installed")
 
@@ -111,6 +114,31 @@ def test_it_is_the_same_beside_every_store(
         writer.set_goal(f"Paint it {word}.")
         assert word in writer.compose(QUESTION).text
         writer.observe("bob", "So be it.")
+
+
+@pytest.mark.requirement("D23")
+def test_nobody_waits_until_it_is_kept(
+    open_nexus: Open, settings: Settings, rooms: tuple[Place, Place], monkeypatch: Any
+) -> None:
+    """Where there is a background, it is packed and sent there."""
+    busy = room_of(opened(open_nexus, settings, background=True))
+    keepers: list[str] = []
+    keeper: Any = keeper_of(busy._parts.store)
+    put = keeper.put
+
+    def noticed(*told: Any, **more: Any) -> None:
+        keepers.append(threading.current_thread().name)
+        put(*told, **more)
+
+    monkeypatch.setattr(keeper, "put", noticed)
+    busy.compose(QUESTION)
+    until = time.monotonic() + 30
+    while not keepers and time.monotonic() < until:
+        time.sleep(0.01)
+    busy._parts.worker.finish_calls()
+
+    assert keepers == ["nexus-worker"]
+    assert rooms[1].compose(QUESTION).receipt.cached
 
 
 @pytest.mark.requirement("D23", "E29")

@@ -190,7 +190,7 @@ class ContextCache:
         with self._lock:
             if self._forgotten != before or entry.bytes > self._most_bytes:
                 return
-            self._sweep(entry.at)
+            self._sweep(self._clock())
             self._drop(key)
             self._kept[key] = entry
             self._bytes += entry.bytes

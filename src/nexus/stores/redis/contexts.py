@@ -132,10 +132,12 @@ class RedisContexts:
         """
         keys = self._keys(workspace)
         self._ask(lambda client: client.delete(keys.ticket(self._memory)))
-        labels, holds = self._labels(workspace, ids), self._judge(workspace)
+        holds, labels = self._judge(workspace), cache(lambda: self._labels(workspace, ids))
 
         def shows(head: Head | None) -> bool:
-            return head is None or not holds(head) or any(label <= head.scopes for label in labels)
+            if head is None or not holds(head):
+                return True
+            return any(label <= head.scopes for label in labels())
 
         return sum(
             self._taken(keys, [name for name, head in heads if shows(head)])
