@@ -13,6 +13,7 @@ from .core.records import Memory
 from .maintain.dossiers import Dossier, Narrate, Subject, opened
 from .maintain.weaving import Weaver, subject_of
 from .reading import audited
+from .recall.entities import meant
 from .wiring import Parts
 
 Listed = list[Dossier]  # inside the class, `list` is its method
@@ -39,10 +40,14 @@ class Dossiers:
         """The dossier of a name as it would be written now: made anew if stale or missing."""
         check_name(name, "the name")
         self._parts.learner.catch_up(self._grant)
-        found = self._fresh(self._weaver.subject(name))
+        found = self._fresh(self._weaver.standing().get(name) or Subject(self._meant(name)))
         if found is None:
             raise NotFound(f"nothing is known of {name!r} here")
         return found
+
+    def _meant(self, name: str) -> str:
+        people = [each.value for each in self._viewer.people]
+        return meant(self._parts.store, self._grant, name, people)
 
     @audited
     def ask(self, question: str) -> Dossier | None:

@@ -77,11 +77,13 @@ class Knowing:
     @audited
     def entity(self, name: str) -> EntityView:
         """Somebody or something by name, alias or address, with the facts about them."""
-        from .recall.entities import entity  # noqa: PLC0415  # importing nexus does not wait for it
+        from .recall.entities import entity, meant  # noqa: PLC0415  # importing does not wait for it
 
         check_name(name, "the name")
         self._parts.learner.catch_up(self.grant)
-        found = entity(self._parts.store, self.grant, name)
+        store, people = self._parts.store, [each.value for each in self.viewer.people]
+        with store.moment():
+            found = entity(store, self.grant, meant(store, self.grant, name, people))
         if found is None:
             raise NotFound(f"nobody and nothing called {name!r} here")
         return found

@@ -44,3 +44,18 @@ def test_the_job_that_keeps_them_fresh(run, lines) -> None:
     assert done == {"dossiers": {"looked_at": 1, "made": 1, "dropped": 0}}
     assert [each["stale"] for each in lines("dossier", *ROOM)] == [False]
     assert "dossiers" in run("jobs").output
+
+
+def test_mom_as_the_help_has_it(run) -> None:
+    place = ("--dm", "--user", "alice")
+    run("observe", "alice", "My mom lives in Oslo. Mom likes herring.", *place)
+
+    shown = run("dossier", "mom", *place).output
+
+    assert "## What is known" in shown
+    assert "herring" in shown
+
+
+@pytest.mark.parametrize("option", ["--ask", "--drop"])
+def test_a_question_is_needed_to_ask_or_to_drop(run, option: str) -> None:
+    assert "which question?" in run("dossier", option, *ROOM, code=2).output

@@ -103,3 +103,37 @@ def test_a_standing_question_is_kept_answered(team) -> None:
     assert (dossiers.questions(), dossiers.list()) == ([], [])
     with pytest.raises(NotFound):
         dossiers.drop("Which colour has the wharf gate?")
+
+
+def test_a_name_inside_another_word_is_another_word(team) -> None:
+    team.room.observe("alice", "Ann likes herring.", key="ann")
+    team.room.observe("bob", "We decided to postpone the annual planning meeting.", key="annual")
+    team.room.observe("bob", "The cannery opens at nine.", key="cannery")
+    team.room.observe("bob", "I met Ann's brother at the pier.", key="brother")
+
+    found = team.room.dossiers().get("Ann")
+
+    keys = {key for each in found.citations for key in each.event_keys}
+    assert keys == {"ann", "brother"}
+
+
+def test_mom_is_the_mother_of_who_asks(team) -> None:
+    team.alices.observe("alice", "My mom lives in Oslo. Mom likes herring.", key="mom")
+
+    found = team.alices.dossiers().get("mom")
+
+    assert "## What is known" in found.text
+    assert "Oslo" in found.text
+    assert team.alices.dossiers().get("Alice's mom").id == found.id
+    assert [each.fact.object for each in team.alices.entity("mom").facts if each.fact.object] == [
+        "Oslo"
+    ]
+
+
+def test_where_two_told_of_their_mothers_mom_means_neither(team) -> None:
+    team.room.observe("alice", "My mom lives in Oslo.")
+    team.room.observe("bob", "My mom lives in Rome.")
+
+    with pytest.raises(NotFound):
+        team.room.entity("mom")
+    assert "## What is known" not in team.room.dossiers().get("mom").text

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..core.errors import InvalidInput
 from .lazy import FOUND_NOTHING
 from .options import Door, json_option, viewer_options
 from .output import message, one_line, print_json, print_table, visible
@@ -35,30 +36,37 @@ def dossier(
         nexus dossier "When does the Petrel leave?" --ask
         nexus dossier --refresh
     """
+    if not name and (ask or drop):
+        raise InvalidInput("which question? nexus dossier QUESTION --ask, or --drop")
     with door.enter() as place:
         dossiers = place.dossiers()
         if refresh:
             message(f"{dossiers.refresh()} made anew")
         if name and drop:
             dossiers.drop(name)
+            message(f"not kept fresh any more: {one_line(name)}")
             return
         if name and ask:
             found = [each for each in [dossiers.ask(name)] if each]
         else:
             found = [dossiers.get(name)] if name else dossiers.list()
+    _print_all(found, whole=bool(name), as_json=as_json)
+    if not found:
+        message("nothing answers that yet" if name else "no dossier was made here yet")
+        sys.exit(FOUND_NOTHING)
+
+
+def _print_all(found: list[Dossier], *, whole: bool, as_json: bool) -> None:
     if as_json:
         for each in found:
             print_json(_shown(each))
-    elif name and found:
+    elif whole and found:
         _print(found[0])
     elif found:
         rows = [
             (each.name, "stale" if each.stale else "", f"{each.made_at:%Y-%m-%d}") for each in found
         ]
         print_table(["name", "", "made"], rows)
-    if not found:
-        message("nothing answers that yet" if name else "no dossier was made here yet")
-        sys.exit(FOUND_NOTHING)
 
 
 def _print(found: Dossier) -> None:

@@ -74,6 +74,21 @@ def words_alone(text: str) -> str:
     return " ".join(ALONE.findall(folded))
 
 
+def speaks_of(text: str, name: str) -> bool:
+    """Whether a text holds a name as a word of its own; "Ann" is not in "planning".
+
+    Only where its script tells words apart: letters without capitals stand side by side.
+    """
+    wanted = name.casefold()
+    before = r"(?<!\w)" if _is_of_words(wanted[:1]) else ""
+    after = r"(?:'?s)?(?!\w)" if _is_of_words(wanted[-1:]) else ""
+    return bool(wanted) and bool(re.search(f"{before}{re.escape(wanted)}{after}", text.casefold()))
+
+
+def _is_of_words(letter: str) -> bool:
+    return letter.upper() != letter.lower() or letter.isdigit()
+
+
 def query_terms(text: str) -> list[str]:
     """The terms worth asking for, each once; a question of stop words alone keeps them."""
     every = list(dict.fromkeys(terms(text)))

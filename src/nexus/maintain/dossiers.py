@@ -21,6 +21,7 @@ from ..core.protocols import Store
 from ..core.reach import REACH, spelt_reach
 from ..core.records import Draft, Json, Memory, MemoryKind, Tombstone
 from ..core.scope import Scope
+from ..core.text import speaks_of
 from ..recall.entities import EntityView, entity, names_of
 from ..recall.interpret import Tense, tenses
 
@@ -124,13 +125,12 @@ def material(
     return Material(view.name if view else name, _also(view), lines, _naming(view))
 
 
-def _landmarks(store: Store, grant: Grant, names: Sequence[str]) -> list[Memory]:
+def _landmarks(store: Store, grant: Grant, spellings: Sequence[str]) -> list[Memory]:
     """The newest decisions and promises that name it."""
     kind = Condition("kind", Op.EQ, MemoryKind.LANDMARK)
     newest = store.memories.find(grant, where=kind, limit=MOST_LANDMARKS)
-    return [each for each in newest if any(name in known_as(each.text) for name in names)][
-        :MOST_OTHER
-    ]
+    naming = [each for each in newest if any(speaks_of(each.text, name) for name in spellings)]
+    return naming[:MOST_OTHER]
 
 
 def _also(view: EntityView | None) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from ..core.protocols import Store
 from ..core.questions import QUESTION
 from ..core.records import Draft, Hit, Memory, MemoryKind
 from ..core.scope import Scope
+from ..core.text import speaks_of
 from ..recall.answer import Ranking, answer
 from ..recall.query import make_query
 from .dossiers import Material, Narrate, Order, Subject, draft, material, watch
@@ -73,7 +74,7 @@ class Weaver:
             return Material(subject.name, (), {"said": relevant}) if relevant else None
         words = known_as(subject.name).split()
         naming = [
-            hit.memory for hit in hits if all(word in hit.memory.text.casefold() for word in words)
+            hit.memory for hit in hits if all(speaks_of(hit.memory.text, each) for each in words)
         ]
         return material(self.store, self.grant, subject.name, naming, now=now)
 

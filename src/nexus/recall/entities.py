@@ -62,6 +62,15 @@ def entity(store: Store, grant: Grant, name: str, *, limit: int = MOST_FACTS) ->
     return replace(cards.view(member, name), facts=tuple(facts))
 
 
+def meant(store: Store, grant: Grant, name: str, people: Iterable[str]) -> str:
+    """Whom a name means here: "mom" is the mother of the one of these people who told of theirs."""
+    if entity(store, grant, name, limit=1):
+        return name
+    theirs = [f"{person}'s {name}" for person in people]
+    known = [each for each in theirs if entity(store, grant, each, limit=1)]
+    return known[0] if len(known) == 1 else name
+
+
 def entities(
     store: Store, grant: Grant, *, type: str | None = None, limit: int = MOST_FACTS
 ) -> list[EntityView]:

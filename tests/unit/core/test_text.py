@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from nexus.core.text import LONGEST_TERM, _stem, query_terms, terms
+from nexus.core.text import LONGEST_TERM, _stem, query_terms, speaks_of, terms
 
 
 @pytest.mark.parametrize(
@@ -77,3 +77,20 @@ def test_threads_do_not_disturb_each_others_words() -> None:
         together = list(pool.map(terms, words * 4))
 
     assert together == alone * 4
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "there"),
+    [
+        ("I met Ann at the pier.", "ann", True),
+        ("Ann's brother", "Ann", True),
+        ("The annual planning meeting", "ann", False),
+        ("a cannery", "ann", False),
+        ("room 12 is free", "room 1", False),
+        ("他住在東京的北邊", "東京", True),  # no spaces there
+        ("C++ and C#", "C++", True),
+        ("anything", "", False),
+    ],
+)
+def test_a_name_is_a_word_of_its_own(text: str, name: str, there: bool) -> None:
+    assert speaks_of(text, name) is there
