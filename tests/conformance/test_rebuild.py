@@ -250,3 +250,23 @@ def test_no_rebuild_and_no_job_takes_a_source(whole: tuple[bytes, Any], folder: 
         report = team.workspace.verify()
         assert report.sound
         assert (report.events, report.erased) == (len(before), 0)
+
+
+@pytest.mark.requirement("X3")
+def test_what_says_the_same_is_found_again_if_it_was_found_before(store: Store) -> None:
+    with opened(store) as team:
+        fill(team)
+        admin = team.workspace.administrator
+
+        def links() -> set[str]:
+            every = store.memories.find(admin)
+            return {each.id for each in every if each.body.get("relation") == "same_as"}
+
+        assert team.workspace.rebuild("knowledge")["knowledge"]["changed"] == 0
+        assert not links()  # nobody has looked for them yet
+        team.workspace.run_job("consolidate")
+        found = links()
+        store.memories.delete(team.workspace.id, sorted(found))
+
+        assert team.workspace.rebuild("knowledge")["knowledge"]["changed"] == len(found) > 0
+        assert links() == found

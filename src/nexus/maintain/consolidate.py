@@ -56,6 +56,17 @@ def near_duplicates(
     return Step(counts=counts, cursor=end if counts["looked_at"] == AT_ONCE else None)
 
 
+def put_right_again(store: Store, workspace: WorkspaceId, *, after: int) -> Step:
+    """What the job has looked at, once more: a representative that was lost comes back."""
+    end = _up_to(store, workspace)
+    if after >= end:
+        return Step(counts={})
+    last, counts = look_on(store, workspace, after=after)
+    done = counts["looked_at"] < AT_ONCE or last >= end
+    changed = {"looked": counts["looked_at"], "changed": counts["put"] + counts["dropped"]}
+    return Step(counts=changed, cursor=None if done else last)
+
+
 def _up_to(store: Store, workspace: WorkspaceId) -> int:
     """The number the last run came to, as the job itself says."""
     jobs = store.jobs.listed(administrator_grant(workspace))

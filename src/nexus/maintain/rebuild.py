@@ -26,6 +26,7 @@ from ..core.protocols import Embedder, Store
 from ..core.records import EmbeddingProfile, Memory
 from ..core.report import Report, silent
 from ..core.scope import parse_scope
+from .consolidate import put_right_again
 from .reembed import vectors_of
 
 if TYPE_CHECKING:
@@ -139,7 +140,9 @@ def _retell(tools: Tools, workspace: WorkspaceId, now: datetime, *, again: bool)
 
 
 def _relearn(tools: Tools, workspace: WorkspaceId, _layer: Layer, cursor: Json) -> Step:
-    """Place by place; the cursor holds those to come."""
+    """Place by place, the cursor holds those to come; then what says the same, from a number on."""
+    if isinstance(cursor, int):
+        return put_right_again(tools.store, workspace, after=cursor)
     places = _places(tools.store, workspace) if cursor is None else cursor
     if not places:
         return Step(counts={})
@@ -147,7 +150,7 @@ def _relearn(tools: Tools, workspace: WorkspaceId, _layer: Layer, cursor: Json) 
     learned = tools.relearner().learn(workspace, parse_scope(first))
     _embed_new(tools, workspace, learned.put)
     counts = {"looked": learned.events, "changed": learned.dropped + len(learned.put)}
-    return Step(counts=counts, cursor=rest or None)
+    return Step(counts=counts, cursor=rest or 0)
 
 
 def _embed_new(tools: Tools, workspace: WorkspaceId, memories: Sequence[Memory]) -> None:
