@@ -23,8 +23,8 @@ from .core.context import Context
 from .core.errors import ConfigError, NexusError, Unavailable
 from .core.ids import WorkspaceId, digest, is_digest
 from .core.protocols import Store
-from .core.records import Event, Found, Json, Memory
-from .core.scope import parse_scope
+from .core.records import Found, Json
+from .core.scope import Scope, parse_scope
 
 MOST_WAITING = 500  # reads that are not written down yet; whoever makes one more writes them
 LONGEST_QUESTION = 4_000  # characters of it that are kept
@@ -315,6 +315,13 @@ class Auditor:
         return found
 
 
+# The parts of what is read that have a place themselves; as attributes, no class has to be loaded.
+MADE_OF = (
+    *("citations", "facts", "memory", "goal", "parts"),
+    *("about", "preferences", "expertise", "patterns"),
+)
+
+
 def _people(viewer: Viewer) -> tuple[str, ...]:
     """Whose names the entry holds: who is there, and whose place it is."""
     names = {person.value for person in viewer.people} | {viewer.home.owner}
@@ -357,9 +364,11 @@ def _scopes(found: object) -> Iterator[str]:
     elif isinstance(found, Found):
         yield from (str(hit.memory.scope) for hit in found)
     elif isinstance(found, list | tuple):
-        yield from (str(each.scope) for each in found if isinstance(each, Memory | Event))
-    elif isinstance(found, Memory | Event):
-        yield str(found.scope)
+        yield from (scope for each in found for scope in _scopes(each))
+    elif isinstance(scope := getattr(found, "scope", None), Scope):
+        yield str(scope)
+    elif found is not None:  # a dossier, an entity, a profile: what they are made of lies somewhere
+        yield from (scope for name in MADE_OF for scope in _scopes(getattr(found, name, None)))
 
 
 def _owners(found: object) -> set[str | None]:

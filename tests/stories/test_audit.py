@@ -15,7 +15,7 @@ import pytest
 from tests.conftest import Clock, Open
 from tests.stories.conftest import Team, make_team
 
-from nexus import InvalidInput, Nexus, Workspace
+from nexus import InvalidInput, Nexus, Place, Workspace
 from nexus.auditing import MOST_WAITING
 from nexus.config import AuditSettings, Settings
 from nexus.core.audit import Entry
@@ -86,6 +86,34 @@ def test_a_read_says_who_asked_from_where_and_how_much_came_from_elsewhere(opene
     assert entry.detail["ms"] > 0  # type: ignore[operator]
     assert "question" not in entry.detail
     assert len(str(entry.detail["question_digest"])) == 32
+
+
+@pytest.mark.requirement("E27", "E2")
+@pytest.mark.parametrize(
+    ("action", "read"),
+    [
+        ("dossiers_get", lambda place: place.dossiers().get("alice")),
+        ("profile", lambda place: place.profile("alice")),
+        ("entity", lambda place: place.entity("alice")),
+        ("goals_list", lambda place: place.goals().list()),
+        ("goals_tree", lambda place: place.goals().tree()),
+    ],
+)
+def test_what_is_made_of_other_places_says_so(
+    opened: Opened, action: str, read: Callable[[Place], object]
+) -> None:
+    team = opened("reads")
+    team.room.observe("alice", "I live in Oslo.")
+    team.alices.observe("alice", "I like herring.")
+    team.alices.add_fact("alice", "LIKES", "tea", scope="user")
+    team.alices.goals().add("Find a flat", scope="user")
+
+    read(team.alices)
+
+    (entry,) = entries(team.workspace, action)
+    scopes = dict(entry.detail["scopes"])  # type: ignore[arg-type]
+    assert entry.detail["elsewhere"] == scopes["user:alice"] > 0
+    assert scopes.keys() <= {"user:alice", str(team.alices.scope(None))}
 
 
 @pytest.mark.requirement("E27")

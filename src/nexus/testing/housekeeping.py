@@ -12,7 +12,7 @@ from ..core.ids import WorkspaceId
 from .operations import World
 
 JOBS = (
-    *("consolidate", "near_duplicates", "dossiers"),
+    *("consolidate", "near_duplicates", "patterns", "dossiers"),
     *("session_end", "promote", "decay", "cleanup"),
 )
 

@@ -198,7 +198,7 @@ class SetFact:
 
 @dataclass(frozen=True)
 class Jot:
-    """Somebody puts something on the table, or asks: a note, a thought, the goal, a document."""
+    """Somebody puts something on the table, asks, or does something: a note, a tool, a document."""
 
     viewer: Viewer
     what: str
@@ -215,16 +215,31 @@ class Jot:
         return frozenset({self.viewer.home})
 
     def do(self, world: World) -> Any:
-        place = world.place(self.viewer)
-        if self.what == "question":  # what is found counts as used
-            return place.recall(self.text), place.recall(self.text, kinds=["fact"])
-        if self.what == "standing question":
-            return place.dossiers().ask(self.text)
-        if self.what == "document":
-            return place.notebook().write("notes.md", self.text)
-        if self.what == "note":
-            return place.note(self.text.split()[0], self.text, ttl=self.ttl)
-        return place.think(self.text) if self.what == "thought" else place.set_goal(self.text)
+        return JOTS[self.what](world.place(self.viewer), self)
+
+
+def _goal_done(place: Place, _: Jot) -> Any:
+    """One of this place's own: what is done about a goal is told where the goal lies."""
+    own = [each for each in place.goals().list() if each.scope == place.viewer.home]
+    return [place.goals().complete(each.id) for each in own[:1]]
+
+
+JOTS: Mapping[str, Callable[[Place, Jot], Any]] = {
+    "note": lambda place, jot: place.note(jot.text.split()[0], jot.text, ttl=jot.ttl),
+    "thought": lambda place, jot: place.think(jot.text),
+    "goal": lambda place, jot: place.set_goal(jot.text),
+    "goal done": _goal_done,
+    "document": lambda place, jot: place.notebook().write("notes.md", jot.text),
+    "question": lambda place, jot: (  # what is found counts as used
+        place.recall(jot.text),
+        place.recall(jot.text, kinds=["fact"]),
+    ),
+    "standing question": lambda place, jot: place.dossiers().ask(jot.text),
+    "tool": lambda place, jot: place.procedures().record(
+        jot.text.split()[0], success=True, task=jot.text
+    ),
+    "task done": lambda place, jot: place.procedures().finish(jot.text, success=jot.ttl is None),
+}
 
 
 def _learned(kind: MemoryKind, body: dict[str, Any], **more: Any) -> dict[str, Any]:

@@ -78,6 +78,7 @@ READS: Mapping[str, Read] = {
     "ledger.progress": lambda store, grant, shelf: shelf.event_names(
         store.ledger.progress(grant, list(shelf.events))
     ),
+    "queue.backlog": lambda store, grant, _: store.queue.backlog(grant).waiting,
     "queue.pending": lambda store, grant, _: store.queue.pending(grant),
     "queue.claim": lambda store, grant, shelf: shelf.event_names(
         task.event.id for task in store.queue.claim(grant, now=LATER, limit=999, leased=True)
@@ -195,7 +196,7 @@ SEARCHES = (
     "vectors.nearest",
     "graph.around told",
 )
-COUNTS = ("count", "queue.pending", "memories.holding", "vectors.coverage")
+COUNTS = ("count", "queue.backlog", "queue.pending", "memories.holding", "vectors.coverage")
 
 
 def every_way_shows(names: set[str], *, learned: bool = False) -> dict[str, Shown]:

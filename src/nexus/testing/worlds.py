@@ -12,6 +12,7 @@ from ..core.ids import AgentId, UserId, WorkspaceId
 from ..core.scope import Scope
 from .housekeeping import Housekeeping
 from .operations import (
+    JOTS,
     SHAPES,
     Derive,
     Forget,
@@ -107,8 +108,7 @@ def tellings(
     viewer = draw(some.sampled_from(viewers))
     text, key = draw(texts), draw(keys)
     if draw(some.integers(0, 5)) == 0:
-        kinds = "note", "thought", "goal", "document", "question", "question", "standing question"
-        what = draw(some.sampled_from(kinds))
+        what = draw(some.sampled_from([*JOTS, "question"]))
         return Jot(viewer, what, text, draw(some.none() | some.just(5.0)))
     people = [*viewer.participants, viewer.agent, *([viewer.user] if viewer.user else [])]
     speaker = draw(some.sampled_from(people)).value
