@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from threading import Lock
 
 Clock = Callable[[], datetime]
@@ -14,7 +15,7 @@ class RisingClock:
     """A clock that never gives the same time twice: what is told later is newer."""
 
     def __init__(self, clock: Clock | None = None) -> None:
-        self._clock = clock or _utc_now
+        self._clock = clock or partial(datetime.now, UTC)
         self._last = datetime.min.replace(tzinfo=UTC)
         self._lock = Lock()
 
@@ -28,7 +29,3 @@ class RisingClock:
 def day_of(at: datetime) -> datetime:
     """The midnight a moment's day began with, in UTC."""
     return at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-
-
-def _utc_now() -> datetime:
-    return datetime.now(UTC)

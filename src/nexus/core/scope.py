@@ -27,6 +27,8 @@ class Kind(StrEnum):
     SESSION = "session"
     WORKER = "worker"  # what only work in the background reads: no viewer's grant holds it
 
+    __hash__ = str.__hash__  # scopes are looked up all the time, and an enum's own is slow
+
 
 class Visibility(StrEnum):
     """Who can meet a record, told by its scope alone (seed 000)."""

@@ -8,8 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 from tests.unit.making import ACME, NOON, event, json_values, memory, names, scopes, texts
 
-from nexus.core.canonical import canonical_json
-from nexus.core.codec import event_from_json, event_json, memory_from_json, memory_json
+from nexus.core.canonical import canonical_json, time_text
+from nexus.core.codec import (
+    event_from_json,
+    event_json,
+    memory_from_json,
+    memory_json,
+    spelt_event,
+)
 from nexus.core.records import Attachment, Event, EventKind, MemoryKind, NewEvent, Tier, Trust
 
 metadata = some.dictionaries(texts, json_values, max_size=3)
@@ -55,6 +61,14 @@ memories = some.builds(
 @given(events)
 def test_an_event_survives_json(one: Event) -> None:
     assert event_from_json(json.loads(canonical_json(event_json(one))), ACME) == one
+
+
+@settings(max_examples=100)
+@given(events)
+def test_an_event_is_spelt_in_one_way(one: Event) -> None:
+    """A ledger commits to these bytes, however they were put together."""
+    spelt = spelt_event(one, one.id, time_text(one.at), time_text(one.recorded_at))
+    assert spelt == canonical_json(event_json(one))
 
 
 @settings(max_examples=30)

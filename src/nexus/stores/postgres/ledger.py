@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import ChainMap, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
@@ -18,7 +18,6 @@ from ..sql.accompanied import Accompanied
 from ..sql.ledger import (
     DAY,
     Entry,
-    Labels,
     Place,
     SqlLedger,
     chained,
@@ -86,29 +85,30 @@ class PostgresLedger(SqlLedger):
 
 
 def _append(
-    session: Session, calls: Sequence[_Call], known: dict[Place, int]
+    session: Session, calls: Sequence[_Call], known: Mapping[Place, int]
 ) -> Mapping[Place, int]:
     """The labels that are new if this is committed."""
     ends = _chain_ends(session, sorted({call.workspace.value for call in calls}))
-    labels: Labels = ChainMap({}, known)
+    fresh: dict[Place, int] = {}
     rows: list[Row] = []
     work: list[Row] = []
     for call in calls:
         end = ends[call.workspace.value]
-        places = [label_of(session, (end[0], entry.event.scope), labels) for entry in call.entries]
+        homes = [(end[0], entry.event.scope) for entry in call.entries]
+        places = [label_of(session, home, known, fresh) for home in homes]
         new, head = chained(end, call.entries, places)
         ends[call.workspace.value] = (end[0], end[1] + len(new), head)
         rows += new
         work += work_of(new, call.entries, time_text(call.now)) if new else []
     if not rows:
-        return labels.maps[0]
+        return fresh
     if session.run_many("add_event", rows) < len(rows):
         raise _Repeated
     _come(session, ends, rows, work)
     for call in calls:
         if call.quota and call.entries:
             check_room(session, ends[call.workspace.value][0], call.quota, call.now)
-    return labels.maps[0]
+    return fresh
 
 
 def _chain_ends(session: Session, names: Sequence[str]) -> dict[str, tuple[int, int, bytes]]:

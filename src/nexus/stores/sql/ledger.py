@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
 from typing import NamedTuple
 
 from ...core.access import Grant
-from ...core.canonical import canonical_json, time_text
+from ...core.canonical import time_text
 from ...core.chain import GENESIS, commitment, content_of, link, new_salt, same_content
-from ...core.codec import event_from_json, event_json
+from ...core.codec import event_from_json, spelt_event
 from ...core.errors import Conflict, Forgotten
 from ...core.filters import Filter, matches
-from ...core.ids import WorkspaceId
+from ...core.ids import WorkspaceId, event_digest
 from ...core.moving import check_administrator
 from ...core.quotas import Quota, Used, check_kept
 from ...core.records import Event, LedgerReport, NewEvent, Progress, Receipt, Stage
@@ -30,7 +29,6 @@ FIRST_STEP = Stage.INDEXED.value
 DAY = len("2026-01-31")
 FEW_LABELS = 16  # a viewer's places; an administrator's are many
 Place = tuple[int, Scope]  # a scope of a workspace
-Labels = ChainMap[Place, int]
 
 
 class SqlLedger:
@@ -132,11 +130,15 @@ class SqlLedger:
             return _verified(workspace, chain, length, head)
 
 
-def label_of(session: Session, place: Place, labels: Labels) -> int:
-    if place not in labels:
+def label_of(
+    session: Session, place: Place, known: Mapping[Place, int], new: dict[Place, int]
+) -> int:
+    """The number of a place's label: a known one, or one that is now among the new ones."""
+    label = known.get(place) or new.get(place)
+    if label is None:
         number, scope = place
-        labels[place] = label_number(session, number, frozenset({scope}))
-    return labels[place]
+        label = new[place] = label_number(session, number, frozenset({scope}))
+    return label
 
 
 class Entry(NamedTuple):
@@ -152,26 +154,27 @@ class Entry(NamedTuple):
 
 
 def entry_of(event: NewEvent, recorded_at: datetime) -> Entry:
-    salt, told = new_salt(), event_json(event, recorded_at)
-    content = canonical_json(told)
-    promise = commitment(salt, content)
+    recorded = event.recorded_at if isinstance(event, Event) else recorded_at
+    id, at = event_digest(str(event.scope), event.key), time_text(event.at)
+    content = spelt_event(event, id, at, at if recorded is event.at else time_text(recorded))
+    salt = new_salt()
     size = len(content) if content.isascii() else len(content.encode())
-    return Entry(event, told["id"], told["at"], content, salt, promise, size)
+    return Entry(event, id, at, content, salt, commitment(salt, content), size)
 
 
 def _append(
     session: Session,
     workspace: WorkspaceId,
     entries: Sequence[Entry],
-    known: dict[Place, int],
+    known: Mapping[Place, int],
     *,
     now: datetime,
     quota: Quota | None,
 ) -> tuple[list[Receipt], Mapping[Place, int]]:
     """The receipts, and the labels that are new if this is committed."""
     end = chain_end(session, workspace)
-    labels: Labels = ChainMap({}, known)
-    places = [label_of(session, (end[0], entry.event.scope), labels) for entry in entries]
+    new: dict[Place, int] = {}
+    places = [label_of(session, (end[0], entry.event.scope), known, new) for entry in entries]
     rows, head = chained(end, entries, places)
     there: dict[int, bool] = {}
     if session.run_many("add_event", rows) < len(rows):
@@ -181,15 +184,14 @@ def _append(
         rows, head = chained(end, [entries[p] for p in fresh], [places[p] for p in fresh])
         session.run_many("add_event", rows)
     if rows:
-        work = work_of(rows, entries, time_text(now))
-        _come(session, rows, head, work, time_text(now))
+        _come(session, rows, head, work_of(rows, entries, time_text(now)))
         if quota:
             check_room(session, end[0], quota, now)
     receipts = [
         receipt_of(workspace, entry, repeated=there.get(place, False))
         for place, entry in enumerate(entries)
     ]
-    return receipts, labels.maps[0]
+    return receipts, new
 
 
 def chained(
@@ -211,15 +213,13 @@ def work_of(rows: Sequence[Row], entries: Sequence[Entry], now: str) -> list[Row
     return [(*row[:2], row[3], FIRST_STEP, now, priority) for row in rows]
 
 
-def _come(
-    session: Session, rows: Sequence[Row], head: bytes, work: Sequence[Row], now: str
-) -> None:
+def _come(session: Session, rows: Sequence[Row], head: bytes, work: Sequence[Row]) -> None:
     """What follows from new events: work, a longer chain, and news for whoever reads them."""
-    number, length = rows[-1][:2]
+    number, length, _, _, now, _ = work[-1]
     session.run_many("add_work", work)
-    grown = {"length": length, "head": head, "bytes": sum(row[-1] for row in rows)}
+    grown = {"length": length, "head": head, "bytes": sum([row[-1] for row in rows])}
     session.run("advance_chain", {"workspace": number, **grown, "day": now[:DAY]})
-    session.run_many("events_came", [(number, label) for label in sorted({row[3] for row in rows})])
+    session.run_many("events_came", sorted({(number, row[3]) for row in rows}))
 
 
 def used(session: Session, number: int, now: datetime) -> Used:

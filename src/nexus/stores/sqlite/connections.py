@@ -31,6 +31,7 @@ T = TypeVar("T")
 SQL = load_queries(__package__)
 
 BUSY_SECONDS = 10.0  # how long to wait for another process
+STATEMENTS = 2 * len(SQL)  # each is compiled once
 CHECKPOINT_PAGES = 1_000  # 4 MB: the commit that moves so much into the file is soon over
 
 PRAGMAS = (
@@ -160,6 +161,7 @@ class Connections:
                 timeout=BUSY_SECONDS,
                 isolation_level=None,
                 check_same_thread=False,
+                cached_statements=STATEMENTS,
                 factory=self._kind,
             )
             connection.views, connection.seen = {}, {}
@@ -263,7 +265,9 @@ class Connections:
         """Commit for all who wait, then hand over to the first who came meanwhile."""
         try:
             with self._leader:
-                self._commit_waiting()
+                with self._mutex:
+                    jobs, self._waiting = self._waiting, []
+                self._commit(jobs)
         finally:
             self._hand_over()
 
@@ -274,11 +278,15 @@ class Connections:
             if heir and heir.turn:
                 heir.turn.release()
 
-    def _commit_waiting(self) -> None:
-        with self._mutex:
-            jobs, self._waiting = self._waiting, []
+    def _commit(self, jobs: Sequence[_Job[Any]]) -> None:
+        """All in one transaction; if one fails, again with each apart, so that it fails alone."""
         try:
-            self._commit(jobs)
+            try:
+                self._transact(jobs)
+            except Exception:
+                if len(jobs) == 1 or self._broken:
+                    raise
+                self._transact(jobs, apart=True)
         except BaseException as error:
             for job in jobs:
                 job.error = job.error or error
@@ -290,22 +298,16 @@ class Connections:
                 if job.turn and job.turn.locked():
                     job.turn.release()
 
-    def _commit(self, jobs: Sequence[_Job[Any]]) -> None:
-        """All in one transaction; if one fails, again with each apart, so that it fails alone."""
+    def _transact(self, jobs: Sequence[_Job[Any]], *, apart: bool = False) -> None:
+        writer = self._writer
+        lazily = all(job.lazily for job in jobs)
         try:
-            self._transact(jobs, lambda job: job.work(self._writer))
-        except Exception:
-            if len(jobs) == 1 or self._broken:
-                raise
-            self._transact(jobs, self._apart)
-
-    def _transact(self, jobs: Sequence[_Job[Any]], run: Callable[[_Job[Any]], Any]) -> None:
-        try:
-            self._wait_for_the_disk(not all(job.lazily for job in jobs))
-            self._writer.execute("BEGIN IMMEDIATE")
+            if lazily is self._waits:
+                self._wait_for_the_disk(not lazily)
+            writer.execute("BEGIN IMMEDIATE")
             for job in jobs:
-                job.value = run(job)
-            self._writer.execute("COMMIT")
+                job.value = self._apart(job) if apart else job.work(writer)
+            writer.execute("COMMIT")
         except self._driver.Error as error:
             explained = self._explained(error)
             self._undo()
@@ -315,10 +317,9 @@ class Connections:
             raise
 
     def _wait_for_the_disk(self, waits: bool) -> None:
-        """Whether the next commit ends when it is on the disk."""
-        if waits is not self._waits:
-            self._writer.execute(WAITS if waits else WAITS_NOT)
-            self._waits = waits
+        """Whether the next commits end when they are on the disk."""
+        self._writer.execute(WAITS if waits else WAITS_NOT)
+        self._waits = waits
 
     def _apart(self, job: _Job[Any]) -> Any:
         self._writer.execute("SAVEPOINT job")
