@@ -7,7 +7,6 @@ whether anything fits at all, so the sum is scaled by the best evidence any stra
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -70,23 +69,42 @@ def fused(store: Store, asker: Asker, strategies: Mapping[str, Strategy]) -> Ran
 
 def fuse(rankings: Mapping[str, Sequence[Scored]], *, explain: bool = False) -> list[Ranked]:
     """Every memory found, best first and ties by id, scored from 0 to 1."""
-    parts: defaultdict[str, dict[str, float]] = defaultdict(dict)
-    places: defaultdict[str, dict[str, int]] = defaultdict(dict)
-    reasons: defaultdict[str, dict[str, float]] = defaultdict(dict)
+    totals: dict[str, float] = {}
+    reasons: dict[str, dict[str, float]] = {}
     for strategy, ranking in rankings.items():
-        weight = WEIGHTS.get(strategy, WEIGHTS["meaning"])
-        for place, found in enumerate(ranking, start=1):
-            parts[found.id][strategy] = weight / (SMOOTHING + place)
-            places[found.id][strategy] = place
-            reasons[found.id][strategy] = found.score
-    taking_part = [
-        WEIGHTS.get(name, WEIGHTS["meaning"]) for name, found in rankings.items() if found
+        weight = _weight(strategy)
+        for place, found in enumerate(ranking, start=SMOOTHING + 1):
+            id = found.id
+            totals[id] = totals.get(id, 0.0) + weight / place
+            reasons.setdefault(id, {})[strategy] = found.score
+    first_everywhere = sum(_weight(name) for name, found in rankings.items() if found)
+    first_everywhere /= SMOOTHING + 1
+    scored = [
+        (-round(total / first_everywhere * max(reasons[id].values()), 9), id)
+        for id, total in totals.items()
     ]
-    first_everywhere = sum(taking_part) / (SMOOTHING + 1)
-    ranked = []
-    for id, why in reasons.items():
-        total = sum(parts[id].values())
-        score = round(total / first_everywhere * max(why.values()), 9)
-        told = Explanation(found_by=places[id], parts=parts[id], total=total) if explain else None
-        ranked.append(Ranked(id, score, why, told))
-    return sorted(ranked, key=lambda found: (-found.score, found.id))
+    scored.sort()
+    told = _explained(rankings, totals) if explain else {}
+    return [Ranked(id, -below, reasons[id], told.get(id)) for below, id in scored]
+
+
+def _weight(strategy: str) -> float:
+    return WEIGHTS.get(strategy, WEIGHTS["meaning"])
+
+
+def _explained(
+    rankings: Mapping[str, Sequence[Scored]], totals: Mapping[str, float]
+) -> dict[str, Explanation]:
+    """How each came to its place."""
+    places: dict[str, dict[str, int]] = {id: {} for id in totals}
+    for strategy, ranking in rankings.items():
+        for place, found in enumerate(ranking, start=1):
+            places[found.id][strategy] = place
+    return {
+        id: Explanation(
+            found_by=found_by,
+            parts={name: _weight(name) / (SMOOTHING + n) for name, n in found_by.items()},
+            total=totals[id],
+        )
+        for id, found_by in places.items()
+    }

@@ -15,6 +15,7 @@ from ...core.protocols import Scored
 from ..checks import DIGITS
 from .cards import Cards
 from .labels import Readable
+from .reached import reached
 from .session import Session
 
 
@@ -52,8 +53,7 @@ def _portions(scores: NDArray[np.float64], limit: int) -> Iterator[NDArray[np.in
     size = max(limit, 1)
     while len(rest):
         if len(rest) > size:
-            cut = np.partition(scores[rest], len(rest) - size)[len(rest) - size]
-            inside = scores[rest] >= cut
+            inside = scores[rest] >= reached(scores[rest], size)
             yield rest[inside]
             rest = rest[~inside]
         else:

@@ -14,6 +14,7 @@ import numpy as np
 
 from ...core.protocols import Floats
 from .codes import Codes, Ints, Places
+from .reached import reached
 from .signs import Counts, Question
 
 EXACT_UP_TO = 20_000  # vectors one question may read
@@ -89,7 +90,5 @@ def _floor(scores: Sequence[Floats], errors: Sequence[Floats], limit: int) -> fl
     sure = [about - error for about, error in zip(scores, errors, strict=True)]
     if sum(map(len, sure)) < limit:
         return -np.inf
-    every = np.concatenate(sure)
-    place = len(every) - limit
-    reached = float(np.partition(every, place)[place])
-    return reached if reached > 0 else -np.inf
+    floor = float(reached(np.concatenate(sure), limit))
+    return floor if floor > 0 else -np.inf

@@ -25,7 +25,8 @@ Bytes = NDArray[np.int8]
 Places = NDArray[np.intp]
 
 LABEL, NUMBER, MEMORY = 0, 1, 2  # columns of `Codes.rows`
-BLOCK = 256  # rows widened at a time: they fit the cache, and are too few to wake BLAS threads
+BLOCK = 256  # rows widened at a time: they fit the cache
+AS_THEY_ARE = 1_024  # rows of floats at a time: still too few to wake BLAS threads
 ROUNDING = np.float32(1e-5)  # of single precision itself
 KEPT_AS_FLOATS = range(20_000)  # vectors of one label
 SIGNED_FROM = 20_000
@@ -44,11 +45,13 @@ class Layer:
     def scores(self, asked: Floats, places: Places | None = None) -> Floats:
         """Of the vectors at these places, or of all."""
         found = np.empty(len(self.codes if places is None else places), dtype=np.float32)
-        wide = np.empty((BLOCK, self.codes.shape[1]), dtype=np.float32)
-        for start in range(0, len(found), BLOCK):
-            block = slice(start, start + BLOCK)
+        floats = self.codes.dtype == np.float32
+        wide = np.empty((0 if floats else BLOCK, self.codes.shape[1]), dtype=np.float32)
+        size = AS_THEY_ARE if floats else BLOCK
+        for start in range(0, len(found), size):
+            block = slice(start, start + size)
             part = self.codes[block] if places is None else self.codes.take(places[block], axis=0)
-            if part.dtype != np.float32:
+            if not floats:
                 wide[: len(part)] = part
                 part = wide[: len(part)]
             np.dot(part, asked, out=found[block])

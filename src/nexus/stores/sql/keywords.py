@@ -290,19 +290,16 @@ def _added_up(
     lists: Sequence[Postings], weights: Sequence[float], average: float
 ) -> tuple[Ints, Scores]:
     """Each memory's score: the sum over the terms it holds."""
-    parts = []
-    for found, weight in zip(lists, weights, strict=True):
-        slack = K1 * (1 - B + B * found.lengths / average)
-        parts.append(weight * found.frequencies * (K1 + 1) / (found.frequencies + slack))
-    everyone = np.concatenate([found.memories for found in lists])
-    if not len(everyone):
-        return everyone, np.zeros(0)
-    lowest, highest = int(everyone.min()), int(everyone.max())
-    if highest - lowest < SPARSE * len(everyone) + 10_000:
-        total = np.zeros(highest - lowest + 1)
-        for found, part in zip(lists, parts, strict=True):
-            total[found.memories - lowest] += part
+    every = _joined(lists)
+    if not len(every):
+        return every.memories, np.zeros(0)
+    weight, times = np.repeat(weights, [len(found) for found in lists]), every.frequencies
+    slack = K1 * (1 - B + B * every.lengths / average)
+    parts = weight * times * (K1 + 1) / (times + slack)
+    lowest, highest = int(every.memories.min()), int(every.memories.max())
+    if highest - lowest < SPARSE * len(every) + 10_000:
+        total = np.bincount(every.memories - lowest, weights=parts).astype(np.float64, copy=False)
         held = np.flatnonzero(total)
         return held + lowest, total[held]
-    numbers, places = np.unique(everyone, return_inverse=True)
-    return numbers, np.bincount(places, weights=np.concatenate(parts)).astype(np.float64)
+    numbers, places = np.unique(every.memories, return_inverse=True)
+    return numbers, np.bincount(places, weights=parts).astype(np.float64, copy=False)
