@@ -13,12 +13,12 @@ from .core.errors import NotFound
 from .core.ids import check_name
 from .core.records import Memory, MemoryKind
 from .reading import audited
-from .recall.interpret import Interpretation, about, interpret
 from .recall.query import check_limit
 
 if TYPE_CHECKING:
     from .core.scope import Scope
     from .recall.entities import EntityView
+    from .recall.interpret import Interpretation
     from .recall.profile import Profile
     from .recall.sessions import Session, SessionScore, Stale
     from .wiring import Parts
@@ -53,6 +53,7 @@ class Knowing:
         what was known at the other.
         """
         from .recall.entities import names_of  # noqa: PLC0415
+        from .recall.interpret import about, interpret  # noqa: PLC0415
 
         self._parts.learner.catch_up(self.grant)
         known_by = self._parts.now() if as_of is None else clean_time(as_of, "as_of")

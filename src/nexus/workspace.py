@@ -20,7 +20,6 @@ from .core.scope import Scope
 from .learn.spending import Usage
 from .place import MOST_LISTED, Place
 from .recall.query import check_limit
-from .reviews import Reviews
 from .wiring import Parts
 
 if TYPE_CHECKING:
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from .core.layers import Damage
     from .maintain.forget import ForgetReport
     from .recall.sessions import SessionScore
+    from .reviews import Reviews
     from .transfer.archive import Exported, Imported
 
 AGENT = "assistant"
@@ -110,6 +110,8 @@ class Workspace:
 
     def reviews(self) -> Reviews:
         """Everything that is proposed to a person inside this wall."""
+        from .reviews import Reviews  # noqa: PLC0415
+
         return Reviews(self._parts, self.administrator, ADMINISTRATOR, role="system")
 
     def explain(self, id: str) -> Explained:

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from ..core.canonical import clean_text, clean_time
 from ..core.errors import InvalidInput
 from ..core.ids import check_name
 from ..recall.query import LONGEST_QUESTION
-from .messages import Said
 from .settings import LEAST_BUDGET, MOST_BUDGET, MOST_EVENTS
+
+if TYPE_CHECKING:
+    from .messages import Said
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from difflib import get_close_matches
 from enum import StrEnum
 from typing import Any
 
@@ -115,6 +114,8 @@ def _parse_entry(name: Any, value: Any, budget: list[int], depth: int) -> Filter
 def _known_field(name: Any) -> str:
     if name in FIELDS or (isinstance(name, str) and name.startswith("metadata.") and name[9:]):
         return str(name)
+    from difflib import get_close_matches  # noqa: PLC0415  # few mistype
+
     near = get_close_matches(str(name), [*FIELDS, "metadata.", "AND", "OR", "NOT"], n=1)
     hint = (
         f"; did you mean {near[0]!r}?" if near else f"; known are {', '.join(FIELDS)}, metadata.…"

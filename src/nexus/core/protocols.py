@@ -14,35 +14,29 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from .access import Grant
-from .accounts import Accounts
-from .audit import Audit, Entry
-from .candidate import Candidate
-from .erasing import Eraser
-from .filters import Filter
-from .ids import WorkspaceId
-from .jobs import Jobs
-from .layers import Layers
-from .leases import Lease
-from .ledger import Ledger
-from .metrics import CacheUse
-from .outline import Outline
-from .queue import Queue
-from .records import (
-    Draft,
-    EmbeddingProfile,
-    Memory,
-    MemoryKind,
-    Tombstone,
-)
 from .sweeps import States
-from .uses import Uses
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # importing nexus waits for none of the records that only parts speak of
     import numpy as np
     from numpy.typing import NDArray
 
+    from .access import Grant
+    from .accounts import Accounts
+    from .audit import Audit, Entry
+    from .candidate import Candidate
+    from .erasing import Eraser
+    from .filters import Filter
     from .graph import Graph
+    from .ids import WorkspaceId
+    from .jobs import Jobs
+    from .layers import Layers
+    from .leases import Lease
+    from .ledger import Ledger
+    from .metrics import CacheUse
+    from .outline import Outline
+    from .queue import Queue
+    from .records import Draft, EmbeddingProfile, Memory, MemoryKind, Tombstone
+    from .uses import Uses
     from .window import Window
 
     Floats = NDArray[np.float32]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 HIDDEN = "***"
 # Greedy on purpose: a password may hold an @ that nobody quoted, and hiding more is no harm.
@@ -40,6 +39,8 @@ def scheme_of(url: str) -> str | None:
 
 def nearest_scheme(scheme: str, known: Iterable[str]) -> str:
     """How to go on after a scheme that nobody knows."""
+    from difflib import get_close_matches  # noqa: PLC0415  # few mistype
+
     names = list(known)
     near = get_close_matches(scheme, names, n=1, cutoff=0.5)
     if near:

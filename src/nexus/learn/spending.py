@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
-from ..core.accounts import Accounts
 from ..core.clock import day_of
 from ..core.errors import BadOutput, BudgetSpent
 from ..core.ids import WorkspaceId
 from ..core.models import Completion, LanguageModel, Prompt, Schema, Tokens
 from ..core.records import Spent
+
+if TYPE_CHECKING:
+    from ..core.accounts import Accounts
 
 LEARN, RECALL = "learn", "recall"  # what a model is asked for
 MILLION = 1_000_000
