@@ -14,12 +14,16 @@ from tests.servers.windows import beside_redis
 
 from nexus.core import protocols
 from nexus.core.access import Grant, Viewer, administrator_grant
+from nexus.core.accounts import Accounts
 from nexus.core.audit import Audit
 from nexus.core.erasing import Eraser
 from nexus.core.graph import Graph
 from nexus.core.ids import AgentId, UserId, WorkspaceId
+from nexus.core.jobs import Jobs
 from nexus.core.keeping import ContextKeeper, Looked
 from nexus.core.layers import Layers
+from nexus.core.ledger import Ledger
+from nexus.core.queue import Queue
 from nexus.core.records import EmbeddingProfile
 from nexus.core.uses import Uses
 from nexus.core.window import Slot, Window
@@ -28,13 +32,13 @@ from nexus.stores.inprocess import InProcessStore
 from nexus.stores.sqlite.store import SqliteStore
 
 PARTS = {
-    "ledger": protocols.Ledger,
-    "queue": protocols.Queue,
-    "jobs": protocols.Jobs,
+    "ledger": Ledger,
+    "queue": Queue,
+    "jobs": Jobs,
     "memories": protocols.Memories,
     "vectors": protocols.Vectors,
     "eraser": Eraser,
-    "accounts": protocols.Accounts,
+    "accounts": Accounts,
     "uses": Uses,
     "audit": Audit,
     "window": Window,
