@@ -1,7 +1,8 @@
 """How fast the embedded default is, as ratios to a floor measured in the same run.
 
     python bench/embedded.py                 all figures (about five minutes)
-    python bench/embedded.py --quick         1,000 and 10,000 memories only
+    python bench/embedded.py --quick         1,000 and 10,000 memories only (about a minute)
+    python bench/embedded.py --only writing  or finding, or starting
 
 The floor is the least any memory could do: one matrix of vectors in memory and numpy for a
 question, one fsynced SQLite insert for a write. Wall times of a shared machine are noisy;
@@ -227,26 +228,40 @@ def resident_megabytes(folder: Path) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="leave out the large ones")
+    parser.add_argument("--only", choices=MEASURED, help="one part of it; nothing is kept")
     parser.add_argument("--folder", type=Path, help="where the files are written")
     options = parser.parse_args()
-    sizes = (1_000, 10_000) if options.quick else (1_000, 10_000, 100_000)
+    largest = 10_000 if options.quick else 100_000
+    results: dict[str, object] = {
+        "machine": {"cores": os.cpu_count(), "python": sys.version.split()[0]}
+    }
     with tempfile.TemporaryDirectory(dir=options.folder) as name:
-        folder = Path(name)
-        results = {
-            "machine": {"cores": os.cpu_count(), "python": sys.version.split()[0]},
-            "observe": measure_observe(folder),
-            "recall": [measure_recall(folder, size) for size in sizes],
-            "recall_in_a_large_file": measure_recall(
-                folder, 1_000, others=9_000 if options.quick else 99_000
-            ),
-            "start": measure_import(),
-            "distributions": distributions(),
-            "resident_megabytes_at_10000": resident_megabytes(folder),
-        }
+        for part in [options.only] if options.only else MEASURED:
+            results |= MEASURED[part](Path(name), largest)
     text = json.dumps(results, indent=2)
     print(text)
-    if not options.quick:
+    if not (options.quick or options.only):
         RESULTS.write_text(text + "\n", encoding="utf-8")
+
+
+def writing(folder: Path, _largest: int) -> dict[str, object]:
+    return {"observe": measure_observe(folder)}
+
+
+def finding(folder: Path, largest: int) -> dict[str, object]:
+    sizes = [size for size in (1_000, 10_000, 100_000) if size <= largest]
+    return {
+        "recall": [measure_recall(folder, size) for size in sizes],
+        "recall_in_a_large_file": measure_recall(folder, 1_000, others=largest - 1_000),
+        "resident_megabytes_at_10000": resident_megabytes(folder),
+    }
+
+
+def starting(_folder: Path, _largest: int) -> dict[str, object]:
+    return {"start": measure_import(), "distributions": distributions()}
+
+
+MEASURED = {"writing": writing, "finding": finding, "starting": starting}
 
 
 if __name__ == "__main__":
