@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Unpack, cast
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
 
 from . import observe as tell
 from .books import Books
@@ -187,15 +187,13 @@ class Place(Contexts, Desk, Knowing, Books, Sharing):
         defaults, now = self._parts.settings.search, self._parts.now()
         query = make_query(
             question,
-            limit=defaults.default_limit if limit is None else limit,
-            threshold=defaults.default_threshold if threshold is None else threshold,
+            limit=_given(limit, defaults.default_limit),
+            threshold=_given(threshold, defaults.default_threshold),
             where=where,
             kinds=kinds,
             since=since,
             until=until,
-            per_conversation=defaults.per_conversation
-            if per_conversation is None
-            else per_conversation,
+            per_conversation=_given(per_conversation, defaults.per_conversation),
             people=[person.value for person in self.viewer.people],
             now=now,
             as_of=as_of,
@@ -304,3 +302,10 @@ class Place(Contexts, Desk, Knowing, Books, Sharing):
 
     def _narrowed(self, scope: str | None) -> Grant:
         return self.grant if scope is None else self.grant.within([self.viewer.scope(scope)])
+
+
+Value = TypeVar("Value")
+
+
+def _given(value: Value | None, default: Value) -> Value:
+    return default if value is None else value
