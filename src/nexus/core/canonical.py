@@ -137,7 +137,7 @@ def clean_time(at: datetime, what: str = "at") -> datetime:
     return aware.astimezone(UTC)
 
 
-@lru_cache(maxsize=256)  # one event spells the same time three times
+@lru_cache(maxsize=16)  # one event spells the same time several times, and then no more
 def time_text(at: datetime) -> str:
     """Fixed width, so that text order is time order."""
     utc = at if at.tzinfo is UTC else at.astimezone(UTC)

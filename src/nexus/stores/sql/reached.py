@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 GROUPS = 8  # for each that is wanted: seldom are two of the best in one
-LEAST = 4  # in a group, or sorting out all of them is as fast
+LEAST = 10  # in a group: fewer are sorted out as fast one by one
 
 F = TypeVar("F", np.float32, np.float64)
 
