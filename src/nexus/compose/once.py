@@ -110,17 +110,16 @@ def once(
     repeated: list[Repeated] = []
     above: set[int] = set()
     for number, (part, item, words, shown, said_by, same) in enumerate(lines):
-        place = part, item.id
-        if place in gone:
+        if gone and (part, item.id) in gone:
             continue
-        again = None if shown else _again(lines, words, said_by, same, above)
+        again = _again(lines, words, said_by, same, above) if said_by or same else None
         if shown or again:
             why = IN_THE_WINDOW if shown else SAID_ABOVE
             cut.append(made_cut(part=part, id=item.id, tokens=item.tokens, why=why))
             repeated += [again] if again else []
         else:
             kept[part].append(item)
-            if place not in unsaid:
+            if not unsaid or (part, item.id) not in unsaid:
                 above.add(number)
     return Once({part: tuple(items) for part, items in kept.items()}, cut, repeated)
 

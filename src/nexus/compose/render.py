@@ -140,14 +140,18 @@ def line(item: Item, part: Part) -> str:
     text = visible(item.text).strip().replace("\n", "\n    ")
     if part in BARE:
         return f"- {text}"
-    known = [
-        item.at.isoformat(" ", "minutes")[: 16 if part in TIMED else 10] if item.at else "",
-        str(item.why.get("kind", "")),
-        _mark(item),
-        _name(item.scope) if item.scope else "",
-    ]
+    when, kind = _moment(item.at, part) if item.at else "", item.why.get("kind")
+    known = f"{when} | {kind} | {_mark(item)}" if kind else f"{when} | {_mark(item)}"
+    where = f" | {_name(item.scope)}" if item.scope else ""
     who = f"{_name(item.speaker)}: " if item.speaker else ""
-    return f"- [{' | '.join(filter(None, known))}] {who}{text}"
+    return f"- [{known.removeprefix(' | ')}{where}] {who}{text}"
+
+
+def _moment(at: datetime, part: Part) -> str:
+    """The day; and the hour, where it matters. Its zone would be spelt for nothing."""
+    if part in TIMED:
+        return at.replace(tzinfo=None).isoformat(" ", "minutes")
+    return at.date().isoformat()
 
 
 def same_line(one: Item, other: Item) -> bool:

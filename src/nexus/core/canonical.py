@@ -141,7 +141,8 @@ def clean_time(at: datetime, what: str = "at") -> datetime:
 def time_text(at: datetime) -> str:
     """Fixed width, so that text order is time order."""
     utc = at if at.tzinfo is UTC else at.astimezone(UTC)
-    return utc.isoformat(timespec="microseconds")[:-6] + "Z"
+    plain = utc.replace(tzinfo=None)  # the zone would be spelt, slowly, and cut off again
+    return plain.isoformat(timespec="microseconds") + "Z"
 
 
 def text_time(text: str) -> datetime:

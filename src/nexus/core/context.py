@@ -13,6 +13,7 @@ from .quick import quickly
 from .records import Trust
 
 FORMATS = ("openai", "anthropic", "text")
+_set = object.__setattr__
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,21 +34,14 @@ class Item:
     words: str = field(default="", repr=False, compare=False)  # and what it says, without marks
 
     def counted(self, line: str, tokens: int, words: str) -> Item:
-        """The same with its tokens; a context has a hundred, and `replace` is slow."""
-        return made_item(
-            text=self.text,
-            id=self.id,
-            at=self.at,
-            speaker=self.speaker,
-            trust=self.trust,
-            scope=self.scope,
-            events=self.events,
-            worth=self.worth,
-            why=self.why,
-            tokens=tokens,
-            line=line,
-            words=words,
-        )
+        """This item with its tokens: whoever has just made it counts it, before anybody sees it.
+
+        It is the same one, because a context has a hundred, and each would be made twice.
+        """
+        _set(self, "line", line)
+        _set(self, "tokens", tokens)
+        _set(self, "words", words)
+        return self
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,7 @@ HIDDEN = re.compile(
 )
 # All of their characters in one class, which is soon seen not to occur.
 ANY_HIDDEN = re.compile("[" + "".join(re.findall(r"\[([^\]]+)\]", HIDDEN.pattern)) + "]")
+HIDDEN_BYTES = bytes(code for code in range(256) if ANY_HIDDEN.match(chr(code)))
 
 
 def visible(text: str) -> str:
@@ -22,9 +23,18 @@ def visible(text: str) -> str:
 
     Line ends become plain ones. Joiners stay between the letters and pictures that need them.
     """
-    if (text.isascii() and text.isprintable()) or not ANY_HIDDEN.search(text):
+    if _plain(text) or not ANY_HIDDEN.search(text):
         return text
     return HIDDEN.sub(_shown, text.replace("\r\n", "\n"))
+
+
+def _plain(text: str) -> bool:
+    """Whether there are only letters of one byte, and none hidden: soon seen, and nearly always."""
+    try:
+        letters = text.encode("latin-1")
+    except UnicodeEncodeError:
+        return False
+    return len(letters.translate(None, HIDDEN_BYTES)) == len(letters)
 
 
 def _shown(found: re.Match[str]) -> str:

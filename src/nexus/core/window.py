@@ -16,6 +16,7 @@ from typing import Any, Protocol
 from .access import Grant, Label
 from .canonical import canonical_json, text_time, time_text
 from .ids import WorkspaceId, digest
+from .quick import quickly
 from .records import Event, Json, Trust
 from .scope import Scope, parse_scope
 
@@ -264,6 +265,9 @@ class WindowView:
 
 # Their spelling in a store
 
+TRUSTS = {trust.value: trust for trust in Trust}
+_Line = quickly(Line)  # a summary has dozens, and is read with every context
+
 
 def item_to_json(item: WindowItem) -> dict[str, Any]:
     return {
@@ -338,12 +342,12 @@ def _line_to_json(line: Line) -> dict[str, Any]:
 
 def _line_from_json(told: Mapping[str, Any]) -> Line:
     due = told["due"]
-    return Line(
+    return _Line(
         event=told["event"],
         at=text_time(told["at"]),
         speaker=told["speaker"],
         text=told["text"],
-        trust=Trust(told["trust"]),
+        trust=TRUSTS[told["trust"]],
         place=told["place"],
         lead=told["lead"],
         memories=tuple(told["memories"]),

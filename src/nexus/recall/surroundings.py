@@ -40,7 +40,7 @@ def views(around: Surroundings, ids: Sequence[str]) -> tuple[Places, Places]:
     for head, (before, after) in sorted(around.items()):  # in no store's own order
         left, right = 2 * REACH - len(before), 2 * REACH - len(after)
         rows += (*NOBODY[:left], *before[::-1], head, *after, *NOBODY[:right])
-    wide = np.array(list(map(place_of.get, rows, repeat(stranger))), np.intp)
+    wide = np.fromiter(map(place_of.get, rows, repeat(stranger)), np.intp, len(rows))
     wide = wide.reshape(-1, len(NOBODY) * 2 + 1)
     whose = wide[:, REACH : REACH + WIDTH].ravel()
     return _fullest(whose, wide[:, STEPS].reshape(-1, 2 * REACH), stranger)
@@ -49,10 +49,11 @@ def views(around: Surroundings, ids: Sequence[str]) -> tuple[Places, Places]:
 def _fullest(whose: Places, seen: Places, stranger: int) -> tuple[Places, Places]:
     """Of several views of one candidate the one that shows most, and of equals the first."""
     nobody = stranger + 1
-    order = np.lexsort((np.count_nonzero(seen == nobody, axis=1), whose))
-    whose, seen = whose[order], seen[order]
-    first = np.r_[True, whose[1:] != whose[:-1]] & (whose < stranger)
-    return whose[first], seen[first]
+    order = np.lexsort((np.add.reduce(seen == nobody, axis=1), whose))
+    whose = whose[order]
+    first = whose < stranger
+    first[1:] &= whose[1:] != whose[:-1]
+    return whose[first], seen[order[first]]
 
 
 def openings(around: Surroundings) -> set[str]:
