@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
 
@@ -19,3 +19,11 @@ class Outline(NamedTuple):
     def of(cls, *, id: str, body: Mapping[str, Any], learned: bool, **_: object) -> Self:
         predicate, exact = body.get("predicate") or "", bool(body.get("exact"))
         return cls(id, predicate, body.get("category"), exact, learned)
+
+    @classmethod
+    def read(cls, told: Mapping[str, Any] | Sequence[Any]) -> Self:
+        """From a whole content, or from the id, `learned` and the body of one."""
+        if isinstance(told, Mapping):
+            return cls.of(**told)
+        id, learned, body = told
+        return cls.of(id=id, learned=learned, body=body)

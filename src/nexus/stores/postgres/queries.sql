@@ -954,6 +954,13 @@ SELECT content, tier, archived FROM remembered
    AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[])
    AND kind = ANY (ARRAY(SELECT jsonb_array_elements_text(%(kinds)s::jsonb)));
 
+-- names_of_label --
+SELECT place, kind, name
+  FROM jsonb_array_elements(%(rows)s::jsonb) WITH ORDINALITY AS given (r, place)
+ CROSS JOIN LATERAL (SELECT DISTINCT kind, name FROM names
+                      WHERE workspace = (r ->> 0)::bigint AND label = (r ->> 1)::integer) AS found
+ ORDER BY place;
+
 -- named_in_label --
 SELECT DISTINCT id FROM names WHERE workspace = %(workspace)s AND label = %(label)s;
 

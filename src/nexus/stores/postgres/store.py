@@ -8,6 +8,7 @@ from typing import Any
 from ...core.urls import masked
 from ..sql.accompanied import Accompanied
 from ..sql.keywords import Keywords
+from ..sql.naming import NameBox
 from ..sql.store import SqlStore
 from .audit import PostgresAudit
 from .connections import LOCK_SECONDS, MOST_CONNECTIONS, STATEMENT_SECONDS, Connections
@@ -43,7 +44,8 @@ class PostgresStore(SqlStore):
         cache_bytes = cache_megabytes * 1_000_000 // 2
         keywords = Keywords(cache_bytes)
         sessions = self._sealed(url, key)
-        super().__init__(sessions, keywords)
+        # Sealed names are told apart by the server alone.
+        super().__init__(sessions, keywords, None if key else NameBox(cache_bytes))
         self.vectors = PostgresVectors(sessions, self._connections, keywords.cards, cache_bytes)
         self.queue = self._news = PostgresQueue(self._sessions, url)
         self.ledger = PostgresLedger(sessions)

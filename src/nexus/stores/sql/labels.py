@@ -53,6 +53,11 @@ class Readable:
         """The shelf of what was learned."""
         return Readable(self.workspace, tuple(s for s in self.labels if s.learned))
 
+    @property
+    def epoch(self) -> int:
+        """It grows with every write into one of these labels."""
+        return sum(state.epoch for state in self.labels)
+
     def places(self, *more: object) -> list[Row]:
         """A row of values for each label, for what is read label by label."""
         return [(self.workspace, state.label, *more) for state in self.labels]

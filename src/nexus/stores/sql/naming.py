@@ -3,29 +3,85 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple, Self
 
 from ...core.derive import NAMED, known_as
 from ...core.records import MemoryKind
+from .cache import LabelCache
 from .labels import Readable
 from .session import Row, Session
 
+MOST_NAMES = 2_000  # of what a viewer may read: of more, it is not worth knowing which there are
+HASH_BYTES = 100  # in a set
 
-def about(
-    session: Session,
-    view: Readable,
-    query: str,
-    names: Sequence[str],
-    *,
-    kinds: Sequence[MemoryKind] | None,
-    limit: int,
-) -> list[Row]:
-    """What this query tells of the newest; no kinds are those of facts and entities."""
-    if not any(state.names for state in view.labels):
+
+class Wanted(NamedTuple):
+    """Names as they are looked up, and of what."""
+
+    names: Sequence[str]
+    kinds: Sequence[str]
+
+    @classmethod
+    def of(cls, names: Sequence[str], kinds: Sequence[MemoryKind] | None) -> Self:
+        """No kinds are those of facts and entities."""
+        asked = {*(NAMED if kinds is None else kinds)}
+        return cls(sorted(set(map(known_as, names))), sorted(asked))
+
+
+def about(session: Session, view: Readable, query: str, wanted: Wanted, *, limit: int) -> list[Row]:
+    """What this query tells of the newest."""
+    if not wanted.names or not any(state.names for state in view.labels):
         return []
-    wanted = {
-        "names": json.dumps(sorted(set(map(known_as, names)))),
-        "kinds": json.dumps(sorted({*(NAMED if kinds is None else kinds)})),
+    told = {
+        "names": json.dumps(wanted.names),
+        "kinds": json.dumps(wanted.kinds),
         "limit": limit,
     }
-    return session.run(query, {**view.with_names, **wanted}).fetchall()
+    return session.run(query, {**view.with_names, **told}).fetchall()
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Which names of which kinds there are in a label, as hashes: no name is kept for that."""
+
+    hashes: frozenset[int]
+
+    @property
+    def bytes(self) -> int:
+        return HASH_BYTES * len(self.hashes) + 200
+
+    def until(self, _number: int, /) -> Names:
+        """All: whatever is here is looked up in the moment that is read."""
+        return self
+
+
+class NameBox:
+    """The names of every label that was asked about lately: most of what may be one is none."""
+
+    def __init__(self, cache_bytes: int) -> None:
+        self._cache: LabelCache[Names] = LabelCache(cache_bytes)
+
+    def known(self, session: Session, view: Readable, wanted: Wanted) -> Wanted:
+        """Those that may be there; all of them, where there are too many to know."""
+        labels = [state for state in view.labels if state.names]
+        if not labels or sum(state.names for state in labels) > MOST_NAMES:
+            return wanted
+        there = self._cache.fresh(
+            {(view.workspace, state.label): state for state in labels}, partial(_read, session)
+        )
+        names = [
+            name
+            for name in wanted.names
+            if any(hash((kind, name)) in each.hashes for kind in wanted.kinds for each in there)
+        ]
+        return Wanted(names, wanted.kinds)
+
+
+def _read(
+    session: Session, stale: Mapping[tuple[int, int], tuple[Names | None, int]]
+) -> list[Names]:
+    found = session.read_each("names_of_label", list(stale))
+    return [Names(frozenset(map(hash, rows))) for rows in found]

@@ -24,6 +24,7 @@ from .keywords import Keywords
 from .labels import readable
 from .ledger import SqlLedger
 from .memories import SqlMemories
+from .naming import NameBox
 from .queue import SqlQueue
 from .uses import SqlUses
 from .window import SqlWindow
@@ -34,14 +35,16 @@ class SqlStore:
 
     encrypted = False  # whether nothing of it may lie about in plain text
 
-    def __init__(self, connections: Accompanied, keywords: Keywords) -> None:
+    def __init__(
+        self, connections: Accompanied, keywords: Keywords, names: NameBox | None = None
+    ) -> None:
         self._sessions = connections
         self._keywords = keywords
         self.feed = Feed(connections)
         self.ledger: SqlLedger = SqlLedger(connections)
         self.queue: SqlQueue = SqlQueue(connections)
         self.jobs = SqlJobs(connections)
-        self.memories = SqlMemories(connections, keywords)
+        self.memories = SqlMemories(connections, keywords, names)
         self.accounts = SqlAccounts(connections)
         self.uses = SqlUses(connections)
         self.audit = SqlAudit(connections)
@@ -91,7 +94,7 @@ class SqlStore:
 
     def epoch(self, grant: Grant) -> int:
         with self._sessions.reading() as session:
-            return sum(state.epoch for state in readable(session, grant).labels)
+            return readable(session, grant).epoch
 
     def caches(self) -> dict[str, CacheUse]:
         from .vectors import SqlVectors  # noqa: PLC0415  # it is loaded by whoever has some

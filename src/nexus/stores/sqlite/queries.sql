@@ -493,9 +493,9 @@ SELECT content, tier, archived
  ORDER BY chosen.at DESC, chosen.id;
 
 -- outlines --
--- As much of a content as tells what a fact is about: chosen as those that are named.
-SELECT json_object('id', memories.id, 'learned', json(content -> '$.learned'),
-                   'body', json(content -> '$.body'))
+-- As much of a content as tells what a fact is about, and read in one go: chosen as those that are
+-- named.
+SELECT json_extract(content, '$.id', '$.learned', '$.body')
   FROM (SELECT DISTINCT names.at, names.id
           FROM json_each(:labels) AS readable
           CROSS JOIN json_each(:kinds) AS asked
@@ -702,6 +702,17 @@ SELECT content, tier, archived FROM memories
  WHERE workspace = :workspace AND memory > :after
    AND +label IN (SELECT value FROM json_each(:labels))
    AND +kind IN (SELECT value FROM json_each(:kinds));
+
+-- memories_ahead --
+-- Their pages, and nothing of what they hold.
+SELECT total(length(content)) FROM memories INDEXED BY memories_by_time
+ WHERE workspace = ? AND label = ?;
+
+-- vectors_ahead --
+SELECT total(length(data)) FROM vectors WHERE workspace = ? AND label = ?;
+
+-- names_of_label --
+SELECT DISTINCT kind, name FROM names WHERE workspace = ? AND label = ?;
 
 -- named_in_label --
 SELECT DISTINCT id FROM names WHERE workspace = :workspace AND label = :label;

@@ -6,14 +6,18 @@ import sqlite3
 from pathlib import Path
 from typing import IO
 
+from ...core.access import Grant
 from ...core.errors import ConfigError, StoreUnavailable
 from ...core.protocols import Vectors
 from ..residue import Reader
 from ..sql.accompanied import Accompanied
 from ..sql.cards import CardBox
 from ..sql.keywords import Keywords
+from ..sql.labels import readable
+from ..sql.naming import NameBox
 from ..sql.store import SqlStore
 from ..sql.vectors import SqlVectors
+from .ahead import LARGE_BYTES, ReadAhead
 from .connections import Connections
 from .eraser import SqliteEraser
 from .migrate import bring_up_to_date
@@ -43,9 +47,11 @@ class SqliteStore(SqlStore):
         cache_bytes = cache_megabytes * 1_000_000 // 2
         keywords = Keywords(cache_bytes)
         sessions = Accompanied(self._connections)
-        super().__init__(sessions, keywords)
+        super().__init__(sessions, keywords, NameBox(cache_bytes))
         self.vectors = self._vectors(sessions, vectors, keywords.cards, cache_bytes)
         self.eraser = SqliteEraser(sessions, self._connections, reader)
+        large = self.path.stat().st_size >= LARGE_BYTES
+        self._ahead = ReadAhead(sessions) if large else None
 
     def _vectors(
         self, sessions: Accompanied, kind: str, cards: CardBox, cache_bytes: int
@@ -56,6 +62,14 @@ class SqliteStore(SqlStore):
 
         return vec.SqliteVecVectors(sessions, self._connections, cards, cache_bytes)
 
+    def epoch(self, grant: Grant) -> int:
+        """The first that a question asks; what else it will want is read meanwhile."""
+        with self._sessions.reading() as session:
+            view = readable(session, grant)
+        if self._ahead:
+            self._ahead.look(view)
+        return view.epoch
+
     def files(self) -> list[Path]:
         beside = (self.path.with_name(self.path.name + end) for end in ("", "-wal", "-shm"))
         return [file for file in beside if file.exists()]
@@ -65,6 +79,8 @@ class SqliteStore(SqlStore):
         self._connections.checkpoint()
 
     def close(self) -> None:
+        if self._ahead:
+            self._ahead.close()
         self._connections.close()
 
 

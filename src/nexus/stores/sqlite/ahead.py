@@ -1,0 +1,70 @@
+"""Reading ahead: whoever asks in a place for the first time finds its pages in memory.
+
+A question reads a hundred pages of a workspace, each when the one before is understood. In a file
+larger than what a machine keeps in memory they come from the disk, one after the other. Here a
+thread of its own reads them while the question is still being understood. It looks at nothing: what
+it reads stays in the system's own cache, and a question reads it again with its own grant.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from queue import SimpleQueue
+
+from ...core.errors import StoreUnavailable
+from ..sql.labels import Readable
+from ..sql.session import Connections
+
+LARGE_BYTES = 256_000_000  # of a file: a smaller one lies in memory anyway
+MOST_DOCUMENTS = 5_000  # of what a viewer may read: of more, a question reads but a part
+MOST_PLACES = 20_000  # labels that were read lately
+
+Place = tuple[int, int]  # workspace and label
+
+
+class ReadAhead:
+    """Reads what a question will want, once for each label."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+        self._read: OrderedDict[Place, None] = OrderedDict()
+        self._wanted: SimpleQueue[list[Place] | None] = SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._lock = threading.Lock()
+
+    def look(self, view: Readable) -> None:
+        """Somebody is about to ask here; what was told is wanted first."""
+        if sum(state.documents for state in view.labels) > MOST_DOCUMENTS:
+            return
+        shelves = (*view.told.labels, *view.learned.labels)
+        with self._lock:
+            new = [
+                (view.workspace, state.label)
+                for state in shelves
+                if state.documents and (view.workspace, state.label) not in self._read
+            ]
+            self._read.update(dict.fromkeys(new))
+            while len(self._read) > MOST_PLACES:
+                self._read.popitem(last=False)
+            if new and self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="nexus-ahead", daemon=True)
+                self._thread.start()
+        if new:
+            self._wanted.put(new)
+
+    def _run(self) -> None:
+        while (places := self._wanted.get()) is not None:
+            try:
+                with self._connections.reading() as session:
+                    for query in ("memories_ahead", "vectors_ahead"):
+                        session.read_each(query, places)
+            except StoreUnavailable:  # the question itself will say so
+                continue
+
+    def close(self) -> None:
+        with self._lock:
+            thread = self._thread
+        if thread is not None:
+            self._wanted.put(None)
+            thread.join()
