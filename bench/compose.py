@@ -8,7 +8,9 @@
 A few workspaces are told and learned through the public API; all others are copies of them, row by
 row, each behind its own wall: ten thousand walls with the same furniture. Which workspace is asked
 follows Zipf's law: the second is asked half as often as the first. Times are those of the whole
-call `place.compose(question)`, with the default settings and the built-in embedder.
+call `place.compose(question)`, with the default settings and the built-in embedder. They are told
+twice: of all turns of a process that has just begun, which is the figure that was asked for, and of
+the steady state after 3,000 turns.
 
 In turn with it the same question is asked of a plain script on the same file: the ten nearest
 messages by numpy, and the last forty. It knows no landmarks, people, budget or rights; it is what
@@ -64,6 +66,7 @@ RESULTS = Path(__file__).parent / "results" / "compose.json"
 TARGETS = {"p50_ms": 10, "p95_ms": 30, "cached_p50_ms": 2}
 TURNS = 600
 WARMING = 30  # turns that are not counted: the process loads what it needs
+WARM_UP = 3_000  # turns before the steady state is measured: of the places that are asked in often
 POOL = 12  # questions that come up again in a workspace
 TOLD = 0.2  # of the turns tell something before they ask: what is cached there is stale
 A_SECOND = 20  # turns of the traffic
@@ -122,7 +125,10 @@ EVENTS = "SELECT content FROM events WHERE workspace = :workspace ORDER BY seq D
 
 
 def measure_assembly(path: Path, workspaces: int, turns: int, progress: Progress) -> dict[str, Any]:
-    """No question is asked twice, so nothing comes from the cache."""
+    """No question is asked twice, so nothing comes from the cache.
+
+    All turns of a process that has just begun: more than half are first visits of a workspace.
+    """
     chooses, asks = shuffled(workspaces, seed=3), Chatter(1_000_003)
     bar = progress.add_task("asking, each question once", total=WARMING + turns)
     taken: list[Turn] = []
@@ -154,6 +160,32 @@ def measure_assembly(path: Path, workspaces: int, turns: int, progress: Progress
         "tokens_p50": median(turn.context.tokens for turn in counted),
         "tokens_p95": percentile([turn.context.tokens for turn in counted], 95) / 1_000,
         "stages": stages([turn.context for turn in counted]),
+    }
+
+
+def measure_steady_state(
+    path: Path, workspaces: int, warm_up: int, turns: int, progress: Progress
+) -> dict[str, Any]:
+    """The same, of a process that has answered for a while: who asks often was here before."""
+    chooses, asks = shuffled(workspaces, seed=13), Chatter(1_000_013)
+    bar = progress.add_task("asking, after a while", total=warm_up + turns)
+    taken: list[Turn] = []
+    seen: set[int] = set()
+    with opened(path, lambda: ASKED) as nexus:
+        for number in range(warm_up + turns):
+            workspace = chooses()
+            question, first = f"{asks.question()} ({number})", workspace not in seen
+            taken.append(timed(room(nexus, workspace), question, workspace, first=first))
+            seen.add(workspace)
+            progress.advance(bar)
+    counted = taken[warm_up:]
+    return {
+        "turns_before": warm_up,
+        "turns": len(counted),
+        "workspaces_visited": len(seen),
+        **spread(counted),
+        "first_visits": spread([turn for turn in counted if turn.first]),
+        "later_visits": spread([turn for turn in counted if not turn.first]),
     }
 
 
@@ -302,13 +334,17 @@ def measure_story(folder: Path, progress: Progress) -> dict[str, Any]:
 def shown(results: dict[str, Any]) -> Iterator[Table]:
     if store := results.get("store"):
         assembly, traffic = results["assembly"], results["traffic"]
+        steady = results["steady_state"]
         title = f"{store['workspaces']:,} workspaces, {store['told_each']} told in each"
         table = Table("", "p10", "p50", "p95", "processor p50", "times", title=title)
         rows = {
-            "each question once (10 / 30 ms)": assembly,
+            "all turns, each question once (10 / 30 ms)": assembly,
             "… first visit of a workspace": assembly["first_visits"],
             "… later visits": assembly["later_visits"],
             "the plain script": assembly["plain_script"],
+            f"steady state, after {steady['turns_before']:,} turns": steady,
+            "… first visit of a workspace (steady)": steady["first_visits"],
+            "… later visits (steady)": steady["later_visits"],
             "the same question again (2 ms)": results["cached"],
             "traffic: cached": traffic["cached"],
             "traffic: made": traffic["made"],
@@ -359,6 +395,7 @@ def measure_store(options: argparse.Namespace, folder: Path, progress: Progress)
             "fill_seconds": filled,
         },
         "assembly": measure_assembly(path, workspaces, turns, progress),
+        "steady_state": measure_steady_state(path, workspaces, options.warm_up, turns, progress),
         "cached": measure_cached(path, workspaces, progress),
         "traffic": measure_traffic(path, workspaces, turns * 2, progress),
         "alone": measure_alone(path, folder, workspaces, messages, progress),
@@ -371,6 +408,7 @@ def main() -> None:
     parser.add_argument("--workspaces", type=int, default=10_000)
     parser.add_argument("--messages", type=int, default=MESSAGES, help="told in each")
     parser.add_argument("--turns", type=int, default=TURNS)
+    parser.add_argument("--warm-up", type=int, default=WARM_UP, help="turns before a steady state")
     parser.add_argument("--folder", type=Path, help="where temporary files are written")
     parser.add_argument("--store", type=Path, help="a file to keep, or to use again")
     parser.add_argument("--story", action="store_true", help="the thirty sessions alone")
