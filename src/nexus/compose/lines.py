@@ -17,7 +17,7 @@ from ..core.context import Item
 from ..core.ids import WorkspaceId
 from ..core.part import Part
 
-MOST = 128  # places
+MOST = 256  # places, as many as whose steady sections are kept
 MOST_OF_A_SECTION = 100  # lines
 LONGEST = 2_000  # characters of a text whose line is kept
 

@@ -16,7 +16,7 @@ from nexus.stores.sql.labels import LabelState, Readable
 from nexus.stores.sqlite import ahead
 from nexus.stores.sqlite.ahead import ReadAhead
 
-QUERIES = ["memories_ahead", "vectors_ahead"]
+QUERIES = ["memories_ahead", "names_ahead", "vectors_ahead"]
 
 
 class Sessions:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -335,6 +336,8 @@ def put_vectors(
     found = session.run("vectors_placed", bound).fetchall()
     # Learning again what is there is no write.
     changed = [row for row in found if row[3] != spelt[row[0]]]
+    # What is read together lies together: a question reads one label, and not all that was learned.
+    changed.sort(key=itemgetter(2))
     numbers = take_numbers(session, number, len(changed))
     old = [(number, kind, memory) for _, memory, _, data in changed if data is not None]
     session.run_many("drop_vector", old)

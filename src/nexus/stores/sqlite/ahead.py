@@ -57,7 +57,7 @@ class ReadAhead:
         while (places := self._wanted.get()) is not None:
             try:
                 with self._connections.reading() as session:
-                    for query in ("memories_ahead", "vectors_ahead"):
+                    for query in ("memories_ahead", "names_ahead", "vectors_ahead"):
                         session.read_each(query, places)
             except StoreUnavailable:  # the question itself will say so
                 continue

@@ -708,6 +708,9 @@ SELECT content, tier, archived FROM memories
 SELECT total(length(content)) FROM memories INDEXED BY memories_by_time
  WHERE workspace = ? AND label = ?;
 
+-- names_ahead --
+SELECT count(*) FROM names WHERE workspace = ? AND label = ?;
+
 -- vectors_ahead --
 SELECT total(length(data)) FROM vectors WHERE workspace = ? AND label = ?;
 
