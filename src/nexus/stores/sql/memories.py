@@ -264,6 +264,8 @@ def add_memories(session: Session, number: int, memories: Sequence[Memory]) -> N
     """Write memories that are not there, as they are."""
     if not memories:
         return
+    # What is read together lies together: what was told, and then what was learned from it.
+    memories = sorted(memories, key=lambda memory: memory.learned)
     numbers = take_numbers(session, number, len(memories))
     shelves = dict.fromkeys((memory.label, memory.learned) for memory in memories)
     labels = {
