@@ -26,7 +26,6 @@ from .decoded import read_memory
 from .feed import Feed
 from .keywords import Keywords
 from .labels import (
-    Readable,
     label_number,
     locked_workspace,
     newest_first,
@@ -34,7 +33,7 @@ from .labels import (
     take_numbers,
     workspace_number,
 )
-from .naming import NameBox, Wanted, about
+from .naming import NameBox, Naming
 from .outgoing import going_out
 from .rows import name_rows, posting_rows
 from .session import Connections, Row, Session
@@ -49,7 +48,7 @@ class SqlMemories(SqlStates):
     ) -> None:
         self._connections = connections
         self._keywords = keywords
-        self._names = names
+        self._naming = Naming(names)
         self._texts = Texts(keywords.cards)
 
     def put(
@@ -130,28 +129,13 @@ class SqlMemories(SqlStates):
     ) -> list[Memory]:
         with self._connections.reading() as session:
             view = readable(session, grant).searched(learned=learned)
-            wanted = self._wanted(session, view, names, kinds)
-            rows = about(session, view, "named", wanted, limit=limit)
+            rows = self._naming.about(session, view, "named", names, kinds=kinds, limit=limit)
         return _read(grant, rows)
 
     def outlines(self, grant: Grant, names: Sequence[str], *, limit: int) -> list[Outline]:
         with self._connections.reading() as session:
             view = readable(session, grant)
-            wanted = self._wanted(session, view, names, [MemoryKind.FACT])
-            rows = about(session, view, "outlines", wanted, limit=limit)
-        told = json.loads(f"[{','.join(told for (told,) in rows)}]")
-        return [Outline.read(each) for each in told]
-
-    def _wanted(
-        self,
-        session: Session,
-        view: Readable,
-        names: Sequence[str],
-        kinds: Sequence[MemoryKind] | None,
-    ) -> Wanted:
-        """What is looked up of these names: those that are known to be none are left out."""
-        wanted = Wanted.of(names, kinds)
-        return self._names.known(session, view, wanted) if self._names else wanted
+            return self._naming.outlines(session, view, names, limit=limit)
 
     def neighbours(
         self, grant: Grant, ids: Sequence[str], *, reach: int

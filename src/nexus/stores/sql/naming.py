@@ -9,6 +9,7 @@ from functools import partial
 from typing import NamedTuple, Self
 
 from ...core.derive import NAMED, known_as
+from ...core.outline import Outline
 from ...core.records import MemoryKind
 from .cache import LabelCache
 from .labels import Readable
@@ -26,21 +27,8 @@ class Wanted(NamedTuple):
 
     @classmethod
     def of(cls, names: Sequence[str], kinds: Sequence[MemoryKind] | None) -> Self:
-        """No kinds are those of facts and entities."""
         asked = {*(NAMED if kinds is None else kinds)}
         return cls(sorted(set(map(known_as, names))), sorted(asked))
-
-
-def about(session: Session, view: Readable, query: str, wanted: Wanted, *, limit: int) -> list[Row]:
-    """What this query tells of the newest."""
-    if not wanted.names or not any(state.names for state in view.labels):
-        return []
-    told = {
-        "names": json.dumps(wanted.names),
-        "kinds": json.dumps(wanted.kinds),
-        "limit": limit,
-    }
-    return session.run(query, {**view.with_names, **told}).fetchall()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +66,46 @@ class NameBox:
             if any(hash((kind, name)) in each.hashes for kind in wanted.kinds for each in there)
         ]
         return Wanted(names, wanted.kinds)
+
+
+class Naming:
+    """Looks memories up by names; those that are known to be none are left out."""
+
+    def __init__(self, box: NameBox | None) -> None:
+        self._box = box  # None: names are sealed, and nobody here can tell
+
+    def about(
+        self,
+        session: Session,
+        view: Readable,
+        query: str,
+        names: Sequence[str],
+        *,
+        kinds: Sequence[MemoryKind] | None,
+        limit: int,
+    ) -> list[Row]:
+        """What this query tells of the newest; no kinds are those of facts and entities."""
+        wanted = Wanted.of(names, kinds)
+        if self._box:
+            wanted = self._box.known(session, view, wanted)
+        if not wanted.names or not any(state.names for state in view.labels):
+            return []
+        told = {
+            "names": json.dumps(wanted.names),
+            "kinds": json.dumps(wanted.kinds),
+            "limit": limit,
+        }
+        return session.run(query, {**view.with_names, **told}).fetchall()
+
+    def outlines(
+        self, session: Session, view: Readable, names: Sequence[str], *, limit: int
+    ) -> list[Outline]:
+        """As much of the newest facts as tells what they are about, read as one text."""
+        kinds = [MemoryKind.FACT]
+        rows = self.about(session, view, "outlines", names, kinds=kinds, limit=limit)
+        return [
+            Outline.read(told) for told in json.loads(f"[{','.join(text for (text,) in rows)}]")
+        ]
 
 
 def _read(
