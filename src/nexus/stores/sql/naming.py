@@ -15,7 +15,7 @@ from .cache import LabelCache
 from .labels import Readable
 from .session import Row, Session
 
-MOST_NAMES = 2_000  # of what a viewer may read: of more, it is not worth knowing which there are
+MOST_NAMES = 500  # of what a viewer may read: to read more anew after each message is not worth it
 HASH_BYTES = 100  # in a set
 
 
