@@ -61,10 +61,11 @@ class Shift:
         while not self._until.is_set():
             try:
                 did = self._turn()
-            except NexusError as error:
+            except Exception as error:
                 if once:
                     raise
-                log.warning("work will be tried again: %s", error)
+                unforeseen = None if isinstance(error, NexusError) else error
+                log.warning("work will be tried again: %s", error, exc_info=unforeseen)
                 self._until.wait(AWAY_SECONDS)
                 continue
             if once and not did:

@@ -19,6 +19,7 @@ BURST_SECONDS = 0.5  # and how long that is waited for
 JOB_SECONDS = 60.0  # between looks for jobs, and before the first: who is soon gone does none
 BEHIND_SECONDS = 0.1  # between looks while something has more to follow
 FOLLOW_SECONDS = 5.0  # between looks for what others have written, or a part that was away
+AWAY_SECONDS = 5.0  # before the next try, when something went wrong that nobody thought of
 
 log = logging.getLogger(__name__)
 
@@ -89,6 +90,7 @@ class Worker:
         self._wake.clear()
 
     def _drain(self) -> None:
+        """Whatever goes wrong, this thread goes on: nobody else would learn anything."""
         self.finish_calls()
         try:
             self._learn()
@@ -100,6 +102,9 @@ class Worker:
                 self._next_jobs = time.monotonic() + (IDLE_SECONDS if did else JOB_SECONDS)
         except NexusError as error:
             log.warning("background work will be tried again: %s", error)
+        except Exception:
+            log.exception("background work will be tried again")
+            self._stop.wait(AWAY_SECONDS)
 
     def _learn(self) -> None:
         """Everything there is to learn, with a breath for those who wait."""
@@ -115,6 +120,8 @@ class Worker:
                     self._calls.popleft()()
                 except NexusError as error:
                     log.warning("background work was not done: %s", error)
+                except Exception:
+                    log.exception("background work was not done")
 
     def stop(self) -> None:
         """Finish the batch at hand and end."""

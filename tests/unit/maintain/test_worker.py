@@ -65,3 +65,29 @@ def test_what_ends_does_not_wait_for_quiet(monkeypatch: pytest.MonkeyPatch) -> N
     worker.stop()
 
     assert time.monotonic() - started < 30
+
+
+class Failing(Counting):
+    """A learner with a fault that nobody thought of."""
+
+    def run_once(self) -> int:
+        super().run_once()
+        raise KeyError("poll")
+
+
+def test_a_fault_that_nobody_thought_of_does_not_end_the_thread(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "AWAY_SECONDS", 0.01)
+    monkeypatch.setattr(module, "IDLE_SECONDS", 0.01)
+    learner, later = Failing(), threading.Event()
+    worker = Worker(cast("Learner", learner))
+    worker.nudge()
+    assert learner.was_asked.wait(30)
+
+    learner.was_asked.clear()
+    assert learner.was_asked.wait(30), "it is tried again"
+    worker.later(lambda: {}["missing"])
+    worker.later(later.set)
+    assert later.wait(30)
+    worker.stop()

@@ -306,7 +306,7 @@ UPDATE outbox SET leased_until = %(until)s::timestamptz
 RETURNING name, outbox.priority, outbox.seq, outbox.fence;
 
 -- contents_at --
-SELECT seq, content FROM events
+SELECT seq, content, id FROM events
  WHERE workspace = %(workspace)s AND seq = ANY (translate(%(seqs)s, '[]', '{}')::bigint[])
    AND content IS NOT NULL;
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -16,6 +17,7 @@ from ...core.ids import WorkspaceId
 from ...core.leases import LEASE, LOST, Lease
 from ...core.queue import Backlog
 from ...core.records import Stage, Task, Waiting
+from ...core.retries import kept_error
 from ...core.scope import parse_scope
 from ..checks import SERVED_AT_ONCE, shares
 from .jobs import fence_at, wake_jobs
@@ -25,6 +27,8 @@ from .session import Connections, Row, Session
 HOMES_AT_ONCE = 200  # workspaces that are looked into together
 LAST = 2**62  # no workspace has such a number
 NEVER = time_text(LATEST)  # of a dead letter
+
+log = logging.getLogger(__name__)
 
 
 class _Due(NamedTuple):
@@ -43,6 +47,14 @@ class _Due(NamedTuple):
     def lease(self) -> Lease | None:
         place = (self.priority, self.seq)
         return Lease(WorkspaceId(self.name), "event", place, self.fence) if self.fence else None
+
+
+class _Unreadable(NamedTuple):
+    """Work of an event that cannot be decoded."""
+
+    workspace: str
+    known_by: tuple[int, str, str, int]
+    error: str
 
 
 class SqlQueue:
@@ -64,8 +76,8 @@ class SqlQueue:
             oldest = [text_time(since)] if since else []
             if seq is not None:
                 failing = {"workspace": bound["workspace"], "seqs": json.dumps([seq])}
-                for _, content in session.run("contents_at", failing):
-                    oldest.append(event_from_json(json.loads(content), grant.workspace).recorded_at)
+                for _, content, _ in session.run("contents_at", failing):
+                    oldest.append(text_time(json.loads(content)["recorded_at"]))
         return Backlog(
             waiting=waiting, failed=failed, dead=dead, since=min(oldest) if oldest else None
         )
@@ -95,7 +107,7 @@ class SqlQueue:
             bound = {**due, **readable(session, grant).parameters}
             found = [_Due(*row) for row in session.run("due_work_of", bound)]
             if leased or not found:
-                return _tasks(session, found)
+                return _tasks(session, found)[0]
         lease = {"until": time_text(now + LEASE), "fence": fence_at(now)}
         # Looked up again where it is leased: each goes to one worker.
         return self._leased(lambda session: _lease_of(session, grant, {**due, **lease}))
@@ -120,9 +132,24 @@ class SqlQueue:
         return self._leased(claim)
 
     def _leased(self, claim: Callable[[Session], list[_Due]]) -> list[Task]:
-        taken = self._connections.write(claim)
-        with self._connections.reading() as session:
-            return _tasks(session, taken)
+        """What was claimed and can be read; what cannot is given up, and keeps nothing waiting."""
+        while taken := self._connections.write(claim):
+            with self._connections.reading() as session:
+                tasks, unreadable = _tasks(session, taken)
+            self._give_up(unreadable)
+            if tasks:
+                return tasks
+        return []
+
+    def _give_up(self, unreadable: Sequence[_Unreadable]) -> None:
+        def give_up(session: Session) -> None:
+            for each in sorted(unreadable):
+                locked_workspace(session, WorkspaceId(each.workspace))
+                session.run_many("fail_work", [(*each.known_by, kept_error(each.error), NEVER)])
+
+        if unreadable:
+            log.error("%d events cannot be read by this version", len(unreadable))
+            self._connections.write(give_up)
 
     def announce(self) -> None:
         """Nobody elsewhere can hear it: they look now and then."""
@@ -220,26 +247,36 @@ def _lease_of(session: Session, grant: Grant, due: dict[str, object]) -> list[_D
     return [_Due(*row) for row in sorted(session.run("lease_work_of", bound), key=_in_order)]
 
 
-def _tasks(session: Session, rows: Sequence[_Due]) -> list[Task]:
+def _tasks(session: Session, rows: Sequence[_Due]) -> tuple[list[Task], list[_Unreadable]]:
     """Each with its event, which is read behind the wall of its workspace."""
-    contents: dict[tuple[int, int], str] = {}
+    contents: dict[tuple[int, int], tuple[str, str]] = {}
     for name, number in dict.fromkeys(row[:2] for row in rows):
         known_workspace(session, WorkspaceId(name))
         seqs = json.dumps([row.seq for row in rows if row.workspace == number])
         bound = {"workspace": number, "seqs": seqs}
-        for seq, content in session.run("contents_at", bound):
-            contents[number, seq] = content
-    return [
-        Task(
-            event=event_from_json(json.loads(content), WorkspaceId(row.name)),
-            step=Stage(row.step),
-            attempts=row.attempts,
-            error=row.error,
-            lease=row.lease,
-        )
-        for row in rows
-        if (content := contents.get((row.workspace, row.seq)))
-    ]
+        for seq, content, id in session.run("contents_at", bound):
+            contents[number, seq] = (id, content)
+    tasks: list[Task] = []
+    unreadable: list[_Unreadable] = []
+    for row in rows:
+        if told := contents.get((row.workspace, row.seq)):
+            id, content = told
+            try:
+                tasks.append(_task(row, content))
+            except Exception as error:  # noqa: BLE001  # a newer version wrote it, or it is damaged
+                known_by = (row.workspace, id, row.step, row.fence)
+                unreadable.append(_Unreadable(row.name, known_by, f"cannot be read: {error!r}"))
+    return tasks, unreadable
+
+
+def _task(row: _Due, content: str) -> Task:
+    return Task(
+        event=event_from_json(json.loads(content), WorkspaceId(row.name)),
+        step=Stage(row.step),
+        attempts=row.attempts,
+        error=row.error,
+        lease=row.lease,
+    )
 
 
 def _by_workspace(session: Session, tasks: Sequence[Task]) -> Iterator[list[Row]]:

@@ -224,7 +224,7 @@ RETURNING (SELECT name FROM workspaces WHERE workspaces.workspace = outbox.works
           priority, seq, fence;
 
 -- contents_at --
-SELECT seq, content
+SELECT seq, content, events.id
   FROM json_each(:seqs) AS wanted
   CROSS JOIN events ON events.workspace = :workspace AND events.seq = wanted.value
  WHERE content IS NOT NULL;
