@@ -112,6 +112,7 @@ NOT_READS = {
     "memories.mark": "writes",
     "memories.mark_in": "writes, for the worker; tells numbers",
     "memories.states": "the administrator's: no content; another grant is refused",
+    "memories.going_on_in": "the administrator's: a time; another grant is refused",
     "memories.states_in": "the administrator's: no content; another grant is refused",
     "vectors.put": "writes",
     "vectors.profiles": "names of embedders, of no workspace",

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from nexus import Nexus
+from nexus.core.jobs import JobState
 from nexus.core.part import Part
 from nexus.core.records import MemoryKind, Tier
 from nexus.embedders.hashing import HashingEmbedder
@@ -103,6 +104,45 @@ def test_no_section_brings_up_what_is_archived(part: Part, asked: str, kind: Mem
         store.memories.mark(acme.id, ids, archived=True)
 
         assert not room.compose(asked).section(part)
+
+
+@pytest.mark.requirement("D5", "E24")
+def test_a_conversation_with_a_word_within_the_hour_is_looked_at_when_it_is_over(
+    tmp_path: Path,
+) -> None:
+    clock = Clock()
+    clock.now = START
+    with Nexus.open(
+        str(tmp_path / "m.db"), embedder=HashingEmbedder(), clock=clock, background=False
+    ) as nexus:
+        acme = nexus.workspace("acme")
+        rooms = [acme.room(name) for name in ("pier", "office")]
+        for room, text in zip(rooms, ("The pier is wet.", "The office is dry."), strict=True):
+            room.observe("alice", text)
+
+        def work() -> JobState:
+            nexus.shift().run(once=True)
+            (job,) = [each for each in acme.jobs() if each.name == "session_end"]
+            return job
+
+        work()
+        clock.now += 2 * DAY
+        assert work().due_at is None, "all is quiet"
+        began = clock.now
+        for minutes, room in ((0, rooms[0]), (50, rooms[0]), (58, rooms[1])):
+            clock.now = began + timedelta(minutes=minutes)
+            room.observe("alice", f"We decided to use ferry number {minutes}.")
+            work()
+
+        for minutes, before in ((61, 50), (111, 58), (119, None)):
+            clock.now = began + timedelta(minutes=minutes)
+            job = work()
+            assert job.last_run_at is not None
+            assert timedelta() <= job.last_run_at - clock.now < timedelta(seconds=1)
+            if before is not None:
+                assert job.due_at is not None
+                assert job.due_at - began < timedelta(minutes=before + 61)
+        assert job.due_at is None
 
 
 @pytest.mark.requirement("D5", "D9")

@@ -74,3 +74,10 @@ class States(Protocol):
     ) -> list[list[State]]:
         """The same of several workspaces, of one moment: as many of each, after its own place."""
         ...
+
+    def going_on_in(self, grants: Sequence[Grant], *, since: datetime) -> list[datetime | None]:
+        """Of what fades: the last word of the conversation that falls silent first, or None.
+
+        Of each of these workspaces, among conversations that had a word since; the administrator's.
+        """
+        ...

@@ -13,6 +13,7 @@ from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from functools import partial
 
+from ..core.access import administrator_grant
 from ..core.audit import WORKER, Entry
 from ..core.ids import WorkspaceId
 from ..core.jobs import Json, Step, Turn
@@ -25,6 +26,8 @@ from .sweeps import Pages, marked, next_place, pages
 from .user_wide import Widened, make_user_wide
 
 AFTER_A_SESSION = timedelta(hours=1)
+MOMENT = timedelta(microseconds=1)
+SOONEST = timedelta(minutes=5)  # between two looks for conversations that are over by then
 LEAST_TRUST = Trust.INFERRED  # documents, imports and strangers' tools are below
 
 
@@ -79,7 +82,23 @@ def session_end(
         ]
         for workspace, page in found.items()
     }
-    return _kept_for_long(store, found, ripe, now=now, settings=settings, batch=batch)
+    steps = _kept_for_long(store, found, ripe, now=now, settings=settings, batch=batch)
+    return _until_all_are_over(store, dict(zip(found, steps, strict=True)), now)
+
+
+def _until_all_are_over(
+    store: Store, steps: Mapping[WorkspaceId, Step], now: datetime
+) -> list[Step]:
+    """No news will say that a conversation which goes on has ended: a look when it may have."""
+    through = [workspace for workspace, step in steps.items() if step.cursor is None]
+    grants = [administrator_grant(workspace) for workspace in through]
+    last = store.memories.going_on_in(grants, since=now - AFTER_A_SESSION)
+    again = {
+        workspace: max(at + AFTER_A_SESSION + MOMENT, now + SOONEST)
+        for workspace, at in zip(through, last, strict=True)
+        if at
+    }
+    return [replace(step, again_at=again.get(workspace)) for workspace, step in steps.items()]
 
 
 def _made_user_wide(

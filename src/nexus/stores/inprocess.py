@@ -869,6 +869,18 @@ class InProcessMemories(_Part):
         ][:limit]
 
     @_locked
+    def going_on_in(self, grants: Sequence[Grant], *, since: datetime) -> list[datetime | None]:
+        found = []
+        for grant in grants:
+            last: dict[object, datetime] = {}
+            for memory in self._state.of(check_administrator(grant)).memories.values():
+                if _fades(memory) and memory.at >= since:
+                    talk = _conversation(memory)
+                    last[talk] = max(memory.at, last.get(talk, since))
+            found.append(min(last.values(), default=None))
+        return found
+
+    @_locked
     def written(
         self, workspace: WorkspaceId, kinds: Sequence[MemoryKind], *, after: int, limit: int
     ) -> list[tuple[int, Memory]]:

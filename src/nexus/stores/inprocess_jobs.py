@@ -64,8 +64,10 @@ class JobRow:
     def wake(self, now: datetime) -> None:
         """Something new was learned: what waits for news is due when its time has passed."""
         if self.on_news and not self.woken and not self.dead:
-            self.woken = True
-            self.due_at = self.due_at or now + (self.every or timedelta())
+            self.woken, later = True, now + (self.every or timedelta())
+            rests = self.leased_until is None and self.error is None
+            if self.due_at is None or (rests and later < self.due_at):
+                self.due_at = later
 
     def next_due(self, done: Done, now: datetime) -> datetime | None:
         again, later = done.step.again_at, now + self.every if self.every else None

@@ -538,7 +538,9 @@ SELECT name, key, every_seconds FROM jobs
  WHERE workspace = %(workspace)s AND on_news AND NOT woken AND NOT dead;
 
 -- wake_jobs --
-UPDATE jobs SET woken = true, due_at = coalesce(jobs.due_at, given.due_at)
+UPDATE jobs SET woken = true,
+                due_at = CASE WHEN jobs.due_at IS NULL OR leased_until IS NULL AND error IS NULL
+                              THEN least(jobs.due_at, given.due_at) ELSE jobs.due_at END
   FROM (SELECT (r ->> 0)::bigint AS workspace, r ->> 1 AS name, r ->> 2 AS key,
                (r ->> 3)::timestamptz AS due_at
           FROM jsonb_array_elements(%(rows)s::jsonb) AS r OFFSET 0) AS given
@@ -1568,6 +1570,18 @@ SELECT given.place, found.*
                               AND later.at >= given.since
                            OFFSET 0)
          ORDER BY memory LIMIT given.most) AS found;
+
+-- going_on --
+SELECT given.place, spelt(found.last)
+  FROM (SELECT place, (r ->> 0)::bigint AS workspace, (r ->> 1)::timestamptz AS since
+          FROM jsonb_array_elements(%(rows)s::jsonb) WITH ORDINALITY AS rows (r, place)
+        OFFSET 0) AS given
+ CROSS JOIN LATERAL
+       (SELECT min(newest) AS last
+          FROM (SELECT max(at) AS newest FROM remembered
+                 WHERE workspace = given.workspace AND tier = 'short' AND NOT pinned
+                   AND NOT archived AND at >= given.since
+                 GROUP BY label, thread) AS talks) AS found;
 
 -- used_lately --
 -- One look for all of a workspace: one for each would have to find its partition again.

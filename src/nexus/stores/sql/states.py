@@ -94,6 +94,14 @@ class SqlStates:
             [_state(row, uses[number], by_id=by_id) for row in pages[number]] for number in numbers
         ]
 
+    def going_on_in(self, grants: Sequence[Grant], *, since: datetime) -> list[datetime | None]:
+        workspaces = [check_administrator(grant) for grant in grants]
+        with self._connections.reading() as session:
+            numbers = known_workspaces(session, workspaces)
+            asked = [(number, time_text(since)) for number in numbers]
+            found = session.read_each("going_on", asked)
+        return [text_time(last) if last else None for ((last,),) in found]
+
 
 def _question(
     used_since: datetime | None, idle_since: datetime | None, archived: bool, without: Spared

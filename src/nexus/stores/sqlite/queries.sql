@@ -382,7 +382,9 @@ SELECT name, key, every_seconds FROM jobs
  WHERE workspace = :workspace AND on_news AND NOT woken AND NOT dead;
 
 -- wake_jobs --
-UPDATE jobs SET woken = 1, due_at = coalesce(due_at, ?4)
+UPDATE jobs SET woken = 1,
+                due_at = CASE WHEN due_at IS NULL OR leased_until IS NULL AND error IS NULL
+                              THEN min(coalesce(due_at, ?4), ?4) ELSE due_at END
  WHERE workspace = ?1 AND name = ?2 AND key = ?3;
 
 -- job_states --
@@ -1215,6 +1217,12 @@ SELECT memory, id, label, kind, at, length, salience, confidence, trust, 'short'
                     WHERE later.workspace = ?1 AND later.label = memories.label
                       AND later.thread = memories.thread AND later.at >= ?4)
  ORDER BY memory LIMIT ?3;
+
+-- going_on --
+SELECT min(last)
+  FROM (SELECT max(at) AS last FROM memories INDEXED BY memories_fading
+         WHERE workspace = ?1 AND tier = 'short' AND pinned = 0 AND archived = 0 AND at >= ?2
+         GROUP BY label, thread);
 
 -- used_lately --
 -- By id: the index of uses gives them in that order.

@@ -36,6 +36,13 @@ def state(store: Store, name: str, workspace: WorkspaceId = ACME) -> JobState:
     return found
 
 
+def learn(store: Store, now: datetime) -> None:
+    """What was told is learned: news."""
+    tasks = store.queue.claim(None, now=now, limit=9)
+    assert tasks
+    store.queue.finish(tasks, reached=Stage.DERIVED, now=now)
+
+
 def asked(name: str, key: str = "", due_at: datetime = NOON, **more: object) -> NewJob:
     return NewJob(name=name, key=key, due_at=due_at, **more)  # type: ignore[arg-type]
 
@@ -217,6 +224,30 @@ class JobsSuite:
         (job,) = store.jobs.claim(now=LATER, limit=9)
 
         store.jobs.finish([done(job, again_at=LATER + 5 * HOUR)], now=LATER)
+
+        assert state(store, "patterns").due_at == LATER + 5 * HOUR
+
+    def test_news_come_before_what_a_job_expects(self, store: Store) -> None:
+        tell(store, event("1"))
+        store.jobs.plant([HOURLY], now=NOON)
+        (job,) = store.jobs.claim(now=LATER, limit=9)
+        store.jobs.finish([done(job, again_at=LATER + 99 * HOUR)], now=LATER)
+
+        learn(store, now=LATER)
+
+        assert state(store, "patterns").due_at == LATER + HOUR
+
+    def test_news_hasten_neither_a_lease_nor_another_try(self, store: Store) -> None:
+        tell(store, event("1"))
+        often = Recurring(name="patterns", every=LEASE / 2)
+        store.jobs.plant([often], now=NOON)
+        (job,) = store.jobs.claim(now=LATER, limit=9)
+        learn(store, now=LATER)
+        assert state(store, "patterns").due_at == LATER + LEASE
+
+        store.jobs.fail([job], error="away", retry_at=LATER + 5 * HOUR)
+        tell(store, event("2"))
+        learn(store, now=LATER)
 
         assert state(store, "patterns").due_at == LATER + 5 * HOUR
 

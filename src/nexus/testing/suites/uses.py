@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -37,7 +37,7 @@ from ..samples import (
     towards,
 )
 
-DAY = timedelta(days=1)
+DAY, SECOND = timedelta(days=1), timedelta(seconds=1)
 
 
 def shown(*ids: str, place: Scope = ROOM, **more: Any) -> NewUse:
@@ -333,6 +333,23 @@ class UsesSuite:
         with store.holding([job.lease for job in ours if job.workspace == ACME]):
             assert store.memories.mark_in({ACME: [tea.id]}, archived=True) == {ACME: 1}
 
+    def test_a_sweep_knows_when_the_next_conversation_is_over(self, store: Store) -> None:
+        hour = timedelta(hours=1)
+        keep(store, "1", thread="a", at=NOON)
+        keep(store, "2", thread="a", at=NOON + 3 * hour)
+        keep(store, "3", thread="b", at=NOON + 2 * hour)
+        keep(store, "4", thread="c", at=NOON + hour)
+        keep(store, "5", thread="d", at=NOON + hour, tier=Tier.LONG)
+        admins = [administrator_grant(w) for w in (WorkspaceId("none"), ACME, OTHER)]
+
+        def found(since: datetime) -> list[datetime | None]:
+            return store.memories.going_on_in(admins, since=since)
+
+        assert found(NOON + 2 * hour) == [None, NOON + 2 * hour, None]
+        assert found(NOON + 2 * hour + SECOND) == [None, NOON + 3 * hour, None]
+        assert found(NOON + 3 * hour + SECOND) == [None, None, None]
+        assert store.memories.going_on_in([], since=NOON) == []
+
     def test_only_an_administrator_sweeps(self, store: Store) -> None:
         keep(store, "1")
 
@@ -340,6 +357,8 @@ class UsesSuite:
             store.memories.states(IN_ROOM.grant(), limit=9)
         with pytest.raises(InvalidInput):
             store.memories.states_in([(ADMIN, None), (IN_ROOM.grant(), None)], limit=9)
+        with pytest.raises(InvalidInput):
+            store.memories.going_on_in([ADMIN, IN_ROOM.grant()], since=NOON)
 
 
 FACT = {"subject": "tea", "predicate": "IS", "value": "hot"}
