@@ -83,21 +83,23 @@ class Runner:
         left, alone = taken, False
         ended: list[Done] = []
         started = began = time.monotonic()
-        with HEARTBEAT.during(lambda: self._keep(left)):
-            while left:
-                some, later = self._alike(left, alone=alone)
-                done = self._steps(some)
-                if not done:  # each alone, so that what does not work fails alone
-                    alone = True
-                    continue
-                left = later
-                ended += filter(None, done)
-                for job, each in zip(some, done, strict=True):
-                    told(job, each)
-                if time.monotonic() - began >= TOGETHER_SECONDS:
-                    ended, began = self._enter(ended), time.monotonic()
-                between()
-        self._enter(ended)
+        with HEARTBEAT.during(lambda: self._keep([*left, *(each.job for each in ended)])):
+            try:
+                while left:
+                    some, later = self._alike(left, alone=alone)
+                    done = self._steps(some)
+                    if not done:  # each alone, so that what does not work fails alone
+                        alone = True
+                        continue
+                    left = later
+                    ended += filter(None, done)
+                    for job, each in zip(some, done, strict=True):
+                        told(job, each)
+                    if time.monotonic() - began >= TOGETHER_SECONDS:
+                        ended, began = self._enter(ended), time.monotonic()
+                    between()
+            finally:  # whatever goes wrong in between, what was done is entered
+                self._enter(ended)
         self._learn_how_many(len(taken), time.monotonic() - started)
         return len(taken)
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from nexus.core.access import administrator_grant
 from nexus.core.errors import InvalidInput, LeaseLost, ModelUnavailable, Unavailable
 from nexus.core.heartbeat import Heartbeat
 from nexus.core.ids import WorkspaceId
@@ -278,3 +279,40 @@ def test_a_job_is_held_for_as_long_as_its_step_takes(
         doing.runner.run_due()
 
     assert doing.renewed
+
+
+@pytest.mark.requirement("E32")
+def test_what_is_done_stays_ours_while_others_are_learned(
+    doing: Doing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "HEARTBEAT", Heartbeat(seconds=0.01))
+    monkeypatch.setattr(module, "TOGETHER_SECONDS", 60.0)
+    doing.now += DAY
+    taken: list[Any] = []
+
+    def between() -> None:
+        for _ in range(3):  # somebody has much to say
+            doing.now += LEASE * 0.9
+            time.sleep(0.2)
+        taken.extend(doing.store.jobs.claim(now=doing.now, limit=9))
+
+    assert doing.runner.run_due(between=between) == 2
+
+    assert taken == []
+    assert len(doing.did) == 2
+    assert (doing.state().error, doing.state().last_counts) == (None, {"done": 1})
+
+
+@pytest.mark.requirement("E32")
+def test_what_is_done_is_entered_whatever_goes_wrong_in_between(doing: Doing) -> None:
+    doing.now += DAY
+
+    def between() -> None:
+        raise ModelUnavailable("away")
+
+    with pytest.raises(ModelUnavailable):
+        doing.runner.run_due(between=between)
+
+    ((workspace, _),) = doing.did
+    (state,) = doing.store.jobs.listed(administrator_grant(workspace))
+    assert (state.running, state.last_counts) == (False, {"done": 1})
