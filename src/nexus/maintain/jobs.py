@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from ..core.access import Grant
-from ..core.errors import InvalidInput, LeaseLost, Unavailable
+from ..core.errors import InvalidInput, LeaseLost, NexusError, Unavailable
 from ..core.heartbeat import HEARTBEAT
 from ..core.ids import WorkspaceId
 from ..core.jobs import Done, Job, JobState, NewJob, Recurring, Step, Turn
@@ -129,11 +129,20 @@ class Runner:
         jobs.schedule(workspace, [NewJob(name=name, due_at=self._clock())])
         while job := jobs.take(workspace, name, now=self._clock()):
             with HEARTBEAT.during(partial(self._keep, [job])):
-                (done,) = self._timed([job])
+                done = self._done_now(job)
             jobs.finish([done], now=self._clock())
             if done.step.cursor is None:
                 return done.counts
         raise Unavailable(f"{name} is being done by somebody else right now; try again")
+
+    def _done_now(self, job: Job) -> Done:
+        """One step, for somebody who waits: what went wrong is kept, and told."""
+        try:
+            return self._tried(job)
+        except NexusError:
+            raise
+        except Exception as error:
+            raise NexusError(f"{job.name} did not work: {kept_error(repr(error))}") from error
 
     def _alike(self, left: Sequence[Job], *, alone: bool) -> tuple[list[Job], list[Job]]:
         """The first and what can be done in one go with it, and the rest.
@@ -168,15 +177,27 @@ class Runner:
             self._fail(job, LOST, None)
             return None
         try:
-            return self._timed([job])[0]
+            return self._tried(job)
         except LeaseLost:
             log.info("%s of %s was done by somebody else meanwhile", job.name, job.workspace.value)
         except Unavailable as error:
-            self._fail(job, str(error), self._again(job, MOST_OUTAGES))
-        except Exception as error:
+            log.info("%s of %s waits: %s", job.name, job.workspace.value, error)
+        except Exception:
             log.exception("%s of %s did not work", job.name, job.workspace.value)
-            self._fail(job, repr(error), self._again(job, MOST_ATTEMPTS))
         return None
+
+    def _tried(self, job: Job) -> Done:
+        """One step; if it does not work, the job keeps why, and when it is tried again."""
+        try:
+            return self._timed([job])[0]
+        except LeaseLost:
+            raise
+        except Unavailable as error:
+            self._fail(job, str(error), self._again(job, MOST_OUTAGES))
+            raise
+        except Exception as error:
+            self._fail(job, repr(error), self._again(job, MOST_ATTEMPTS))
+            raise
 
     def _timed(self, jobs: Sequence[Job]) -> list[Done]:
         """A step of each of these, which are of one name; each took its share of the time."""

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from nexus.core.access import administrator_grant
-from nexus.core.errors import InvalidInput, LeaseLost, ModelUnavailable, Unavailable
+from nexus.core.errors import InvalidInput, LeaseLost, ModelUnavailable, NexusError, Unavailable
 from nexus.core.heartbeat import Heartbeat
 from nexus.core.ids import WorkspaceId
 from nexus.core.jobs import Done, Json, NewJob, Recurring, Step
@@ -316,3 +316,22 @@ def test_what_is_done_is_entered_whatever_goes_wrong_in_between(doing: Doing) ->
     ((workspace, _),) = doing.did
     (state,) = doing.store.jobs.listed(administrator_grant(workspace))
     assert (state.running, state.last_counts) == (False, {"done": 1})
+
+
+@pytest.mark.requirement("E32")
+@pytest.mark.parametrize("error", [ValueError("boom"), ModelUnavailable("boom")])
+def test_what_does_not_work_when_somebody_asks_says_why_and_can_be_tried_again(
+    doing: Doing, error: Exception
+) -> None:
+    doing.errors[ACME] = error
+
+    with pytest.raises(NexusError, match="boom"):
+        doing.runner.run_now(ACME, "tidy")
+
+    state = doing.state()
+    assert (state.running, state.attempts, state.due_at) == (False, 1, doing.now + WAITS.first)
+    assert "boom" in state.error
+    assert doing.store.queue.retry(ACME, ["tidy"], now=doing.now) == 1
+    del doing.errors[ACME]
+    assert doing.runner.run_now(ACME, "tidy") == {"done": 1}
+    assert doing.state().error is None
