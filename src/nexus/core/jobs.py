@@ -149,7 +149,8 @@ class Jobs(Protocol):
     def plant(self, recurring: Sequence[Recurring], *, now: datetime) -> int:
         """Let every workspace have these; how many are new, or other than before.
 
-        A new one is due when its time has passed once. Harmless to repeat.
+        A new one is due when its time has passed once, and one with another interval no later than
+        that, unless somebody is at it or it failed. Harmless to repeat.
         """
         ...
 

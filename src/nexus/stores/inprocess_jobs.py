@@ -65,9 +65,23 @@ class JobRow:
         """Something new was learned: what waits for news is due when its time has passed."""
         if self.on_news and not self.woken and not self.dead:
             self.woken, later = True, now + (self.every or timedelta())
-            rests = self.leased_until is None and self.error is None
-            if self.due_at is None or (rests and later < self.due_at):
+            if self.due_at is None or (self.rests and later < self.due_at):
                 self.due_at = later
+
+    def plan(self, when: Recurring, now: datetime) -> bool:
+        """Let it come as often as this; whether it came otherwise before."""
+        told, first = (when.every, when.on_news, when.priority), now + when.every
+        if (self.every, self.on_news, self.priority) == told:
+            return False
+        self.every, self.on_news, self.priority = told
+        if self.rests and (self.due_at or not self.on_news):
+            self.due_at = min(self.due_at or first, first)
+        return True
+
+    @property
+    def rests(self) -> bool:
+        """Nobody is at it, and it did not fail."""
+        return self.leased_until is None and self.error is None
 
     def next_due(self, done: Done, now: datetime) -> datetime | None:
         again, later = done.step.again_at, now + self.every if self.every else None
@@ -122,10 +136,7 @@ class InProcessJobs:
             for home in self._state.homes().values():
                 for each in recurring:
                     fresh = JobRow(each.name, "", now + each.every)
-                    row = home.jobs.setdefault((each.name, ""), fresh)
-                    told = (each.every, each.on_news, each.priority)
-                    new += (row.every, row.on_news, row.priority) != told
-                    row.every, row.on_news, row.priority = told
+                    new += home.jobs.setdefault((each.name, ""), fresh).plan(each, now)
         return new
 
     def schedule(self, workspace: WorkspaceId, jobs: Sequence[NewJob]) -> int:

@@ -418,7 +418,10 @@ SELECT home.workspace, each.r ->> 0, '', (each.r ->> 1)::double precision, (each
  WHERE home.workspace > %(after)s AND home.workspace <= %(last)s
     ON CONFLICT (workspace, name, key) DO UPDATE
    SET every_seconds = excluded.every_seconds, on_news = excluded.on_news,
-       priority = excluded.priority
+       priority = excluded.priority,
+       due_at = CASE WHEN jobs.leased_until IS NULL AND jobs.error IS NULL
+                          AND (jobs.due_at IS NOT NULL OR NOT excluded.on_news)
+                     THEN least(jobs.due_at, excluded.due_at) ELSE jobs.due_at END
  WHERE jobs.every_seconds IS DISTINCT FROM excluded.every_seconds
     OR jobs.on_news <> excluded.on_news OR jobs.priority <> excluded.priority;
 

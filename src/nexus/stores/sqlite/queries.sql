@@ -291,7 +291,11 @@ SELECT workspace, each.value ->> 0, '', each.value ->> 1, each.value ->> 2, each
  WHERE true
     ON CONFLICT (workspace, name, key) DO UPDATE
    SET every_seconds = excluded.every_seconds, on_news = excluded.on_news,
-       priority = excluded.priority
+       priority = excluded.priority,
+       due_at = CASE WHEN leased_until IS NULL AND error IS NULL
+                          AND (due_at IS NOT NULL OR NOT excluded.on_news)
+                     THEN min(coalesce(due_at, excluded.due_at), excluded.due_at)
+                     ELSE due_at END
  WHERE every_seconds IS NOT excluded.every_seconds OR on_news <> excluded.on_news
     OR priority <> excluded.priority;
 

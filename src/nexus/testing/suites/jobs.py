@@ -72,18 +72,58 @@ class JobsSuite:
         assert store.jobs.plant([DAILY], now=NOON) == 1
         assert state(store, "decay", OTHER).due_at == NOON + DAILY.every
 
-    def test_another_interval_holds_from_the_next_time(self, store: Store) -> None:
+    def test_a_shorter_interval_holds_at_once(self, store: Store) -> None:
         tell(store, event("1"))
-        store.jobs.plant([DAILY], now=NOON)
+        store.jobs.plant([DAILY, HOURLY], now=NOON)
         often = Recurring(name="decay", every=HOUR, on_news=False, priority=Priority.LATER)
-        store.jobs.plant([often], now=NOON)
+        assert store.jobs.plant([often, HOURLY], now=NOON) == 1
 
-        assert state(store, "decay").due_at == NOON + DAILY.every
-        (job,) = store.jobs.claim(now=LATER, limit=9)
+        assert state(store, "decay").due_at == NOON + HOUR
+        (job,) = store.jobs.claim(now=LATER, limit=9, names=["decay"])
         store.jobs.finish([done(job)], now=LATER)
 
         found = state(store, "decay")
         assert (found.due_at, found.priority) == (LATER + HOUR, Priority.LATER)
+
+    def test_a_longer_interval_holds_from_the_next_time(self, store: Store) -> None:
+        tell(store, event("1"))
+        store.jobs.plant([DAILY], now=NOON)
+        seldom = Recurring(name="decay", every=5 * DAILY.every, on_news=False)
+        store.jobs.plant([seldom], now=NOON)
+
+        assert state(store, "decay").due_at == NOON + DAILY.every
+        (job,) = store.jobs.claim(now=NOON + DAILY.every, limit=9)
+        store.jobs.finish([done(job)], now=NOON + DAILY.every)
+
+        assert state(store, "decay").due_at == NOON + 6 * DAILY.every
+
+    def test_another_interval_hastens_nobody_who_is_at_it_or_failed_or_sleeps(
+        self, store: Store
+    ) -> None:
+        tell(store, event("1"))
+        store.jobs.plant([HOURLY, DAILY], now=NOON)
+        now = NOON + DAILY.every
+        taken = {job.name: job for job in store.jobs.claim(now=now, limit=9)}
+        sleeps, failed = taken["patterns"], taken["decay"]
+        store.jobs.finish([done(sleeps)], now=now)
+        moment = timedelta(seconds=1)
+        store.jobs.plant([Recurring(name="decay", every=moment, on_news=False)], now=now)
+        assert state(store, "decay").due_at == now + LEASE
+        store.jobs.fail([failed], error="away", retry_at=now + 5 * HOUR)
+
+        often = [Recurring(name=name, every=HOUR / 2) for name in ("patterns", "decay")]
+        assert store.jobs.plant(often, now=now) == 2
+
+        assert state(store, "decay").due_at == now + 5 * HOUR
+        assert state(store, "patterns").due_at is None
+
+    def test_what_was_asked_for_before_it_came_again_comes_again(self, store: Store) -> None:
+        store.jobs.schedule(ACME, [asked("decay")])
+        store.jobs.finish([done(job) for job in store.jobs.claim(now=NOON, limit=9)], now=NOON)
+
+        store.jobs.plant([DAILY], now=NOON)
+
+        assert state(store, "decay").due_at == NOON + DAILY.every
 
     def test_asking_twice_is_asking_once(self, store: Store) -> None:
         assert store.jobs.schedule(ACME, [asked("share", "a"), asked("share", "b")]) == 2
