@@ -107,7 +107,7 @@ def _numbers(parts: Parts, workspace: WorkspaceId) -> Numbers:
         numbers["memories", (kind,)] = count
     now = parts.now()
     _add_backlog(numbers, store.queue.backlog(everything), now)
-    for job in store.jobs.listed(everything):
+    for job in parts.jobs.rows(everything):
         _add_job(numbers, job, now)
     for bill in store.accounts.spent(workspace):
         _add_bill(numbers, bill)

@@ -181,3 +181,39 @@ def test_a_worker_learns_what_others_have_told(run, lines, shell: Path) -> None:
     assert (done["learned"], done["failed"]) == (1, 0)
     assert waiting(lines) == []
     run("worker", "--once", "--jobs", "nothing", code=2)
+
+
+@pytest.mark.requirement("E24")
+def test_a_job_without_an_interval_is_done_when_somebody_asks(run, lines, shell: Path) -> None:
+    run("remember", "We chose PostgreSQL.")
+    run("worker", "--once")
+    (shell / "nexus.yaml").write_text("memory: {maintain: {intervals: {decay: 0, patterns: 0}}}\n")
+    run("worker", "--once")
+
+    def decay() -> dict[str, Any]:
+        (found,) = [each for each in lines("jobs") if each.get("name") == "decay"]
+        return found
+
+    assert (decay()["every_minutes"], decay()["due_at"]) == (None, None)
+    (done,) = lines("jobs", "run", "decay")
+    assert set(done) == {"decay"}
+    assert decay()["last_run_at"]
+    assert decay()["due_at"] is None
+    assert "only when asked" in run("jobs").stdout
+
+
+@pytest.mark.requirement("E24")
+def test_a_job_that_does_not_work_says_why_in_a_line(run, lines, monkeypatch) -> None:
+    def boom(*_args: object, **_more: object) -> None:
+        raise ValueError("boom")
+
+    run("remember", "We chose PostgreSQL.")
+    monkeypatch.setattr("nexus.maintain.consolidate.consolidate", boom)
+
+    refused = run("jobs", "run", "consolidate", code=1)
+    again = run("jobs", "run", "consolidate", code=1)
+
+    assert "consolidate did not work: ValueError('boom')" in refused.stderr == again.stderr
+    assert "Traceback" not in refused.stderr
+    (found,) = [each for each in lines("jobs") if each.get("name") == "consolidate"]
+    assert (found["running"], found["attempts"], "boom" in found["error"]) == (False, 2, True)

@@ -153,7 +153,7 @@ def _due(state: JobState) -> str:
     if state.dead:
         return ONLY_ASKED
     if state.due_at is None:
-        return "after news" if state.on_news else ""
+        return "after news" if state.on_news else ONLY_ASKED
     return _when(state.due_at)
 
 

@@ -83,9 +83,10 @@ class LazyGroup(click.Group):
 
 
 def refusal(error: Exception) -> Refused:
-    from ..core.errors import Corrupt, QuotaExceeded, Unavailable  # noqa: PLC0415
+    from ..core.errors import Corrupt, JobFailed, QuotaExceeded, Unavailable  # noqa: PLC0415
 
     passes = isinstance(error, QuotaExceeded) and error.frees_at is not None
     if isinstance(error, Unavailable) or passes:
         return Unanswered(str(error))
-    return ProblemFound(str(error)) if isinstance(error, Corrupt) else Refused(str(error))
+    found = isinstance(error, Corrupt | JobFailed)
+    return ProblemFound(str(error)) if found else Refused(str(error))

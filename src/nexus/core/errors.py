@@ -10,6 +10,7 @@ NexusError
 ├── LeaseLost              somebody else does this work by now; nothing was written
 ├── QuotaExceeded          a workspace has or does as much as it may; nothing was written
 ├── Corrupt                stored data does not match its own checksums
+├── JobFailed              a job that somebody asked for did not work; it is kept why
 ├── BadOutput              a model answered, but not with what was asked for
 └── Unavailable            a part did not answer
     ├── StoreUnavailable
@@ -87,6 +88,10 @@ class QuotaExceeded(NexusError):
 
 class Corrupt(NexusError):
     """Stored data does not match its own checksums."""
+
+
+class JobFailed(NexusError):
+    """A job that was asked for did not work; `nexus jobs` shows why."""
 
 
 class BadOutput(NexusError):

@@ -45,7 +45,7 @@ class Recurring:
     """A job that every workspace has."""
 
     name: str
-    every: timedelta
+    every: timedelta | None  # None: only when it is asked for
     on_news: bool = True  # False: also in a workspace where nothing new was learned
     priority: Priority = Priority.USUAL
 
@@ -150,7 +150,8 @@ class Jobs(Protocol):
         """Let every workspace have these; how many are new, or other than before.
 
         A new one is due when its time has passed once, and one with another interval no later than
-        that, unless somebody is at it or it failed. Harmless to repeat.
+        that, unless somebody is at it or it failed. One without an interval comes no more, unless
+        somebody is at it. Harmless to repeat.
         """
         ...
 

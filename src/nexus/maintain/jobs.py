@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 
 from ..core.access import Grant
-from ..core.errors import InvalidInput, LeaseLost, NexusError, Unavailable
+from ..core.errors import InvalidInput, JobFailed, LeaseLost, NexusError, Unavailable
 from ..core.heartbeat import HEARTBEAT
 from ..core.ids import WorkspaceId
 from ..core.jobs import Done, Job, JobState, NewJob, Recurring, Step, Turn
@@ -54,10 +55,17 @@ class Runner:
 
     def states(self, grant: Grant) -> list[JobState]:
         """How every job of a workspace stands, also one that was never due."""
-        listed = self._store.jobs.listed(grant)
+        listed = self.rows(grant)
         known = {each.name for each in listed}
         fresh = [_never_run(p.when) for name, p in self._planned.items() if name not in known]
         return sorted([*listed, *fresh], key=lambda each: (each.name, each.key))
+
+    def rows(self, grant: Grant) -> list[JobState]:
+        """Those that were planted or asked for. What this version does not know is not late."""
+        return [
+            each if each.name in self._planned else replace(each, due_at=None)
+            for each in self._store.jobs.listed(grant)
+        ]
 
     def check_names(self, names: Iterable[str]) -> None:
         """Refuse a name that no job has."""
@@ -142,7 +150,7 @@ class Runner:
         except NexusError:
             raise
         except Exception as error:
-            raise NexusError(f"{job.name} did not work: {kept_error(repr(error))}") from error
+            raise JobFailed(f"{job.name} did not work: {kept_error(repr(error))}") from error
 
     def _alike(self, left: Sequence[Job], *, alone: bool) -> tuple[list[Job], list[Job]]:
         """The first and what can be done in one go with it, and the rest.

@@ -47,7 +47,7 @@ class Tools:
 
 
 def schedule(store: Store, settings: Maintaining, tools: Tools) -> dict[str, Planned]:
-    """Every job that is switched on, by its name."""
+    """Every job there is, by its name."""
     return {each.when.name: each for each in _planned(store, settings, tools)}
 
 
@@ -75,11 +75,14 @@ def _planned(store: Store, settings: Maintaining, tools: Tools) -> Iterator[Plan
 
 
 def _every(minutes: float, name: str, run: Run, *, on_news: bool = True) -> Iterator[Planned]:
-    """So many minutes after news, or (without `on_news`) after the last time: that can wait."""
-    if minutes > 0:
-        every, priority = timedelta(minutes=minutes), Priority.USUAL if on_news else Priority.LATER
-        when = Recurring(name=name, every=every, on_news=on_news, priority=priority)
-        yield Planned(when=when, run=run)
+    """So many minutes after news, or (without `on_news`) after the last time: that can wait.
+
+    0: only when it is asked for.
+    """
+    every = timedelta(minutes=minutes) if minutes > 0 else None
+    priority = Priority.USUAL if on_news else Priority.LATER
+    news = on_news and every is not None
+    yield Planned(when=Recurring(name=name, every=every, on_news=news, priority=priority), run=run)
 
 
 def _swept(

@@ -68,14 +68,21 @@ class JobRow:
             if self.due_at is None or (self.rests and later < self.due_at):
                 self.due_at = later
 
-    def plan(self, when: Recurring, now: datetime) -> bool:
+    def plan(self, when: Recurring, first: datetime) -> bool:
         """Let it come as often as this; whether it came otherwise before."""
-        told, first = (when.every, when.on_news, when.priority), now + when.every
+        told = (when.every, when.on_news, when.priority)
         if (self.every, self.on_news, self.priority) == told:
             return False
         self.every, self.on_news, self.priority = told
         if self.rests and (self.due_at or not self.on_news):
             self.due_at = min(self.due_at or first, first)
+        return True
+
+    def ask_only(self) -> bool:
+        """Let it come no more by itself; whether it did."""
+        if self.every is None or self.leased_until is not None:
+            return False
+        self.every, self.on_news, self.due_at, self.woken = None, False, None, False
         return True
 
     @property
@@ -135,8 +142,7 @@ class InProcessJobs:
         with self._state.lock:
             for home in self._state.homes().values():
                 for each in recurring:
-                    fresh = JobRow(each.name, "", now + each.every)
-                    new += home.jobs.setdefault((each.name, ""), fresh).plan(each, now)
+                    new += _planted(home.jobs, each, now)
         return new
 
     def schedule(self, workspace: WorkspaceId, jobs: Sequence[NewJob]) -> int:
@@ -228,6 +234,15 @@ class InProcessJobs:
             row = self._state.of(job.workspace).jobs.get((job.name, job.key))
             if row and row.fence == job.fence and row.leased_until is not None:
                 yield job, row
+
+
+def _planted(rows: dict[Known, JobRow], when: Recurring, now: datetime) -> bool:
+    """Whether this is new, or other than before."""
+    if when.every is None:
+        row = rows.get((when.name, ""))
+        return row is not None and row.ask_only()
+    first = now + when.every
+    return rows.setdefault((when.name, ""), JobRow(when.name, "", first)).plan(when, first)
 
 
 def retry_jobs(rows: Iterable[JobRow], names: Sequence[str] | None, now: datetime) -> int:

@@ -335,3 +335,14 @@ def test_what_does_not_work_when_somebody_asks_says_why_and_can_be_tried_again(
     del doing.errors[ACME]
     assert doing.runner.run_now(ACME, "tidy") == {"done": 1}
     assert doing.state().error is None
+
+
+def test_a_job_of_another_version_is_not_late(doing: Doing) -> None:
+    other = Recurring(name="dream", every=DAY, on_news=False)
+    doing.store.jobs.plant([other], now=NOON)
+    doing.now += 9 * DAY
+
+    late = {each.name: each.lag(doing.now) for each in doing.runner.states(ADMIN)}
+
+    assert late == {"dream": timedelta(), "tidy": 8 * DAY}
+    assert doing.store.jobs.claim(now=doing.now, limit=9, names=["dream"]), "it is left alone"

@@ -5,10 +5,15 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
+from datetime import timedelta
 
+import psycopg
 import pytest
 from tests.servers.postgres import Database
 
+from nexus.core.access import administrator_grant
+from nexus.core.ids import WorkspaceId
+from nexus.core.jobs import Recurring
 from nexus.core.records import Stage
 from nexus.stores.postgres.store import PostgresStore
 from nexus.testing.samples import ADMIN, NOON, event, tell
@@ -91,3 +96,22 @@ def test_what_was_to_be_announced_is_announced_at_the_end(
     teller.close()
 
     assert worker.queue.listen(threading.Event(), 20)
+
+
+@pytest.mark.requirement("D25", "E24")
+def test_a_workspace_that_was_committed_late_has_its_jobs_within_the_hour(
+    worker: PostgresStore, postgres: Database
+) -> None:
+    daily = Recurring(name="decay", every=timedelta(days=1), on_news=False)
+    head = "decode(repeat('00', 32), 'hex')"
+    slow = f"INSERT INTO nexus.workspaces (name, head) VALUES ('slow', {head})"
+    with psycopg.connect(postgres.url_of("postgres")) as late:
+        late.execute(slow)
+        tell(worker, event("1"))  # its number is greater, and it is there before
+        assert worker.jobs.plant([daily], now=NOON) == 1
+    assert worker.jobs.plant([daily], now=NOON + timedelta(minutes=59)) == 0
+
+    assert worker.jobs.plant([daily], now=NOON + timedelta(minutes=60)) == 1
+
+    (job,) = worker.jobs.listed(administrator_grant(WorkspaceId("slow")))
+    assert job.name == "decay"

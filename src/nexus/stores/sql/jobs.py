@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from ...core.access import Grant
@@ -16,27 +17,50 @@ from .labels import known_workspace, locked_workspace, workspace_number
 from .session import Connections, Row, Session
 
 PLANTED_AT_ONCE = 500  # workspaces
+PLANTED_ANEW = timedelta(hours=1)  # until all are looked at again, and not only new ones
+
+
+@dataclass(frozen=True, slots=True)
+class _Planted:
+    """What was planted, up to which workspace, and when that began."""
+
+    wanted: tuple[Recurring, ...] = ()
+    last: int = 0
+    since: datetime | None = None
+
+    def holds(self, wanted: tuple[Recurring, ...], now: datetime) -> bool:
+        """Not for long: a workspace of a smaller number may be committed later than others."""
+        recent = self.since is not None and self.since <= now < self.since + PLANTED_ANEW
+        return self.wanted == wanted and recent
 
 
 class SqlJobs:
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
-        self._planted: tuple[tuple[Recurring, ...], int] = ((), 0)  # up to which workspace
+        self._planted = _Planted()
 
     def plant(self, recurring: Sequence[Recurring], *, now: datetime) -> int:
         wanted = tuple(recurring)
-        known, after = self._planted
-        after = after if known == wanted else 0
-        told = json.dumps([_planted(each, now) for each in wanted])
-        new = 0
+        known = self._planted
+        known = known if known.holds(wanted, now) else _Planted(wanted, since=now)
+        told = {
+            "recurring": json.dumps([_planted(each, now) for each in wanted if each.every]),
+            "asked": json.dumps([each.name for each in wanted if each.every is None]),
+        }
+        new, after = 0, known.last
         while wanted and (last := self._last_after(after)) is not None:
-            new += self._plant({"after": after, "last": last, "recurring": told})
+            new += self._plant({"after": after, "last": last}, told)
             after = last
-        self._planted = (wanted, after)
+        self._planted = replace(known, last=after)
         return new
 
-    def _plant(self, bound: dict[str, object]) -> int:
-        return self._connections.write(lambda session: session.run("plant_jobs", bound).rowcount)
+    def _plant(self, where: dict[str, object], told: dict[str, str]) -> int:
+        def plant(session: Session) -> int:
+            new = session.run("plant_jobs", {**where, "recurring": told["recurring"]}).rowcount
+            gone = session.run("ask_only_jobs", {**where, "names": told["asked"]}).rowcount
+            return new + gone
+
+        return self._connections.write(plant)
 
     def _last_after(self, after: int) -> int | None:
         with self._connections.reading() as session:
@@ -137,8 +161,9 @@ def wake_jobs(session: Session, number: int, now: datetime) -> None:
 
 
 def _planted(each: Recurring, now: datetime) -> Row:
-    due_at = time_text(now + each.every)
-    return (each.name, each.every.total_seconds(), each.on_news, each.priority.value, due_at)
+    every = each.every or timedelta()
+    due_at = time_text(now + every)
+    return (each.name, every.total_seconds(), each.on_news, each.priority.value, due_at)
 
 
 def fence_at(now: datetime) -> int:

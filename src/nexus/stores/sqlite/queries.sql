@@ -281,14 +281,17 @@ SELECT workspace, seq, label, ?3, ?4, coalesce(
        attempts = 0, error = NULL;
 
 -- plant_jobs --
--- Every workspace has these; for some workspaces at a time.
+-- Every workspace has these; for some workspaces at a time. What is so already is only read.
 INSERT INTO jobs (workspace, name, key, every_seconds, on_news, priority, due_at)
 SELECT workspace, each.value ->> 0, '', each.value ->> 1, each.value ->> 2, each.value ->> 3,
        each.value ->> 4
   FROM (SELECT workspace FROM workspaces
          WHERE workspace > :after AND workspace <= :last) AS home
   CROSS JOIN json_each(:recurring) AS each
- WHERE true
+ WHERE NOT EXISTS (SELECT 1 FROM jobs AS same
+                    WHERE same.workspace = home.workspace AND same.name = each.value ->> 0
+                      AND same.key = '' AND same.every_seconds = each.value ->> 1
+                      AND same.on_news = each.value ->> 2 AND same.priority = each.value ->> 3)
     ON CONFLICT (workspace, name, key) DO UPDATE
    SET every_seconds = excluded.every_seconds, on_news = excluded.on_news,
        priority = excluded.priority,
@@ -298,6 +301,13 @@ SELECT workspace, each.value ->> 0, '', each.value ->> 1, each.value ->> 2, each
                      ELSE due_at END
  WHERE every_seconds IS NOT excluded.every_seconds OR on_news <> excluded.on_news
     OR priority <> excluded.priority;
+
+-- ask_only_jobs --
+-- These come no more by themselves.
+UPDATE jobs SET every_seconds = NULL, on_news = 0, due_at = NULL, woken = 0
+ WHERE workspace > :after AND workspace <= :last AND key = ''
+   AND name IN (SELECT value FROM json_each(:names))
+   AND every_seconds IS NOT NULL AND leased_until IS NULL;
 
 -- last_workspace --
 -- Of those after one, the last of so many.

@@ -17,8 +17,8 @@ from ...core.protocols import Store
 from ...core.records import Stage
 from ..samples import ACME, ADMIN, ALICE, LATER, NOON, OTHER, event, tell
 
-HOUR = timedelta(hours=1)
-DAILY = Recurring(name="decay", every=timedelta(days=1), on_news=False)
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+DAILY = Recurring(name="decay", every=DAY, on_news=False)
 HOURLY = Recurring(name="patterns", every=HOUR)
 
 
@@ -70,7 +70,7 @@ class JobsSuite:
         tell(store, event("1"), workspace=OTHER)
 
         assert store.jobs.plant([DAILY], now=NOON) == 1
-        assert state(store, "decay", OTHER).due_at == NOON + DAILY.every
+        assert state(store, "decay", OTHER).due_at == NOON + DAY
 
     def test_a_shorter_interval_holds_at_once(self, store: Store) -> None:
         tell(store, event("1"))
@@ -88,21 +88,21 @@ class JobsSuite:
     def test_a_longer_interval_holds_from_the_next_time(self, store: Store) -> None:
         tell(store, event("1"))
         store.jobs.plant([DAILY], now=NOON)
-        seldom = Recurring(name="decay", every=5 * DAILY.every, on_news=False)
+        seldom = Recurring(name="decay", every=5 * DAY, on_news=False)
         store.jobs.plant([seldom], now=NOON)
 
-        assert state(store, "decay").due_at == NOON + DAILY.every
-        (job,) = store.jobs.claim(now=NOON + DAILY.every, limit=9)
-        store.jobs.finish([done(job)], now=NOON + DAILY.every)
+        assert state(store, "decay").due_at == NOON + DAY
+        (job,) = store.jobs.claim(now=NOON + DAY, limit=9)
+        store.jobs.finish([done(job)], now=NOON + DAY)
 
-        assert state(store, "decay").due_at == NOON + 6 * DAILY.every
+        assert state(store, "decay").due_at == NOON + 6 * DAY
 
     def test_another_interval_hastens_nobody_who_is_at_it_or_failed_or_sleeps(
         self, store: Store
     ) -> None:
         tell(store, event("1"))
         store.jobs.plant([HOURLY, DAILY], now=NOON)
-        now = NOON + DAILY.every
+        now = NOON + DAY
         taken = {job.name: job for job in store.jobs.claim(now=now, limit=9)}
         sleeps, failed = taken["patterns"], taken["decay"]
         store.jobs.finish([done(sleeps)], now=now)
@@ -117,13 +117,48 @@ class JobsSuite:
         assert state(store, "decay").due_at == now + 5 * HOUR
         assert state(store, "patterns").due_at is None
 
+    def test_what_has_no_interval_is_done_only_when_it_is_asked_for(self, store: Store) -> None:
+        tell(store, event("1"))
+        tell(store, event("1"), workspace=OTHER)
+        store.jobs.plant([DAILY, HOURLY], now=NOON)
+        learn(store, now=NOON)
+        never = [Recurring(name=name, every=None, on_news=False) for name in ("decay", "patterns")]
+        store.jobs.schedule(ACME, [asked("share")])
+
+        assert store.jobs.plant(never, now=NOON) == 4
+        assert store.jobs.plant(never, now=NOON) == 0
+        tell(store, event("2"))
+        learn(store, now=NOON)
+
+        assert names(store.jobs.claim(now=NOON + 99 * DAY, limit=9)) == ["share"]
+        assert state(store, "decay").every is None
+        assert state(store, "patterns").due_at is None
+        store.jobs.schedule(ACME, [asked("decay")])
+        (job,) = store.jobs.claim(now=NOON, limit=9)
+        store.jobs.finish([done(job)], now=NOON)
+        assert (job.name, state(store, "decay").due_at) == ("decay", None)
+        assert store.jobs.plant([DAILY], now=NOON) == 2
+        assert state(store, "decay").due_at == NOON + DAY
+
+    def test_what_is_being_done_comes_no_more_afterwards(self, store: Store) -> None:
+        tell(store, event("1"))
+        store.jobs.plant([DAILY], now=NOON)
+        (job,) = store.jobs.claim(now=LATER, limit=9)
+        never = Recurring(name="decay", every=None, on_news=False)
+
+        assert store.jobs.plant([never], now=LATER) == 0
+        assert store.jobs.finish([done(job)], now=LATER) == 1
+        assert store.jobs.plant([never], now=LATER + 2 * HOUR) == 1
+
+        assert state(store, "decay").due_at is None
+
     def test_what_was_asked_for_before_it_came_again_comes_again(self, store: Store) -> None:
         store.jobs.schedule(ACME, [asked("decay")])
         store.jobs.finish([done(job) for job in store.jobs.claim(now=NOON, limit=9)], now=NOON)
 
         store.jobs.plant([DAILY], now=NOON)
 
-        assert state(store, "decay").due_at == NOON + DAILY.every
+        assert state(store, "decay").due_at == NOON + DAY
 
     def test_asking_twice_is_asking_once(self, store: Store) -> None:
         assert store.jobs.schedule(ACME, [asked("share", "a"), asked("share", "b")]) == 2
@@ -206,15 +241,15 @@ class JobsSuite:
         store.jobs.finish([done(again, seconds=0.5, counts={"seen": 3, "new": 1})], now=LATER)
 
         found = state(store, "decay")
-        assert (found.last_run_at, found.due_at) == (LATER, LATER + DAILY.every)
+        assert (found.last_run_at, found.due_at) == (LATER, LATER + DAY)
         assert (found.last_seconds, found.last_counts) == (2.0, {"seen": 5, "new": 1})
 
     def test_a_new_run_counts_anew(self, store: Store) -> None:
         tell(store, event("1"))
         store.jobs.plant([DAILY], now=NOON)
         for day in range(1, 3):
-            (job,) = store.jobs.claim(now=NOON + day * DAILY.every, limit=9)
-            store.jobs.finish([done(job, counts={"seen": day})], now=NOON + day * DAILY.every)
+            (job,) = store.jobs.claim(now=NOON + day * DAY, limit=9)
+            store.jobs.finish([done(job, counts={"seen": day})], now=NOON + day * DAY)
 
         assert state(store, "decay").last_counts == {"seen": 2}
 
