@@ -130,7 +130,8 @@ class Nexus:
         parts = self._parts
         parts.jobs.check_names(jobs or ())
         self._share()
-        return Shift(parts.store, parts.learner, parts.jobs, names=jobs, report=report)
+        look = parts.look_for_others
+        return Shift(parts.store, parts.learner, parts.jobs, first=look, names=jobs, report=report)
 
     def optimize(self) -> None:
         """Give back disk space, also that of notes and contexts whose time is over."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -15,7 +16,7 @@ from .config import LlmSettings, Settings, shaping
 from .core.access import Viewer
 from .core.breaker import Breaker, Breakers
 from .core.clock import Clock, RisingClock
-from .core.errors import ConfigError, EmbedderUnavailable
+from .core.errors import ConfigError, EmbedderUnavailable, NexusError, Unavailable
 from .core.ids import WorkspaceId, digest
 from .core.jobs import NewJob, Priority
 from .core.models import LanguageModel
@@ -75,8 +76,8 @@ class Parts:
     background: bool
 
     def __post_init__(self) -> None:
-        if self.background and self.settings.embeddings.changes:
-            self.changeover.begin = self.reembed_soon
+        if self.settings.embeddings.changes:
+            self.changeover.begin = self._begin_to_change
 
     def reembed_soon(self, workspace: WorkspaceId) -> None:
         """Let the job that gives memories their vectors come to this workspace next."""
@@ -84,9 +85,20 @@ class Parts:
 
         def ask() -> None:
             self.store.jobs.schedule(workspace, [job])
-            self.worker.hurry()
+            if self.background:
+                self.worker.hurry()
 
         self.afterwards(ask)
+
+    def _begin_to_change(self, workspace: WorkspaceId) -> None:
+        """A question is answered, also where the job cannot be asked for: it comes daily."""
+        with suppress(NexusError):
+            self.reembed_soon(workspace)
+
+    def look_for_others(self) -> None:
+        """Ask for that job wherever vectors of another embedder are in use."""
+        with suppress(Unavailable):  # an embedder that is away is looked for again by the job
+            self.changeover.look_at_all(self.store.workspaces)
 
     def append(
         self, workspace: WorkspaceId, events: Sequence[NewEvent], now: datetime

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -58,6 +59,31 @@ def test_a_store_is_asked_with_the_new_vectors_after_the_switch(
     assert by_meaning(old) == {}
     assert by_meaning(new) == after
     assert new.damage() == []
+
+
+@pytest.mark.requirement("X9", "E24")
+@pytest.mark.parametrize("asks", [False, True], ids=["nobody asks", "somebody asks"])
+def test_a_worker_changes_a_memory_over_at_once(
+    store: Store, monkeypatch: pytest.MonkeyPatch, asks: bool
+) -> None:
+    monkeypatch.setattr(changing, "LOOK_SECONDS", -1.0)
+    old = opened(store, OLD)
+    old.workspace("acme").room("design").observe("alice", "Herons drink tea at the pond.")
+    old.shift().run(once=True)
+    new = opened(store, NEW)
+    if asks:
+        assert by_meaning(new.workspace("acme")) == {}
+        (job,) = [each for each in new.workspace("acme").jobs() if each.name == "reembed"]
+        assert job.lag(MONDAY + timedelta(minutes=1)) > timedelta(seconds=30)
+
+    worked = new.shift().run(once=True)
+
+    assert worked.steps >= 1
+    assert by_meaning(new.workspace("acme"))
+    assert "reembed" in worked.last
+    again = old.shift().run(once=True)
+    assert again.steps == 0, "who has the former embedder never changes it back"
+    assert not [each for each in threading.enumerate() if each.name == "nexus-worker"]
 
 
 @pytest.mark.requirement("X9")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from enum import Enum
 
 from ..core.access import Grant
@@ -36,12 +36,14 @@ class Changeover:
         self.begin: Callable[[WorkspaceId], None] = _nothing  # for one that is to be changed
         self._looked: dict[WorkspaceId, tuple[float, State]] = {}
         self._began: set[WorkspaceId] = set()
+        self._all_settled = False  # when this process looked at all of them
 
     def state(self, workspace: WorkspaceId) -> State:
         looked_at, state = self._looked.get(workspace, (0.0, State.SETTLED))
         now = time.monotonic()
         if not looked_at or now - looked_at > LOOK_SECONDS:
-            state = self._look(workspace, state if looked_at else None)
+            known = looked_at or self._all_settled
+            state = self._look(workspace, state if known else None)
             self._looked[workspace] = (now, state)
         return state
 
@@ -55,6 +57,15 @@ class Changeover:
             self._began.add(workspace)
             self.begin(workspace)
         return State.CHANGING
+
+    def look_at_all(self, workspaces: Callable[[], Iterable[WorkspaceId]]) -> None:
+        """Begin wherever another embedder's vectors are in use; if there is none, that is quick."""
+        ours = self.embedder.profile
+        if all(each == ours for each in self.vectors.profiles()):
+            self._all_settled = True
+            return
+        for workspace in workspaces():
+            self.state(workspace)
 
     def look_again(self, workspace: WorkspaceId) -> None:
         """This process has just changed something there."""

@@ -32,7 +32,10 @@ class Worked:
 
 
 class Shift:
-    """Learns and does jobs until it is told to end; what it has begun it ends first."""
+    """Learns and does jobs until it is told to end; what it has begun it ends first.
+
+    `first` is done once, when it starts.
+    """
 
     def __init__(
         self,
@@ -40,12 +43,15 @@ class Shift:
         learner: Learner,
         jobs: Runner,
         *,
+        first: Callable[[], None] = lambda: None,
         names: Sequence[str] | None = None,
         report: Callable[[Worked], None] = lambda _: None,
     ) -> None:
         self._store = store
         self._learner = learner
         self._jobs = jobs
+        self._first = first
+        self._has_begun = False
         self._names = names
         self._report = report
         self._reported = monotonic()
@@ -78,6 +84,9 @@ class Shift:
 
     def _turn(self) -> int:
         """Everything there is to learn, and a step of some jobs."""
+        if not self._has_begun:
+            self._first()
+            self._has_begun = True
         learned = self._learn()
         more = self._store.follow()
         steps = self._jobs.run_due(names=self._names, between=self._between, told=self._told)
