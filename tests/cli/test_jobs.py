@@ -217,3 +217,22 @@ def test_a_job_that_does_not_work_says_why_in_a_line(run, lines, monkeypatch) ->
     assert "Traceback" not in refused.stderr
     (found,) = [each for each in lines("jobs") if each.get("name") == "consolidate"]
     assert (found["running"], found["attempts"], "boom" in found["error"]) == (False, 2, True)
+
+
+@pytest.mark.requirement("E24")
+def test_a_worker_that_is_started_now_and_then_tells_of_what_failed(
+    run, lines, monkeypatch
+) -> None:
+    def boom(*_args: object, **_more: object) -> None:
+        raise ValueError("boom")
+
+    run("remember", "We chose PostgreSQL.")
+    run("worker", "--once")
+    with monkeypatch.context() as patched:
+        patched.setattr("nexus.maintain.consolidate.consolidate", boom)
+        run("jobs", "run", "consolidate", code=1)
+        run("jobs", "retry", "consolidate")
+        assert lines("worker", "--once", code=1)[-1]["failed"] == 1
+
+    run("jobs", "retry", "consolidate")
+    assert lines("worker", "--once")[-1]["failed"] == 0

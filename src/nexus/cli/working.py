@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .lazy import Refused
+from .lazy import FOUND_NOTHING, Refused
 from .options import Door, json_option, store_options
 from .output import for_person, message, one_line, print_json, print_record
 
@@ -43,7 +43,8 @@ def worker(door: Door, processes: int, once: bool, jobs: str | None, as_json: bo
 
     Start as many as you like, on as many machines as reach the store: no work is done by two of
     them. Ctrl-C, or SIGTERM, ends them after what is at hand; whoever is killed loses nothing, and
-    another one does it after half a minute. `nexus jobs` shows how the work stands.
+    another one does it after half a minute. `nexus jobs` shows how the work stands. With `--once`
+    the code is 1 if a job did not work.
 
     \b
         nexus worker
@@ -52,7 +53,10 @@ def worker(door: Door, processes: int, once: bool, jobs: str | None, as_json: bo
     """
     names = None if jobs is None else [name.strip() for name in jobs.split(",")]
     if processes == 1:
-        _tell_all(_work(door, names, once=once, as_json=as_json), as_json)
+        done = _work(door, names, once=once, as_json=as_json)
+        _tell_all(done, as_json)
+        if once and done["failed"]:
+            sys.exit(FOUND_NOTHING)  # whoever starts it now and then hears of it
         return
     _check(door, names)
     crew = Crew(processes, _own_command(door, jobs, once), once=once, as_json=as_json)

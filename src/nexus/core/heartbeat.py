@@ -63,6 +63,8 @@ class Heartbeat:
             renew()
         except NexusError as error:  # then it is lost, and a write will say so
             log.info("a lease was not renewed: %s", error)
+        except Exception:  # the others are held by this thread as well
+            log.exception("a lease was not renewed")
 
 
 HEARTBEAT = Heartbeat()

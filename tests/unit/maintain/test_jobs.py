@@ -346,3 +346,15 @@ def test_a_job_of_another_version_is_not_late(doing: Doing) -> None:
 
     assert late == {"dream": timedelta(), "tidy": 8 * DAY}
     assert doing.store.jobs.claim(now=doing.now, limit=9, names=["dream"]), "it is left alone"
+
+
+def test_a_lease_that_cannot_be_renewed_ends_no_other() -> None:
+    heart, beats = Heartbeat(seconds=0.01), threading.Event()
+
+    def closed() -> None:
+        raise RuntimeError("the store is closed")
+
+    with heart.during(closed):
+        time.sleep(0.1)
+        with heart.during(beats.set):
+            assert beats.wait(10)
