@@ -26,23 +26,30 @@ LONGEST = {"outbox_lag_seconds", "job_lag_seconds", "job_last_run_seconds"}  # o
 
 def measured(parts: Parts, ours: Shared | None) -> Snapshot:
     """Everything that is known now, with what others have left."""
-    folder = parts.settings.telemetry.folder
     own = ours.file if ours else None
-    others = left_in(Path(folder).expanduser(), own=own) if folder else []
+    folder = own.parent if own else _folder(parts)
+    others = left_in(folder, own=own) if folder else []
     read = [*_caches(parts), *_breakers(parts), *_files(parts), *_workspaces(parts)]
     return parts.telemetry.metrics.snapshot([*others, *read])
 
 
 def shared(parts: Parts) -> Shared | None:
     """Leave what is counted here for others, where the settings name a folder."""
-    folder = parts.settings.telemetry.folder
-    if not folder:
+    folder = _folder(parts)
+    if folder is None:
         return None
     read = lambda: [*parts.telemetry.metrics.samples(), *_caches(parts)]  # noqa: E731
     try:
-        return Shared(Path(in_use(folder, "memory.telemetry.folder")).expanduser(), read)
+        return Shared(folder, read)
     except OSError as error:
         raise ConfigError(f"memory.telemetry.folder: {error.strerror}") from error
+
+
+def _folder(parts: Parts) -> Path | None:
+    folder = parts.settings.telemetry.folder
+    if not folder:
+        return None
+    return Path(in_use(folder, "memory.telemetry.folder")).expanduser().absolute()
 
 
 def _caches(parts: Parts) -> Iterator[Sample]:

@@ -6,6 +6,7 @@ import os
 import sqlite3
 import warnings
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -183,6 +184,43 @@ def test_a_new_file_is_its_owners_alone(tmp_path: Path) -> None:
     path = filled(tmp_path / "deep" / "memory.db")
 
     assert path.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.requirement("X3")
+def test_a_memory_stays_in_its_file_wherever_the_process_goes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path)
+    nexus = opened(Path("memory.db"))
+    room = nexus.workspace("acme").room("design", participants=["alice"])
+    room.observe("alice", "The heron stands by the weir.", key="1")
+    room.flush()
+    monkeypatch.chdir(tmp_path / "other")
+
+    with ThreadPoolExecutor(4) as threads:  # more than one reader, each with its connection
+        found = list(threads.map(lambda _: room.recall("Where is the heron?"), range(8)))
+    erased = nexus.workspace("acme").forget(user="alice")
+    nexus.close()
+
+    assert all(hits[0].event_keys == ("1",) for hits in found)
+    assert erased.residue == 0
+    assert list((tmp_path / "other").iterdir()) == []
+    assert b"heron" not in (tmp_path / "memory.db").read_bytes()
+
+
+def test_a_memory_stays_in_its_file_though_a_link_is_turned(tmp_path: Path) -> None:
+    link = tmp_path / "memory.db"
+    link.symlink_to(tmp_path / "old.db")
+    nexus = opened(link)
+    room = nexus.workspace("acme").room("design", participants=["alice"])
+    room.observe("alice", "The heron stands by the weir.", key="1")
+    link.unlink()
+    link.symlink_to(tmp_path / "new.db")
+
+    assert len(room.recent()) == 1
+    nexus.close()
+    assert not (tmp_path / "new.db").exists()
 
 
 def test_a_closed_store_says_so(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ class Tables:
     def __init__(self, folder: Path) -> None:
         if find_spec("lancedb") is None:
             raise MissingExtra("LanceDB", "lancedb")
-        self.folder = folder
+        self.folder = folder.absolute()  # wherever the process goes later
         self._database: Any = None
         self._known: dict[Place, tuple[tuple[int, int], Reached]] = {}
         self._opened: dict[Place, tuple[Reached, Any]] = {}

@@ -143,11 +143,11 @@ class Connections:
         self._refuse_second_library()
         self._writer = self._connect()
         self._writer.writes = True
-        _libraries[path.resolve()].append(driver.__name__)
+        _libraries[path].append(driver.__name__)
 
     def _refuse_second_library(self) -> None:
         """Two SQLite libraries in one process drop each other's locks on a file."""
-        others = set(_libraries[self.path.resolve()]) - {self._driver.__name__}
+        others = set(_libraries[self.path]) - {self._driver.__name__}
         if others:
             raise ConfigError(
                 f"{self.path} is open in this process through {others.pop()}; a second SQLite"
@@ -385,7 +385,7 @@ class Connections:
         if self._closed or self._pid != os.getpid():
             return
         self._closed = True
-        _libraries[self.path.resolve()].remove(self._driver.__name__)
+        _libraries[self.path].remove(self._driver.__name__)
         with self._leader, self._mutex:
             for connection in (*self._idle, self._writer):
                 connection.close()

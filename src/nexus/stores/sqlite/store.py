@@ -36,7 +36,8 @@ class SqliteStore(SqlStore):
         cache_megabytes: int = CACHE_MEGABYTES,
         key: str | None = None,
     ) -> None:
-        self.path = Path(path).expanduser()
+        # The file itself: a process may go elsewhere, and a link may be turned to another one.
+        self.path = Path(path).expanduser().resolve()
         self.encrypted = key is not None
         self._connections, reader = _connect(_prepared(self.path), vectors, key)
         try:
