@@ -16,7 +16,7 @@ from .config import StoreSettings, in_use
 from .core.errors import ConfigError
 from .core.keeping import ContextKeeper
 from .core.protocols import Store
-from .core.urls import is_quoted, nearest_scheme, scheme_of
+from .core.urls import file_named, is_quoted, nearest_scheme, scheme_of, with_small_scheme
 from .providers.extras import require
 
 if TYPE_CHECKING:
@@ -167,11 +167,16 @@ def file_of(settings: StoreSettings) -> Path | None:
     scheme = scheme_of(url)
     if url == ":memory:" or (scheme is not None and scheme not in SQLITE):
         return None
-    return Path(url[len("sqlite://") :].removeprefix("/") if scheme else url).expanduser()
+    return Path(file_named(url)).expanduser()
 
 
 def is_postgres(settings: StoreSettings) -> bool:
-    return scheme_of(in_use(settings.url, "the store")) in POSTGRES
+    return scheme_of(server_of(settings)) in POSTGRES
+
+
+def server_of(settings: StoreSettings) -> str:
+    """The address of the records, as it is handed to a driver."""
+    return with_small_scheme(in_use(settings.url, "the store"))
 
 
 def _sqlite(settings: StoreSettings, file: Path) -> Store:
@@ -190,7 +195,7 @@ def _postgres(settings: StoreSettings) -> Store:
     if settings.vectors == "sqlite-vec":
         raise ConfigError("sqlite-vec is an index of SQLite; Postgres has plain or lancedb")
     return PostgresStore(
-        settings.url,
+        server_of(settings),
         key=key_of(settings),
         cache_megabytes=settings.cache_megabytes,
         connections=settings.connections,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,54 @@ def test_a_file_is_a_store_however_it_is_written(url: str, tmp_path: Path) -> No
     assert isinstance(store, SqliteStore)
     assert store.path == tmp_path / "a.db"
     store.close()
+
+
+def test_an_address_of_sqlite_may_hold_quoted_characters(tmp_path: Path) -> None:
+    with closing(make_store(StoreSettings(url=f"sqlite:///{tmp_path}/a%20b%3F.db"))) as store:
+        assert isinstance(store, SqliteStore)
+
+    assert (tmp_path / "a b?.db").exists()
+
+
+@pytest.mark.requirement("C4")
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        " ",
+        "file:y.db",
+        "sqlite:one.db",
+        "sqlite:///q.db?mode=ro",
+        "sqlite:///",
+        "postgres//oops",
+        "postgresql:nexus",
+        " postgresql://app:s3cret@db/nexus",
+        "host=db dbname=nexus password=s3cret",
+        "dbname = nexus",
+    ],
+)
+def test_what_looks_like_an_address_makes_no_file(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(ConfigError, match=r"sqlite:///memory\.db") as refused:
+        make_store(StoreSettings(url=url))
+
+    assert "s3cret" not in str(refused.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["./file:y.db", "a//b.db", "notes host=1.db", "50%20.db"])
+def test_a_file_may_have_a_strange_name(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    make_store(StoreSettings(url=name)).close()
+
+    assert (tmp_path / name).stat().st_mode & 0o777 == 0o600
+    assert len([path for path in tmp_path.rglob("*") if path.is_file()]) == 1
 
 
 @pytest.mark.parametrize(
@@ -79,7 +128,7 @@ def test_nothing_lies_in_the_clear_beside_an_encrypted_memory(beside, tmp_path: 
 
 
 @pytest.mark.requirement("C3")
-@pytest.mark.parametrize("scheme", ["postgresql", "postgres"])
+@pytest.mark.parametrize("scheme", ["postgresql", "postgres", "POSTGRESQL"])
 def test_a_postgres_is_a_store(scheme: str, postgres: Database) -> None:
     url = postgres.url.replace("postgresql://", f"{scheme}://")
 

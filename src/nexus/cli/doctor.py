@@ -19,7 +19,15 @@ from ..products import make_embedder
 from ..providers.extras import require
 from ..stores.checkups.sqlite import examine_file, examine_library
 from ..stores.sql.store import SqlStore
-from ..storing import check_settings, file_of, is_postgres, key_of, lance_folder, make_records
+from ..storing import (
+    check_settings,
+    file_of,
+    is_postgres,
+    key_of,
+    lance_folder,
+    make_records,
+    server_of,
+)
 from .lazy import FOUND_NOTHING
 from .options import Door, json_option, store_options
 from .output import message, print_json, print_table
@@ -101,7 +109,7 @@ def _postgres(settings: StoreSettings) -> Iterator[Check]:
     require("psycopg", "Postgres", "postgres")
     from ..stores.checkups.postgres import examine  # noqa: PLC0415  # an extra
 
-    yield from examine(in_use(settings.url, "the store"), pool=settings.connections)
+    yield from examine(server_of(settings), pool=settings.connections)
 
 
 WINDOW = "window"
@@ -171,7 +179,7 @@ def _is_there(settings: StoreSettings) -> bool:
     if is_postgres(settings):
         from ..stores.checkups.postgres import prepared  # noqa: PLC0415  # an extra
 
-        return prepared(settings.url)
+        return prepared(server_of(settings))
     file = file_of(settings)
     return file is not None and file.exists()
 
