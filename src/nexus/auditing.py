@@ -15,7 +15,7 @@ from datetime import UTC, date, datetime
 from functools import cached_property
 from typing import Any, TypeVar
 
-from .config import AuditSettings, Settings, in_use
+from .config import AuditSettings, Settings, in_use_if_given
 from .core.access import Viewer, administrator_grant
 from .core.audit import ADMINISTRATOR, Entry, Level
 from .core.canonical import canonical_json, clean_text
@@ -75,13 +75,13 @@ def record_everywhere(
 
 def audit_key(settings: AuditSettings) -> bytes | None:
     """The key that links are sealed with, if one is configured."""
-    if not (settings.key or settings.key_command):
+    if settings.key is None and settings.key_command is None:
         return None
     from .providers.keys import read_key  # noqa: PLC0415  # it can run commands
 
     found = read_key(
-        in_use(settings.key or "", "memory.audit.key"),
-        in_use(settings.key_command or "", "memory.audit.key_command"),
+        in_use_if_given(settings.key, "memory.audit.key"),
+        in_use_if_given(settings.key_command, "memory.audit.key_command"),
         variable="NEXUS_AUDIT_KEY",
         setting="memory.audit.key_command",
     )

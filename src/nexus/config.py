@@ -31,6 +31,11 @@ OVERRULING = {  # of the environment → of the settings
     "NEXUS_KEY": ("store", "key"),
     "NEXUS_AUDIT_KEY": ("audit", "key"),
 }
+NOT_EMPTY = {  # whoever mentions one believes that something is encrypted or sealed
+    f"memory.{section}.{setting}"
+    for section in ("store", "audit")
+    for setting in ("key", "key_command")
+}
 VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 
 
@@ -185,10 +190,10 @@ def load_settings(
         from .config_file import read_settings  # noqa: PLC0415  # YAML loads when there is some
 
         given = read_settings(file, environment)
-    overruled = {name: value for name in OVERRULING if (value := environment.get(name))}
-    for name, value in overruled.items():
-        section, setting = OVERRULING[name]
-        given[section] = {**given.get(section, {}), setting: value}
+    for name, (section, setting) in OVERRULING.items():
+        value = environment.get(name)
+        if value or (value == "" and f"memory.{section}.{setting}" in NOT_EMPTY):
+            given[section] = {**given.get(section, {}), setting: value}
     agents = given.pop("agents", {})
     return Settings(
         enabled=given.get("enabled", True),
@@ -226,6 +231,10 @@ def _llm(given: Mapping[str, Any]) -> LlmSettings:
 def _quotas(given: Mapping[str, Any]) -> QuotaSettings:
     named = {name: Quota(**quota) for name, quota in given.get("workspaces", {}).items()}
     return QuotaSettings(**{**given, "workspaces": named})
+
+
+def in_use_if_given(value: str | None, setting: str) -> str | None:
+    return None if value is None else in_use(value, setting)
 
 
 def in_use(value: str, setting: str) -> str:

@@ -16,7 +16,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 import yaml
 
 from .compose.settings import LEAST_BUDGET, MOST_BUDGET, MOST_EVENTS, ROOMS
-from .config import VARIABLE, AgentSettings, Settings
+from .config import NOT_EMPTY, VARIABLE, AgentSettings, Settings
 from .core.audit import Level
 from .core.errors import ConfigError, InvalidInput
 from .core.quotas import Quota
@@ -188,7 +188,9 @@ class _Reader:
             value = self._converted(wanted, value, key)
         self._check_type(wanted, value, data, key)
         self._check_value(value, key)
-        return None if optional and value == "" else tuple(value) if wanted is tuple else value
+        if optional and value == "" and key not in NOT_EMPTY:
+            return None
+        return tuple(value) if wanted is tuple else value
 
     def _by_name(self, kind: Any, data: Any, key: str) -> dict[str, Any]:
         """Groups or values under names that the writer chooses."""

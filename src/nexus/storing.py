@@ -8,11 +8,10 @@ and made again.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from .config import StoreSettings, in_use
+from .config import StoreSettings, in_use, in_use_if_given
 from .core.errors import ConfigError
 from .core.keeping import ContextKeeper
 from .core.protocols import Store
@@ -238,12 +237,10 @@ def key_of(settings: StoreSettings) -> str | None:
     """The key to encrypt with, if one is configured."""
     from .providers.keys import read_key  # noqa: PLC0415  # it can run commands
 
-    given = replace(
-        settings,
-        key=in_use(settings.key or "", "memory.store.key"),
-        key_command=in_use(settings.key_command or "", "memory.store.key_command"),
+    return read_key(
+        in_use_if_given(settings.key, "memory.store.key"),
+        in_use_if_given(settings.key_command, "memory.store.key_command"),
     )
-    return read_key(given.key, given.key_command)
 
 
 def _check_quoted(address: str, setting: str) -> None:

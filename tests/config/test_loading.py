@@ -91,6 +91,37 @@ def test_what_a_variable_holds_is_a_value_and_never_yaml_or_a_further_variable()
     assert settings.embeddings.model == "{a: [1]}\nstore: ${HOME}"
 
 
+@pytest.mark.requirement("E33")
+@pytest.mark.parametrize(
+    ("text", "environment"),
+    [
+        ("", {"NEXUS_KEY": ""}),
+        ("memory: {store: {key: '${MINE}'}}", {"MINE": ""}),
+        ("memory: {store: {key: ''}}", {}),
+        ("memory: {store: {key_command: '${MINE}'}}", {"MINE": ""}),
+    ],
+)
+def test_an_empty_key_writes_nothing_in_the_clear(text: str, environment: dict[str, str]) -> None:
+    written(text)
+    settings = load_settings(None, environment)
+
+    with pytest.raises(ConfigError, match="is empty"):
+        Nexus.open("memory.db", settings=settings, background=False)
+
+    assert not Path("memory.db").exists()
+
+
+@pytest.mark.parametrize("text", ["{key: '${MINE}'}", "{key_command: '${MINE}'}", "{}"])
+def test_an_empty_key_seals_no_audit(text: str) -> None:
+    written(f"memory: {{audit: {text}}}")
+    settings = load_settings(
+        None, {"MINE": "", **({"NEXUS_AUDIT_KEY": ""} if text == "{}" else {})}
+    )
+
+    with pytest.raises(ConfigError, match="is empty"):
+        Nexus.open(":memory:", settings=settings, background=False)
+
+
 @pytest.mark.requirement("C14")
 def test_an_unset_variable_matters_only_when_it_is_used() -> None:
     written("memory:\n  store: {url: memory.db}\n  embeddings:\n    api_key: ${NO_SUCH_KEY}\n")

@@ -20,7 +20,12 @@ def python(code: str) -> str:
 def test_a_key_is_taken_as_it_is() -> None:
     assert read_key(KEY, None) == KEY
     assert read_key(None, None) is None
-    assert read_key("", None) is None
+
+
+@pytest.mark.parametrize(("key", "command"), [("", None), (None, ""), ("", "pass show nexus")])
+def test_an_empty_key_is_not_taken_for_none(key: str | None, command: str | None) -> None:
+    with pytest.raises(ConfigError, match="is empty"):
+        read_key(key, command)
 
 
 def test_a_command_prints_the_key_on_its_first_line() -> None:

@@ -18,10 +18,13 @@ def read_key(
     variable: str = "NEXUS_KEY",
     setting: str = "memory.store.key_command",
 ) -> str | None:
-    """The key, or what the command prints; None where neither is configured.
+    """The key, or what the command prints; None where neither is configured, and not if empty.
 
     Neither the key nor anything the command says is ever part of an error.
     """
+    if key == "" or command == "":  # as from a variable that somebody forgot to fill
+        name = f"{variable} or {setting.removesuffix('_command')}" if key == "" else setting
+        raise ConfigError(f"{name} is empty; give a key, or leave it out altogether")
     if key and command:
         raise ConfigError(f"{variable} and {setting} say the same; keep one")
     found = key or (_printed(command, setting) if command else None)
