@@ -98,7 +98,8 @@ class Workspace:
             "memory": memory,
         }
         store = self._parts.store
-        self._parts.audit.flush()  # what was asked a moment ago is looked at, too
+        self._parts.worker.finish_calls()  # what was asked a moment ago is looked at, too
+        self._parts.audit.flush()
         with self._parts.telemetry.doing("forget", workspace=self.id) as deed:
             target = choose_target(store, self.id, wanted)
             report = forget(store, self.id, target, now=self._parts.now())

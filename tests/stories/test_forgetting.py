@@ -15,6 +15,7 @@ from tests.stories.conftest import Team, keys, make_team
 
 from nexus import Forgotten, Nexus, NotFound, Place
 from nexus.core.records import Draft, MemoryKind
+from nexus.core.window import Slot, WindowItem
 from nexus.embedders.hashing import HashingEmbedder
 
 MARK = "zqxmark"  # a beginning no stemmer changes
@@ -396,3 +397,45 @@ def test_copies_that_a_split_page_left_behind_are_gone_as_well(tmp_path: Path) -
 
     assert forgotten
     assert not [text for text in forgotten if text in content]
+
+
+def _lying(team: Team) -> list[WindowItem]:
+    """Whatever lies in any window."""
+    store, now = team.workspace._parts.store, team.workspace._parts.now()
+    return store.window.find(team.workspace.administrator, slots=list(Slot), now=now)
+
+
+@pytest.mark.requirement("X6")
+def test_a_question_asked_a_moment_ago_is_forgotten_too(open_nexus: Open, clock: Clock) -> None:
+    """Its receipt is kept in the background."""
+    team = make_team(open_nexus(background=True), clock)
+    team.workspace._parts.worker.nudge = lambda: None  # it is busy with something else
+    team.alices.compose("What do I like?")
+
+    report = team.workspace.forget(user="alice")
+
+    team.workspace._parts.worker.finish_calls()
+    assert report.erased.window == 2
+    assert _lying(team) == []
+
+
+@pytest.mark.requirement("X6")
+def test_a_question_asked_in_another_process_is_forgotten_too(
+    team: Team, folder: Path, open_nexus: Open, clock: Clock
+) -> None:
+    elsewhere = make_team(open_nexus(folder / "memory.db", background=True), clock)
+    worker = elsewhere.workspace._parts.worker
+    worker.nudge = lambda: None
+    elsewhere.alices.compose("What do I like?")
+    elsewhere.room.compose("What does the room like?")
+    clock.advance(seconds=1)
+
+    team.workspace.forget(user="alice")
+    team.workspace.forget(room="design")
+
+    worker.finish_calls()
+    assert _lying(team) == []
+    clock.advance(seconds=1)
+    elsewhere.alices.compose("What do I like now?")
+    worker.finish_calls()
+    assert {str(each.scope) for each in _lying(team)} == {"dm:alice:scribe"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import Protocol
 
 from .ids import WorkspaceId
@@ -46,8 +47,14 @@ class Eraser(Protocol):
         """Those of these drawers as a whole: of the places, and of the people whose they are."""
         ...
 
-    def gone(self, workspace: WorkspaceId, ids: Sequence[str]) -> bool:
-        """Whether one of these events and memories was erased; one that never was, was not."""
+    def gone(
+        self, workspace: WorkspaceId, ids: Sequence[str], *, since: datetime | None = None
+    ) -> bool:
+        """Whether one of these events and memories was erased; one that never was, was not.
+
+        Or then or later, if `since` is given, one of the people and places: their digests may be
+        among the ids.
+        """
         ...
 
     def residue(self, workspace: WorkspaceId, pieces: Sequence[bytes]) -> dict[str, int]:

@@ -81,8 +81,9 @@ class Window(Protocol):
         """Keep these, each in the place of one with the same scope, slot and key; all or none.
 
         Of a slot in `MOST_KEPT` only the newest stay. What rests on an event or a memory that
-        is gone is left out. What was over in the place by then is taken out first, so that it is
-        not kept by what comes now.
+        is gone is left out, and what is tied to a person or a place that was erased since: it
+        comes late, maybe from another process. What was over in the place by then is taken out
+        first, so that it is not kept by what comes now.
         """
         ...
 
@@ -132,6 +133,14 @@ class Window(Protocol):
 def keeps_awake(item: WindowItem) -> bool:
     """Whether putting it is something that happens in a place; a summary only tells what did."""
     return item.slot is not Slot.SUMMARY
+
+
+def gone_since(item: WindowItem) -> datetime | None:
+    """From when on the erasure of a person or a place it is tied to is the erasure of it, too.
+
+    Never, for a summary: its time is that of the last message, and it rests on all it says.
+    """
+    return None if item.slot is Slot.SUMMARY else item.at
 
 
 def never_silent(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
@@ -231,8 +232,10 @@ class CombinedEraser:
     def stones(self, workspace: WorkspaceId, scopes: Iterable[Scope]) -> frozenset[Tombstone]:
         return self._records.stones(workspace, scopes)
 
-    def gone(self, workspace: WorkspaceId, ids: Sequence[str]) -> bool:
-        return self._records.gone(workspace, ids)
+    def gone(
+        self, workspace: WorkspaceId, ids: Sequence[str], *, since: datetime | None = None
+    ) -> bool:
+        return self._records.gone(workspace, ids, since=since)
 
     def residue(self, workspace: WorkspaceId, pieces: Sequence[bytes]) -> dict[str, int]:
         found = self._records.residue(workspace, pieces)

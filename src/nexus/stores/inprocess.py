@@ -227,10 +227,15 @@ class _State:
         known = self.workspaces.get(workspace)
         return known.events() if known else iter(())
 
-    def erased(self, workspace: WorkspaceId) -> set[str]:
+    def gone(self, workspace: WorkspaceId, ids: Iterable[str], since: datetime | None) -> bool:
         home = self.of(workspace)
-        memories = {stone.digest for stone in home.tombstones if stone.kind == "memory"}
-        return memories | {entry.id for entry in home.entries if not entry.event}
+        wanted = set(ids)
+        return any(
+            stone.digest in wanted
+            for stone in home.tombstones
+            if stone.kind == "memory"
+            or (since and stone.kind in ("scope", "user") and stone.at >= since)
+        ) or any(entry.id in wanted for entry in home.entries if not entry.event)
 
     def wrote(self, workspace: WorkspaceId, scope: Scope) -> None:
         self.of(workspace).epochs[frozenset({scope})] += 1
@@ -1122,8 +1127,10 @@ class InProcessEraser(_Part):
         return self._state.of(workspace).stones(scopes)
 
     @_locked
-    def gone(self, workspace: WorkspaceId, ids: Sequence[str]) -> bool:
-        return not self._state.erased(workspace).isdisjoint(ids)
+    def gone(
+        self, workspace: WorkspaceId, ids: Sequence[str], *, since: datetime | None = None
+    ) -> bool:
+        return self._state.gone(workspace, ids, since)
 
     def residue(self, workspace: WorkspaceId, pieces: Sequence[bytes]) -> dict[str, int]:
         del workspace, pieces  # there are no files

@@ -18,6 +18,7 @@ from ..core.window import (
     NEWS,
     Slot,
     WindowItem,
+    gone_since,
     item_from_json,
     item_to_json,
     keeps_awake,
@@ -33,8 +34,8 @@ class Said(Protocol):
 
     def events(self, workspace: WorkspaceId) -> Iterable[Event]: ...
 
-    def erased(self, workspace: WorkspaceId) -> set[str]:
-        """The ids of erased events and memories."""
+    def gone(self, workspace: WorkspaceId, ids: Iterable[str], since: datetime | None) -> bool:
+        """As `Eraser.gone` has it."""
         ...
 
     def writing(self, work: Callable[[], R]) -> R:
@@ -58,9 +59,8 @@ class InProcessWindow:
         copies = list(map(_copied, items))
 
         def put() -> None:
-            erased = self._said.erased(workspace)
             for item in copies:
-                if erased.isdisjoint(item.rests_on):
+                if not self._said.gone(workspace, item.tied_to, gone_since(item)):
                     if keeps_awake(item):
                         self._let_go(workspace, item, idle)
                     self.items[workspace, item.scope, item.slot, item.key] = item

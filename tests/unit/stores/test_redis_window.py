@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -188,8 +188,8 @@ class Meanwhile:
     def __getattr__(self, name: str) -> Any:
         return self if name == "eraser" else getattr(self._records, name)
 
-    def gone(self, workspace: WorkspaceId, ids: Sequence[str]) -> bool:
-        answer = self._records.eraser.gone(workspace, ids)
+    def gone(self, workspace: WorkspaceId, ids: Sequence[str], *, since: datetime | None) -> bool:
+        answer = self._records.eraser.gone(workspace, ids, since=since)
         while self._happens:
             self._happens.pop()()
         return answer

@@ -1173,6 +1173,8 @@ SELECT 1 FROM jsonb_array_elements_text(%(ids)s::jsonb) AS given (value)
                   AND events.id = given.value AND content IS NULL)
     OR EXISTS (SELECT 1 FROM tombstones WHERE tombstones.workspace = %(workspace)s
                   AND kind = 'memory' AND digest = given.value)
+    OR EXISTS (SELECT 1 FROM tombstones WHERE tombstones.workspace = %(workspace)s
+                  AND kind IN ('scope', 'user') AND digest = given.value AND at >= %(since)s::timestamptz)
  LIMIT 1;
 
 -- window_tied_to --

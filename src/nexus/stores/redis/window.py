@@ -24,6 +24,7 @@ from ...core.window import (
     NEWS,
     Slot,
     WindowItem,
+    gone_since,
     keeps_awake,
     never_silent,
 )
@@ -84,14 +85,14 @@ class RedisWindow:
         self, workspace: WorkspaceId, items: Sequence[WindowItem], *, idle: timedelta = IDLE
     ) -> None:
         spelt = [spell(workspace, item) for item in items]
-        known = [each for each in spelt if not self._rests_on_erased(workspace, each)]
+        known = [each for each in spelt if not self._erased(workspace, each)]
         if not known:
             return
         keys = self._keys(workspace)
         self._let_go(keys, [each.item for each in known], idle)
         self._run(PUT, *_to_put(keys, known, self._clock()), self._wait)
         # What was erased since was looked for in Redis then, or is found to be erased now.
-        late = [each for each in known if self._rests_on_erased(workspace, each)]
+        late = [each for each in known if self._erased(workspace, each)]
         self._take(keys, late, self._wait)
 
     def _let_go(self, keys: Keys, items: Sequence[WindowItem], idle: timedelta) -> None:
@@ -214,9 +215,9 @@ class RedisWindow:
             or (each.item.slot is Slot.THOUGHT and each.item.scope in places)
         ]
 
-    def _rests_on_erased(self, workspace: WorkspaceId, lying: Lying) -> bool:
-        rests_on = lying.item.rests_on
-        return bool(rests_on) and self._records.eraser.gone(workspace, rests_on)
+    def _erased(self, workspace: WorkspaceId, lying: Lying) -> bool:
+        item = lying.item
+        return self._records.eraser.gone(workspace, item.tied_to, since=gone_since(item))
 
     # What is still alive
 

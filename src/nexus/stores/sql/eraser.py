@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from ...core.canonical import time_text
 from ...core.codec import memory_from_json
@@ -16,7 +17,7 @@ from .decoded import forget_decoded
 from .labels import known_workspace, workspace_number
 from .memories import delete_memories
 from .session import Connections, Row, Session
-from .stones import stone_of, stones_of
+from .stones import any_erased, stone_of, stones_of
 from .uses import erase_uses
 from .window import erase_from_window
 
@@ -71,11 +72,11 @@ class SqlEraser:
         with self._connections.reading() as session:
             return stones_of(session, known_workspace(session, workspace), scopes)
 
-    def gone(self, workspace: WorkspaceId, ids: Sequence[str]) -> bool:
+    def gone(
+        self, workspace: WorkspaceId, ids: Sequence[str], *, since: datetime | None = None
+    ) -> bool:
         with self._connections.reading() as session:
-            number = known_workspace(session, workspace)
-            bound = {"workspace": number, "ids": json.dumps(list(ids))}
-            return session.run("any_erased", bound).fetchone() is not None
+            return any_erased(session, known_workspace(session, workspace), ids, since)
 
     def _also_erase(self, session: Session) -> None:
         """What a product keeps beside the tables goes in the same transaction."""

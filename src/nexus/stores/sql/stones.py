@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from datetime import datetime
 
-from ...core.canonical import text_time
+from ...core.canonical import text_time, time_text
 from ...core.erasing import drawer_digests
 from ...core.records import Tombstone
 from ...core.scope import Scope
@@ -15,6 +16,18 @@ from .session import Row, Session
 def stone_of(row: Row) -> Tombstone:
     kind, what, at = row
     return Tombstone(kind=kind, digest=what, at=text_time(at))
+
+
+def any_erased(
+    session: Session, number: int, ids: Iterable[str], since: datetime | None = None
+) -> bool:
+    """As `Eraser.gone` has it."""
+    bound = {
+        "workspace": number,
+        "ids": json.dumps(list(ids)),
+        "since": time_text(since) if since else None,
+    }
+    return session.run("any_erased", bound).fetchone() is not None
 
 
 def stones_of(session: Session, number: int, scopes: Iterable[Scope]) -> frozenset[Tombstone]:

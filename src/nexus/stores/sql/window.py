@@ -17,6 +17,7 @@ from ...core.window import (
     MOST_KEPT,
     Slot,
     WindowItem,
+    gone_since,
     item_from_json,
     item_to_json,
     keeps_awake,
@@ -30,6 +31,7 @@ from .labels import (
 )
 from .outgoing import going_out
 from .session import Connections, Session
+from .stones import any_erased
 
 
 class SqlWindow:
@@ -113,8 +115,7 @@ def _put(
 ) -> None:
     number = workspace_number(session, workspace)
     for item, content in items:
-        given = {"workspace": number, "ids": json.dumps(item.rests_on)}
-        if session.run("any_erased", given).fetchone():
+        if any_erased(session, number, item.tied_to, gone_since(item)):
             continue
         row = window_row(session, number, item, content)
         if keeps_awake(item):

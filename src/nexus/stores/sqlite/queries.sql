@@ -926,6 +926,8 @@ SELECT 1 FROM json_each(:ids) AS given
                   AND events.id = given.value AND content IS NULL)
     OR EXISTS (SELECT 1 FROM tombstones WHERE tombstones.workspace = :workspace
                   AND kind = 'memory' AND digest = given.value)
+    OR EXISTS (SELECT 1 FROM tombstones WHERE tombstones.workspace = :workspace
+                  AND kind IN ('scope', 'user') AND digest = given.value AND at >= :since)
  LIMIT 1;
 
 -- window_tied_to --

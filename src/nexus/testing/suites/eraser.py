@@ -139,6 +139,17 @@ class EraserSuite:
         assert not store.eraser.gone(ACME, [])
         assert not store.eraser.gone(OTHER, [event])
 
+    def test_a_person_is_gone_for_what_was_before(self, store: Store) -> None:
+        stones = [Tombstone(kind=kind, digest=kind, at=NOON) for kind in ("user", "scope")]
+
+        store.eraser.erase(ACME, events=[], memories=[], tombstones=stones)
+
+        for stone in stones:
+            assert store.eraser.gone(ACME, ["nobody", stone.digest], since=NOON)
+            assert not store.eraser.gone(ACME, [stone.digest], since=LATER)
+            assert not store.eraser.gone(ACME, [stone.digest])
+            assert not store.eraser.gone(OTHER, [stone.digest], since=NOON)
+
     def test_tombstones_are_kept_once_and_per_workspace(self, store: Store) -> None:
         early, late = (Tombstone(kind="user", digest="d1", at=at) for at in (NOON, LATER))
         other = Tombstone(kind="event", digest="d1", at=NOON)

@@ -241,6 +241,41 @@ class WindowSuite:
 
         assert shown(store) == [2]
 
+    @pytest.mark.parametrize("slot", Slot)
+    def test_what_comes_after_its_person_was_forgotten_is_not_kept(
+        self, store: Store, slot: Slot
+    ) -> None:
+        """A context is kept when nobody waits, maybe by another process."""
+        stone = Tombstone(kind="user", digest=digest("user", "alice"), at=NOON)
+        store.eraser.erase(ACME, events=[], memories=[], tombstones=[stone])
+        before, after = NOON - HOUR, NOON + HOUR
+
+        def put(at: datetime) -> None:
+            theirs = [
+                item("own place", 1, scope=DM, slot=slot, at=at),
+                item("own", 2, by="alice", slot=slot, at=at),
+                item("about them", 3, people=("alice", "bob"), slot=slot, at=at),
+                item("not theirs", 4, people=("bob",), slot=slot, at=at),
+            ]
+            store.window.put(ACME, theirs)
+
+        put(before)
+        summed_up = slot is Slot.SUMMARY  # it has the time of the last message, and rests on it
+        assert sorted(shown(store)) == ([1, 2, 3, 4] if summed_up else [4])
+        put(NOON)
+        assert sorted(shown(store)) == ([1, 2, 3, 4] if summed_up else [4])
+        put(after)  # they are back
+        assert sorted(shown(store, after)) == [1, 2, 3, 4]
+
+    def test_what_comes_after_its_place_was_forgotten_is_not_kept(self, store: Store) -> None:
+        stone = Tombstone(kind="scope", digest=digest("scope", str(ROOM)), at=NOON)
+        store.eraser.erase(ACME, events=[], memories=[], tombstones=[stone])
+
+        store.window.put(ACME, [item("late", 1), item("new", 2, at=NOON + HOUR)])
+        store.window.put(ACME, [item("there", 3, scope=DM)])
+
+        assert sorted(shown(store, NOON + HOUR)) == [2, 3]
+
     def test_thoughts_do_not_outlive_what_was_said_beside_them(self, store: Store) -> None:
         """They may say it again in other words, and nobody knows which ones."""
         (id,) = tell(store, event("1"))
