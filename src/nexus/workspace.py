@@ -170,7 +170,11 @@ class Workspace:
 
     def damage(self) -> list[Damage]:
         """What of the derived layers does not fit what it rests on; `rebuild` mends it."""
-        return self._parts.store.layers.damage(self.id)
+        from .maintain.rebuild import lacking_vectors  # noqa: PLC0415  # only then
+
+        store = self._parts.store
+        lacking = lacking_vectors(store, self._parts.embedder, self.id)
+        return [*store.layers.damage(self.id), *lacking]
 
     def verify(self) -> LedgerReport:
         """Walk the hash chain of the ledger."""

@@ -23,6 +23,7 @@ from nexus.core.protocols import Store
 from nexus.core.records import Draft
 from nexus.embedders.hashing import HashingEmbedder
 from nexus.learn.knowledge import RULES
+from nexus.products import make_embedder
 from nexus.recall.query import Search
 from nexus.stores.sqlite.store import SqliteStore
 
@@ -99,6 +100,50 @@ def test_a_rebuild_of_everything_changes_no_answer(store: Store, ranking: str) -
         assert shown(team) == before
         assert team.workspace.damage() == []
         assert team.workspace.verify().sound
+
+
+NOTHING_TO_IT = ("数据库选择了什么呢朋友们好", "🎉🎉🎉", "เราตัดสินใจแล้ว", "x" * 120)
+
+
+@pytest.mark.requirement("X3")
+def test_a_text_that_means_nothing_to_the_embedder_is_no_damage(store: Store) -> None:
+    builtin = make_embedder(Settings().embeddings)
+    with Nexus.open(store, background=False, settings=Settings(), embedder=builtin) as nexus:
+        workspace = nexus.workspace("acme")
+        for text in ("Lunch is at noon.", *NOTHING_TO_IT):
+            workspace.room("design").observe("alice", text)
+        workspace.flush()
+        here, profile = workspace.administrator, builtin.profile
+        vectors = nexus._parts.store.vectors
+        without = {memory.text for memory in vectors.missing(here, profile, limit=99)}
+        assert without
+        assert without <= set(NOTHING_TO_IT)
+
+        assert workspace.damage() == []
+        assert workspace.rebuild("vectors")["vectors"]["changed"] == 0
+        assert workspace.damage() == []
+
+
+@pytest.mark.requirement("X3")
+def test_a_memory_that_changed_its_embedder_is_looked_at_like_any_other(folder: Path) -> None:
+    path = folder / "memory.db"
+    for size in (64, 32):
+        options: dict[str, Any] = {"settings": Settings(), "embedder": HashingEmbedder(size)}
+        with Nexus.open(path, background=False, **options) as nexus:
+            workspace = nexus.workspace("acme")
+            workspace.room("design").observe("alice", f"Heron {size} drinks tea.")
+            workspace.flush()
+            assert workspace.damage() == []  # also while it changes over
+            nexus.reembed()
+            assert workspace.damage() == []
+    with closing(sqlite3.connect(path)) as file, file:
+        file.execute("DELETE FROM vectors WHERE length(data) = 4 * 32 AND memory = 1")
+
+    with Nexus.open(path, background=False, **options) as nexus:
+        (damage,) = nexus.workspace("acme").damage()
+        assert (damage.layer, damage.what) == (Layer.VECTORS, "memories without a vector: 1")
+        assert nexus.workspace("acme").rebuild("vectors")["vectors"]["changed"] == 1
+        assert nexus.workspace("acme").damage() == []
 
 
 Break = Callable[[sqlite3.Connection], object]

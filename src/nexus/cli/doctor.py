@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import asdict
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from ..config import in_use, settings_file
 from ..core.checkup import NOTE, OK, PROBLEM, Check
 from ..core.errors import NexusError
 from ..core.urls import masked
+from ..maintain.rebuild import lacking_vectors
 from ..products import make_embedder
 from ..providers.extras import require
 from ..stores.checkups.sqlite import examine_file, examine_library
@@ -34,6 +35,8 @@ from .output import message, print_json, print_table
 
 if TYPE_CHECKING:
     from ..config import Settings, StoreSettings
+    from ..core.ids import WorkspaceId
+    from ..core.layers import Damage
 
 
 @click.command()
@@ -100,9 +103,13 @@ def _store(settings: Settings) -> Iterator[Check]:
         shown = masked(settings.store.url)
         yield Check("store", OK, f"{shown} opens; workspaces: {len(names)}")
         for workspace in store.workspaces():
-            for found in store.layers.damage(workspace):
-                detail = f"{workspace.value}: {found.what}; `nexus rebuild --layer {found.layer}`"
-                yield Check(str(found.layer), PROBLEM, detail)
+            yield from _damaged(workspace, store.layers.damage(workspace))
+
+
+def _damaged(workspace: WorkspaceId, damage: Iterable[Damage]) -> Iterator[Check]:
+    for found in damage:
+        detail = f"{workspace.value}: {found.what}; `nexus rebuild --layer {found.layer}`"
+        yield Check(str(found.layer), PROBLEM, detail)
 
 
 def _postgres(settings: StoreSettings) -> Iterator[Check]:
@@ -159,12 +166,15 @@ def _graph(settings: Settings) -> Iterator[Check]:
 
 
 def _embedder(settings: Settings) -> Iterator[Check]:
-    ours = make_embedder(settings.embeddings).profile
+    embedder = make_embedder(settings.embeddings)
+    ours = embedder.profile
     yield Check("embedder", OK, ours.name)
     if not _is_there(settings.store):
         return
     with closing(make_records(settings.store)) as store:
         used = [store.vectors.in_use(workspace) for workspace in store.workspaces()]
+        for workspace in store.workspaces():
+            yield from _damaged(workspace, lacking_vectors(store, embedder, workspace))
     others = sorted({each.name for each in used if each is not None and each != ours})
     if others:
         count = sum(each is not None and each != ours for each in used)

@@ -47,7 +47,11 @@ class Layers(Protocol):
     """The layers that lie in the store itself: keywords, graph and vectors."""
 
     def damage(self, workspace: WorkspaceId) -> list[Damage]:
-        """What does not add up. Counts and sums are compared, and no text is read."""
+        """What does not add up. Counts and sums are compared, and no text is read.
+
+        Which memories should have a vector and have none, a store cannot know: some texts mean
+        nothing to an embedder.
+        """
         ...
 
     def mend(

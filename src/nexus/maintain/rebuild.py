@@ -19,9 +19,10 @@ import numpy as np
 
 from ..core.access import administrator_grant
 from ..core.derive import searched_by_text
+from ..core.errors import ConfigError, Unavailable
 from ..core.ids import WorkspaceId
 from ..core.jobs import Step
-from ..core.layers import Json, Layer
+from ..core.layers import Damage, Json, Layer
 from ..core.protocols import Embedder, Store
 from ..core.records import EmbeddingProfile, Memory
 from ..core.report import Report, silent
@@ -127,6 +128,28 @@ def _revector(tools: Tools, workspace: WorkspaceId, layer: Layer, cursor: Json) 
         store.vectors.put(workspace, embedder.profile, changed)
     counts = {"looked": len(batch), "changed": len(changed)}
     return Step(counts=counts, cursor=batch[-1].id)
+
+
+def lacking_vectors(store: Store, embedder: Embedder, workspace: WorkspaceId) -> list[Damage]:
+    """Memories that should have a vector; not while work waits, or an embedder is changed.
+
+    An embedder in this process is asked which texts mean nothing to it. One far away is not: it
+    has a vector for whatever it is given, and wants to be paid.
+    """
+    here = administrator_grant(workspace)
+    if store.queue.pending(here):
+        return []
+    try:
+        profile = embedder.profile
+    except (Unavailable, ConfigError):  # whoever asks a question is told so
+        return []
+    if store.vectors.in_use(workspace) not in (None, profile):
+        return []
+    count, after = 0, ""
+    while batch := store.vectors.missing(here, profile, limit=AT_ONCE, after=after):
+        count += len(vectors_of(embedder, batch) if embedder.local else batch)
+        after = batch[-1].id
+    return [Damage(Layer.VECTORS, f"memories without a vector: {count}")] if count else []
 
 
 def _retell(tools: Tools, workspace: WorkspaceId, now: datetime, *, again: bool) -> Step:

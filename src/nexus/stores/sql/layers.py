@@ -46,7 +46,6 @@ class SqlLayers:
             rows = [_sums(session, number, state.label) for state in view.labels]
             bare, strays = session.run("link_damage", {"workspace": number}).fetchone()
             unfit = len(_unfit_vectors(session, workspace, number))
-            missing = _missing_vectors(session, workspace)
         found = {
             (Layer.KEYWORDS, "words that do not add up in so many places"): sum(
                 not each.words_fit for each in rows
@@ -57,7 +56,6 @@ class SqlLayers:
             (Layer.GRAPH, "memories without what they rest on"): bare,
             (Layer.GRAPH, "links of memories that are not there"): strays,
             (Layer.VECTORS, "vectors that cannot be right"): unfit,
-            (Layer.VECTORS, "memories without a vector"): missing,
         }
         return [
             Damage(layer, f"{what}: {count}") for (layer, what), count in found.items() if count
@@ -303,18 +301,6 @@ def _mend_vectors(session: Session, workspace: WorkspaceId, number: int) -> Mend
     session.run_many("drop_vector", [(number, profile, memory) for _, profile, memory in unfit])
     session.run_many("label_lost", [(number, label) for label in {label for label, *_ in unfit}])
     return Mended(changed=len(unfit))
-
-
-def _missing_vectors(session: Session, workspace: WorkspaceId) -> int:
-    """Memories that should have a vector: not while work waits, or an embedder is changed."""
-    view = readable(session, administrator_grant(workspace))
-    (waiting,) = session.run("pending", view.parameters).fetchone()
-    profiles = session.run("numbered_profiles").fetchall()
-    if waiting or len(profiles) != 1:
-        return 0
-    bound = {**view.parameters, "profile": profiles[0][0]}
-    _, missing = session.run("vector_coverage", bound).fetchone()
-    return int(missing)
 
 
 def _unfit_vectors(
