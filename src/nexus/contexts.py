@@ -13,7 +13,8 @@ from .compose.wish import Wish, checked
 from .core.access import Grant, Viewer
 from .core.canonical import clean_list
 from .core.errors import ModelUnavailable, Unavailable
-from .core.records import Found, NewEvent, Receipt
+from .core.ids import check_name
+from .core.records import Found, NewEvent, Receipt, event_id
 from .reading import audited
 from .recall.answer import answer
 from .wiring import Parts
@@ -106,25 +107,37 @@ class Contexts:
     def after(self, messages: Chat, *, thread: str | None = None) -> list[Receipt]:
         """Write down what was said in these messages and is not written down yet.
 
-        Call it with the whole list after every answer: the same words are the same event. System
-        messages and what Nexus itself had put there are left out.
+        Call it with the list after every answer, whole or what is left of it: what leads up to
+        where this place ended is the same talk, and what follows is new. System messages and what
+        Nexus itself had put there are left out.
         """
-        from .compose.messages import KEPT, keys_of, read_messages  # noqa: PLC0415
+        from .compose.messages import KEPT, read_messages  # noqa: PLC0415
+        from .compose.written import known  # noqa: PLC0415
 
-        said = read_messages(messages)
-        events = [
+        said = [each for each in read_messages(messages) if each.role in KEPT]
+        if thread is not None:
+            check_name(thread, "the thread")
+        keys = known(self._parts.store, self.viewer, said, thread) if said else []
+        new = [
             tell.message(
                 self.viewer,
                 each.speaker(self.viewer),
                 each.text,
                 now=self._parts.now(),  # each its own: they were said one after the other
                 role=each.role,
-                told={"key": key, "thread": thread, "metadata": each.call or None},
+                told={"key": key.key, "thread": thread, "metadata": each.call or None},
             )
-            for each, key in zip(said, keys_of(said, self.viewer, thread), strict=True)
-            if each.role in KEPT
+            for each, key in zip(said, keys, strict=True)
+            if not key.repeated
         ]
-        return self._append(events) if events else []
+        written = iter(self._append(new) if new else [])
+        return [self._had(key.key) if key.repeated else next(written) for key in keys]
+
+    def _had(self, key: str) -> Receipt:
+        """The receipt of what lies here already."""
+        workspace, home = self.viewer.workspace, self.viewer.home
+        id = event_id(home, key)
+        return Receipt(workspace=workspace, scope=home, event_id=id, key=key, repeated=True)
 
     @audited
     def compact(

@@ -1,7 +1,7 @@
 """Chat messages as callers have them: OpenAI's, Anthropic's, and our own events.
 
 Read once into what was said by whom. What was said is known by its words and not by its place in
-the list, so that a list may grow, or lose its beginning, and nothing is written down twice.
+the list, so that a list may grow or lose its beginning; `compose.written` tells what is new in it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..core.access import Viewer
-from ..core.canonical import clean_list
+from ..core.canonical import canonical_json, clean_list
 from ..core.errors import InvalidInput
 from ..core.fence import unfenced
 from ..core.ids import LONGEST_ID, digest
@@ -31,6 +31,8 @@ ROLES = {
 }
 TEXTS = frozenset({"text", "input_text", "output_text", "refusal"})
 KEPT = frozenset({"user", "assistant", "tool"})
+CALL = ("tool_call", "arguments")  # what is known of a tool's result
+CHAT = "chat-"  # what the keys of these messages begin with
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,20 +75,40 @@ def question_in(said: Sequence[Said]) -> str:
     return next((each.text for each in reversed(said) if each.role == "user"), "")
 
 
-def keys_of(said: Sequence[Said], viewer: Viewer, thread: str | None = None) -> list[str]:
-    """The key of each: the same words in the same place, for the same time, are the same event."""
+def words_of(said: Said, viewer: Viewer, thread: str | None = None) -> str:
+    """What is said by whom, as a digest; of a tool's result, also by which call."""
+    call = _spelt(said.call) if said.call else ""
+    return digest("said", said.role, said.speaker(viewer), thread or "", said.text, call)
+
+
+def numbered(words: Sequence[str]) -> list[int]:
+    """For each, how often it stands before it in the list."""
     seen: Counter[str] = Counter()
-    keys = []
-    for each in said:
-        words = digest("said", each.role, each.speaker(viewer), thread or "", each.text)
-        keys.append(f"chat-{digest(words, str(seen[words]))}")
-        seen[words] += 1
-    return keys
+    numbers = []
+    for each in words:
+        numbers.append(seen[each])
+        seen[each] += 1
+    return numbers
+
+
+def key_of(words: str, number: int) -> str:
+    """The same words of the same number, in the same place, are the same event."""
+    return f"{CHAT}{digest(words, str(number))}"
 
 
 def events_of(said: Sequence[Said], viewer: Viewer, thread: str | None = None) -> frozenset[str]:
-    """The ids these messages have, if they were written down."""
-    return frozenset(event_id(viewer.home, key) for key in keys_of(said, viewer, thread))
+    """The ids these messages have, if all of them were written down and none of them before."""
+    words = [words_of(each, viewer, thread) for each in said]
+    keys = map(key_of, words, numbered(words))
+    return frozenset(event_id(viewer.home, key) for key in keys)
+
+
+def _spelt(call: Mapping[str, Any]) -> str:
+    """Its one spelling; of what is no JSON, any: it is refused where it is written down."""
+    try:
+        return canonical_json(call)
+    except (TypeError, ValueError, RecursionError):
+        return repr(call)
 
 
 def _read(message: Mapping[str, Any], calls: Mapping[str, Mapping[str, Any]]) -> Iterator[Said]:

@@ -6,7 +6,15 @@ from typing import Any
 
 import pytest
 
-from nexus.compose.messages import Said, events_of, keys_of, question_in, read_messages
+from nexus.compose.messages import (
+    Said,
+    events_of,
+    key_of,
+    numbered,
+    question_in,
+    read_messages,
+    words_of,
+)
 from nexus.core.access import Viewer
 from nexus.core.errors import InvalidInput
 from nexus.core.fence import fenced
@@ -77,15 +85,31 @@ def test_what_nexus_put_there_is_left_out() -> None:
     assert [(each.role, each.text) for each in said] == [("user", "Hello?")]
 
 
+def keys_of(said: list[Said], thread: str | None = None) -> list[str]:
+    words = [words_of(each, ALICE, thread) for each in said]
+    return [key_of(*each) for each in zip(words, numbered(words), strict=True)]
+
+
 def test_the_key_depends_on_the_words_and_not_on_the_place_in_the_list() -> None:
     chat = [Said(role="user", text=text) for text in ("one", "ok", "two", "ok")]
-    keys = keys_of(chat, ALICE)
+    keys = keys_of(chat)
 
     assert len(set(keys)) == 4
-    assert keys_of(chat[1:], ALICE) == keys[1:]
-    assert keys_of([*chat, Said(role="user", text="three")], ALICE)[:4] == keys
-    assert not set(keys_of(chat, ALICE, "thread")) & set(keys)
+    assert keys_of(chat[1:]) == keys[1:]
+    assert keys_of([*chat, Said(role="user", text="three")])[:4] == keys
+    assert not set(keys_of(chat, "thread")) & set(keys)
     assert events_of(chat[:1], ALICE) < events_of(chat, ALICE)
+
+
+def test_the_key_of_a_result_depends_on_its_call() -> None:
+    calls = (
+        {"tool_call": "1"},
+        {"tool_call": "2"},
+        {"tool_call": "1", "arguments": {"b": object()}},
+    )
+    results = [Said(role="tool", text="ok", name="write", call=call) for call in calls]
+
+    assert len({words_of(each, ALICE) for each in results}) == 3
 
 
 @pytest.mark.parametrize(
