@@ -177,7 +177,7 @@ class Contexts:
         from .compose.kept import remembered  # noqa: PLC0415
         from .compose.messages import events_of, read_messages  # noqa: PLC0415
 
-        told = events_of(read_messages(messages), self.viewer, thread)
+        told = events_of(read_messages(messages, lenient=True), self.viewer, thread)
         self._parts.learner.catch_up(self.grant)
         return remembered(self._parts.store, self.grant, self.viewer.home, told)
 

@@ -122,6 +122,37 @@ def test_what_stands_in_place_of_messages_is_never_learned(team: Team) -> None:
     assert len(place.recent(1_000)) == before + 1
 
 
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"role": "critic", "content": "Hm."},
+        {"role": "user", "content": {"a": 1}},
+        {"role": "assistant", "tool_calls": 5},
+        {"type": "web_search_call", "status": "completed"},
+    ],
+)
+def test_messages_that_nobody_knows_do_not_hinder_it(team: Team, odd: dict[str, Any]) -> None:
+    done = team.alices.compact([SYSTEM, DECIDED, odd, *chat(80)], window=WINDOW)
+
+    assert done.fits
+    assert done.landmarks
+
+
+def test_calls_of_the_responses_api_are_read_and_kept_together(team: Team) -> None:
+    place = team.alices
+    thinking = {"type": "reasoning", "id": "r", "summary": []}
+    call = {"type": "function_call", "call_id": "c", "name": "look", "arguments": "{}"}
+    output = {"type": "function_call_output", "call_id": "c", "output": "81 wagons"}
+    messages = [SYSTEM, *chat(80), thinking, call, output]
+
+    context = place.before(messages, context_window=WINDOW, budget=500)
+    place.after(messages)
+
+    assert list(context.chat[-3:]) == [thinking, call, output]
+    newest = place.recent(1)[0]
+    assert (newest.speaker, newest.role, newest.text) == ("look", "tool", "81 wagons")
+
+
 def test_nothing_of_another_place_is_in_it(team: Team) -> None:
     team.bobs.observe("bob", "I decided to leave the company in May.")
     team.bobs.set_fact("user", "salary", 70_000)

@@ -12,11 +12,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..core.access import Viewer
-from ..core.canonical import canonical_json, clean_list
+from ..core.canonical import canonical_json, clean_list, clean_text
 from ..core.errors import InvalidInput
 from ..core.fence import unfenced
-from ..core.ids import LONGEST_ID, digest
+from ..core.ids import LONGEST_ID, check_name, digest
 from ..core.records import NewEvent, event_id
+from ..core.visible import visible
+from .turns import is_call, is_item, is_output
 
 ROLES = {
     "user": "user",
@@ -55,18 +57,21 @@ class Said:
         return self.role
 
 
-def read_messages(messages: Iterable[Mapping[str, Any] | NewEvent]) -> list[Said]:
-    """What was said in these messages, in order; nothing where only pictures or our context is."""
+def read_messages(
+    messages: Iterable[Mapping[str, Any] | NewEvent], *, lenient: bool = False
+) -> list[Said]:
+    """What was said in these messages, in order; nothing where only pictures or our context is.
+
+    What is no message is refused; `lenient`, it says nothing.
+    """
     calls: dict[str, Mapping[str, Any]] = {}
     said: list[Said] = []
     for message in clean_list(messages, "messages"):
-        if isinstance(message, NewEvent):
-            said.append(Said(role=message.role, text=unfenced(message.text), name=message.speaker))
-            continue
-        if not isinstance(message, Mapping):
-            raise InvalidInput(f"a message is a mapping or an event, not {message!r:.80}")
-        calls.update(_calls(message))
-        said += _read(message, calls)
+        try:
+            said += _said(message, calls)
+        except InvalidInput:
+            if not lenient:
+                raise
     return [each for each in said if each.text.strip()]
 
 
@@ -111,11 +116,25 @@ def _spelt(call: Mapping[str, Any]) -> str:
         return repr(call)
 
 
+def _said(message: object, calls: dict[str, Mapping[str, Any]]) -> list[Said]:
+    """What one message says; the tools it calls are noted in `calls`."""
+    if isinstance(message, NewEvent):
+        return [Said(role=message.role, text=unfenced(message.text), name=message.speaker)]
+    if not isinstance(message, Mapping):
+        raise InvalidInput(f"a message is a mapping or an event, not {message!r:.80}")
+    calls.update(_calls(message))
+    return list(_read(message, calls))
+
+
 def _read(message: Mapping[str, Any], calls: Mapping[str, Mapping[str, Any]]) -> Iterator[Said]:
     if "speaker" in message and "text" in message:  # as `observe_many` takes it
         role = _role(message.get("role") or "user")
         text = _text(message["text"])
         yield Said(role=role, text=unfenced(text), name=_name(message["speaker"]))
+        return
+    if is_item(message):
+        if is_output(message):
+            yield _result(message.get("call_id"), _joined(message.get("output")), calls)
         return
     role = _role(message.get("role"))
     content = message.get("content")
@@ -142,7 +161,13 @@ def _result(
 
 def _calls(message: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The tools a message calls, by the id of the call."""
-    for call in message.get("tool_calls") or ():
+    called = message.get("tool_calls") or ()
+    if not isinstance(called, list | tuple):
+        raise InvalidInput(f"the tool calls of a message are a list, not {called!r:.80}")
+    if is_call(message):
+        arguments = message.get("arguments", message.get("input"))
+        yield str(message.get("call_id")), {"name": message.get("name"), "arguments": arguments}
+    for call in called:
         if isinstance(call, Mapping) and isinstance(function := call.get("function"), Mapping):
             told = {"name": function.get("name"), "arguments": function.get("arguments")}
             yield str(call.get("id")), told
@@ -180,11 +205,16 @@ def _text(text: object) -> str:
         return ""
     if not isinstance(text, str):
         raise InvalidInput(f"the text of a message is text, not {text!r:.80}")
-    return text
+    return clean_text(text)
 
 
 def _name(name: object) -> str | None:
-    """Who is named; what no name can be is left out."""
+    """Who is named, with what hides spelled out; what no name can be is left out."""
     if not isinstance(name, str):
         return None
-    return " ".join(name.split())[:LONGEST_ID].strip() or None
+    seen = visible(" ".join(name.split()))[:LONGEST_ID].strip()
+    try:
+        check_name(seen, "the name")
+    except InvalidInput:
+        return None
+    return seen

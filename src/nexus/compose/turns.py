@@ -2,6 +2,7 @@
 
     {"role": "assistant", "content": None, "tool_calls": [{"id": "1", …}]}   OpenAI
     {"role": "assistant", "content": [{"type": "tool_use", "id": "1", …}]}   Anthropic
+    {"type": "function_call", "call_id": "1", …}                             OpenAI's Responses
     {"speaker": "alice", "text": "Hello"}                                    ours
 
 Nothing here changes a message.
@@ -44,6 +45,20 @@ def role_of(message: Message) -> str:
     return role if isinstance(role, str) else "user"
 
 
+def is_item(message: Message) -> bool:
+    """Whether it is an item of the Responses API that nobody says: a call, reasoning, …"""
+    kind = message.get("type")
+    return message.get("role") is None and isinstance(kind, str) and kind != "message"
+
+
+def is_call(message: Message) -> bool:
+    return is_item(message) and message["type"].endswith("_call")
+
+
+def is_output(message: Message) -> bool:
+    return is_item(message) and message["type"].endswith("_call_output")
+
+
 def text_of(message: Message) -> str:
     """What somebody says in it; neither tool calls nor their results."""
     if role_of(message) in RESULTS:
@@ -77,6 +92,8 @@ def groups(messages: Sequence[Message]) -> list[range]:
             if id in called:
                 ends[called[id]] = place
         called.update(dict.fromkeys(_calls(message), place))
+        if is_item(message) and message["type"] == "reasoning":  # is refused without what follows
+            ends[place] = min(place + 1, len(messages) - 1)
     made: list[range] = []
     start = 0
     while start < len(messages):
@@ -95,7 +112,7 @@ def _calls(message: Message) -> Iterator[str]:
     function = message.get("function_call")
     if isinstance(function, Mapping):
         yield f"function {function.get('name')}"
-    if message.get("type") == "function_call":
+    if is_call(message):
         yield f"id {message.get('call_id')}"
     for block in _mappings(message.get("content")):
         if block.get("type") == "tool_use":
@@ -107,7 +124,7 @@ def _results(message: Message) -> Iterator[str]:
         yield f"id {message.get('tool_call_id')}"
     if role_of(message) == "function":
         yield f"function {message.get('name')}"
-    if message.get("type") == "function_call_output":
+    if is_output(message):
         yield f"id {message.get('call_id')}"
     for block in _mappings(message.get("content")):
         if block.get("type") == "tool_result":

@@ -54,10 +54,23 @@ ANTHROPIC = [
     },
     {"role": "assistant", "content": [{"type": "text", "text": "It is in Leeds."}]},
 ]
+RESPONSES = [
+    {"role": "user", "content": [{"type": "input_text", "text": "Where is"}]},
+    {"type": "reasoning", "id": "r1", "summary": []},
+    {"type": "function_call", "call_id": "c1", "name": "look", "arguments": '{"a": 1}'},
+    {"type": "function_call_output", "call_id": "c1", "output": "in Leeds"},
+    {
+        "type": "message",
+        "role": "assistant",
+        "content": [{"type": "output_text", "text": "It is in Leeds."}],
+    },
+]
 
 
-@pytest.mark.parametrize("messages", [OPENAI, ANTHROPIC], ids=["openai", "anthropic"])
-def test_both_forms_say_the_same(messages: list[dict[str, Any]]) -> None:
+@pytest.mark.parametrize(
+    "messages", [OPENAI, ANTHROPIC, RESPONSES], ids=["openai", "anthropic", "responses"]
+)
+def test_every_form_says_the_same(messages: list[dict[str, Any]]) -> None:
     said = [each for each in read_messages(messages) if each.role != "system"]
 
     assert [(each.role, each.speaker(ALICE), each.text) for each in said] == [
@@ -119,6 +132,9 @@ def test_the_key_of_a_result_depends_on_its_call() -> None:
         ["text"],
         [{"role": "robot", "content": "x"}],
         [{"content": "x"}],
+        [{"type": "message", "content": "x"}],
+        [{"role": "assistant", "content": "x", "tool_calls": 5}],
+        [{"role": "user", "content": "half a letter: \ud800"}],
         [{"role": "user", "content": 7}],
         [{"role": "user", "content": [7]}],
         [{"role": "user", "content": [{"type": "text", "text": 7}]}],
@@ -127,3 +143,25 @@ def test_the_key_of_a_result_depends_on_its_call() -> None:
 def test_what_is_no_message_is_refused(wrong: Any) -> None:
     with pytest.raises(InvalidInput):
         read_messages(wrong)
+
+
+def test_what_is_no_message_says_nothing_to_the_lenient() -> None:
+    wrong: list[Any] = [{"role": "robot", "content": "x"}, 5, {"role": "user", "content": "Hello"}]
+
+    assert [each.text for each in read_messages(wrong, lenient=True)] == ["Hello"]
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ("\u202ebob", "⟨U+202E⟩bob"),
+        ("  bob \n b ", "bob b"),
+        ("\ud800", None),
+        ("", None),
+        (5, None),
+    ],
+)
+def test_a_name_can_be_written_down(given: Any, name: str | None) -> None:
+    (said,) = read_messages([{"role": "user", "content": "x", "name": given}])
+
+    assert said.name == name
