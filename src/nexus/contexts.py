@@ -80,12 +80,13 @@ class Contexts:
         """The context for messages that are about to be sent; what they show is not repeated.
 
         The question is the last thing a person says in them. With the `context_window` of the
-        model, `context.chat` are the messages to send: compacted, if they are too long.
+        model, `context.chat` are the messages to send: compacted, if they are too long; and the
+        context takes a third of the room at most, unless a `budget` is given.
         """
-        from .compose.messages import question_in, read_messages  # noqa: PLC0415
+        from .compose.messages import question_in, shown_in  # noqa: PLC0415
 
         listed = clean_list(messages, "messages")
-        said = read_messages(listed)
+        said = shown_in(listed)
         wish = Wish(
             question=question_in(said),
             budget=budget,
@@ -96,13 +97,30 @@ class Contexts:
             said=said,
             thread=thread,
         )
-        context = self._composed(wish)
         if context_window is None:
-            return context
+            return self._composed(wish)
+        return self._beside(listed, checked(wish), context_window)
+
+    def _beside(self, messages: list[Any], wish: Wish, window: int) -> Context:
+        """The messages are compacted first: what they no longer show may be in the context."""
+        from .compose.compact import limit_of  # noqa: PLC0415
+        from .compose.messages import shown_in  # noqa: PLC0415
+        from .compose.settings import budget_within  # noqa: PLC0415
+        from .core.context import Compaction  # noqa: PLC0415
+
+        limit, usual = limit_of(window), self._parts.settings.compose.budget
+        budget = budget_within(limit, wish.budget, usual)
         done = self.compact(
-            listed, window=context_window, beside=context.tokens, model=model, thread=thread
+            messages, window=window, beside=budget, model=wish.model, thread=wish.thread
         )
-        return replace(context, chat=tuple(done.messages))
+        context = self._composed(replace(wish, budget=budget, said=shown_in(done.messages)))
+        told = Compaction(
+            fits=done.tokens_after - budget + context.tokens <= limit,
+            removed=len(done.removed),
+            left_out=done.left_out,
+            degraded=done.degraded,
+        )
+        return replace(context, chat=tuple(done.messages), compaction=told)
 
     def after(self, messages: Chat, *, thread: str | None = None) -> list[Receipt]:
         """Write down what was said in these messages and is not written down yet.

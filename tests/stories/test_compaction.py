@@ -109,6 +109,59 @@ def test_it_happens_inline_before_an_answer(team: Team) -> None:
     assert plain.chat == ()
 
 
+@pytest.mark.requirement("A14", "A3")
+def test_what_went_with_the_oldest_messages_may_come_back(team: Team) -> None:
+    place, cellar = team.alices, "The alarm panel in the cellar opens with the word marzipan."
+    messages = [SYSTEM, {"role": "user", "content": cellar}, *chat(120)]
+    place.after(messages)
+    messages.append({"role": "user", "content": "Which word opens the alarm panel?"})
+
+    short = place.before(messages, context_window=WINDOW)
+    long = place.before(messages, context_window=100_000)
+
+    assert not any("marzipan" in text_of(message) for message in short.chat)
+    assert "marzipan" in short.text
+    assert "marzipan" not in long.text  # the messages show it
+
+
+def test_what_the_block_says_is_not_said_again(team: Team) -> None:
+    place = team.alices
+    messages = [SYSTEM, DECIDED, *chat(120)]
+    place.after(messages)
+
+    context = place.before(messages, context_window=WINDOW)
+
+    assert any("PostgreSQL" in text_of(message) for message in context.chat)
+    assert "PostgreSQL" not in context.text
+
+
+@pytest.mark.requirement("A14")
+@pytest.mark.parametrize("window", [1_000, 2_000, 4_000, 8_000])
+def test_the_context_leaves_room_for_the_messages(team: Team, window: int) -> None:
+    place = team.alices
+    for n in range(100):
+        place.observe("alice", f"Remark {n}: the slow train to Leeds had {n} wagons and {n} seats.")
+    asked = {"role": "user", "content": "How many wagons had the train to Leeds?"}
+
+    context = place.before([SYSTEM, *chat(120), asked], context_window=window)
+
+    assert context.tokens <= max(300, 0.7 * window / 3)
+    assert context.compaction is not None
+    assert context.compaction.fits
+    assert context.compaction.removed > 0
+    prompt = context.tokens + sum(size(message, count) for message in context.chat)
+    assert prompt <= 0.7 * window
+
+
+def test_what_cannot_fit_is_said(team: Team) -> None:
+    huge = {"role": "user", "content": "the train had many wagons " * 500}
+
+    context = team.alices.before([SYSTEM, *chat(20), huge], context_window=2_000)
+
+    assert context.compaction is not None
+    assert not context.compaction.fits
+
+
 def test_what_stands_in_place_of_messages_is_never_learned(team: Team) -> None:
     place = team.alices
     messages = [SYSTEM, DECIDED, *chat(80)]

@@ -67,6 +67,11 @@ class Block:
         content = "\n".join(self._lines())
         return fenced(content, id=f"{NAME}{digest(content)}")
 
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What it says in words, line by line."""
+        return (*(pin.text for pin in self.landmarks), *self.summary)
+
     def _lines(self) -> Iterator[str]:
         yield FIRST.format(self.messages)
         pins = [f"[{pin.about.translate(_PLAIN)}] {quoted(pin.text)}" for pin in self.landmarks]

@@ -18,7 +18,8 @@ from ..core.fence import unfenced
 from ..core.ids import LONGEST_ID, check_name, digest
 from ..core.records import NewEvent, event_id
 from ..core.visible import visible
-from .turns import is_call, is_item, is_output
+from .block import read_block
+from .turns import is_call, is_item, is_output, text_of
 
 ROLES = {
     "user": "user",
@@ -73,6 +74,14 @@ def read_messages(
             if not lenient:
                 raise
     return [each for each in said if each.text.strip()]
+
+
+def shown_in(messages: Sequence[Mapping[str, Any] | NewEvent]) -> list[Said]:
+    """The same, and what a block says of messages that were left out: a model reads that, too."""
+    texts = (text_of(message) for message in messages if isinstance(message, Mapping))
+    blocks = filter(None, map(read_block, texts))
+    lines = (line for block in blocks for line in block.lines)
+    return [*read_messages(messages), *(Said(role="system", text=line) for line in lines)]
 
 
 def question_in(said: Sequence[Said]) -> str:

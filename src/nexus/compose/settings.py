@@ -9,6 +9,7 @@ from ..core.part import Part
 
 LEAST_BUDGET = 300  # below it not even the frame and a few lines fit
 MOST_BUDGET = 1_000_000
+CONTEXT_SHARE = 3  # a third of a prompt is the most a context takes of itself
 MOST_EVENTS = 1_000
 FLOORS = ("landmarks_floor", "profile_floor", "window_floor")
 ROOMS = (*(part.value for part in Part if part is not Part.WINDOW), *FLOORS)
@@ -49,3 +50,9 @@ class Composing:
     def floor_of(self, part: Part) -> int:
         """What nobody takes from a section that needs it."""
         return int(getattr(self, f"{part.value}_floor", 0))
+
+
+def budget_within(limit: int, asked: int | None, usual: int) -> int:
+    """The budget of a context in a prompt that may be so long: as asked for, or what is usual."""
+    most = limit if asked else limit // CONTEXT_SHARE
+    return max(LEAST_BUDGET, min(asked or usual, most))

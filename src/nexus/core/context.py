@@ -93,6 +93,16 @@ class ContextReceipt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Compaction:
+    """What became of the caller's messages beside a context."""
+
+    fits: bool  # whether they and the context are below the limit
+    removed: int  # messages that a block stands for
+    left_out: int  # landmarks and facts for which there was no room; memory has them
+    degraded: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
     """What a model is given, section by section."""
 
@@ -100,7 +110,8 @@ class Context:
     receipt: ContextReceipt
     text: str  # rendered: one fenced block
     steady: int = 0  # how many characters from its beginning change rarely
-    chat: tuple[Mapping[str, Any], ...] = ()  # the caller's messages, compacted; if asked for
+    chat: tuple[Mapping[str, Any], ...] = ()  # the caller's messages, compacted; if asked for,
+    compaction: Compaction | None = None  # and how that went
 
     @property
     def id(self) -> str:
