@@ -70,6 +70,7 @@ READS: dict[str, dict[str, Any]] = {
     "memories.between": {"since": NOON, "until": NOON, "limit": 1},
     "memories.named": {"names": ["x"], "limit": 1},
     "memories.outlines": {"names": ["x"], "limit": 1},
+    "memories.latest": {"subjects": ["x"]},
     "memories.neighbours": {"ids": ["x"], "reach": 1},
     "graph.around": {"names": ["x"], "depth": 2, "limit": 1},
     "vectors.scores": {"profile": SPACE, "vector": NEAR, "ids": ["x"]},

@@ -12,8 +12,9 @@ from tests.conftest import MONDAY
 from tests.stories.conftest import Team
 from tests.unit.making import json_values
 
-from nexus import NotFound
+from nexus import Context, NotFound
 from nexus.core.canonical import canonical_json
+from nexus.core.part import Part
 from nexus.core.records import Tier
 
 
@@ -175,3 +176,35 @@ def test_ones_own_word_holds_against_what_another_says_at_the_same_time(team: Te
     team.clock.now += timedelta(days=2)  # things change, and others may know first
     team.room.observe("cleo", "Alice works at Globex.")
     assert team.room.interpret("alice", "WORKS_AT").now.fact.object == "Globex"
+
+
+@pytest.mark.requirement("B14")
+@pytest.mark.parametrize("times", [30, 230])
+def test_a_key_that_is_set_often_takes_one_place(team: Team, times: int) -> None:
+    team.room.set_fact("project", "jwt_expiry", {"minutes": 30})
+    team.clock.advance(minutes=1)
+    then = team.clock()
+    for number in range(times):
+        team.clock.advance(seconds=1)
+        team.room.set_fact("project", "counter", number)
+
+    def shown(context: Context) -> list[str]:
+        return [item.text for item in context.section(Part.FACTS)]
+
+    expiry = 'project:apollo jwt_expiry = {"minutes":30}'
+    last = f"project:apollo counter = {times - 1}"
+    assert shown(team.room.compose("Hello")) == [last, expiry]
+    assert shown(team.room.compose("Hello", as_of=then)) == [expiry]
+    chat = [{"role": "user", "content": f"Remark {n} about the train."} for n in range(400)]
+    kept = {fact.key: fact.value for fact in team.room.compact(chat, window=4000).facts}
+    assert kept == {"jwt_expiry": {"minutes": 30}, "counter": times - 1}
+
+
+def test_an_observation_under_the_same_key_does_not_hide_a_value(team: Team) -> None:
+    team.room.set_fact("project", "COLOR", "red")
+    team.clock.advance(minutes=1)
+    team.room.add_fact("project:apollo", "COLOR", "blue", scope="project")
+
+    (shown, *_) = team.room.compose("Hello").section(Part.FACTS)
+
+    assert shown.text == 'project:apollo COLOR = "red"'

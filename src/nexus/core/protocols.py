@@ -171,6 +171,16 @@ class Memories(States, Protocol):
         """
         ...
 
+    def latest(
+        self, grant: Grant, subjects: Sequence[str], *, limit: int | None = None
+    ) -> list[Memory]:
+        """Of what was told of these subjects, the newest fact of each predicate; newest first.
+
+        A subject is meant as it was spelt, such as a scope whose keys have exact values. However
+        often a key was set, it takes one place.
+        """
+        ...
+
     def neighbours(
         self, grant: Grant, ids: Sequence[str], *, reach: int
     ) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:

@@ -764,6 +764,18 @@ class InProcessMemories(_Part):
         return [Outline.of(id=each.id, body=each.body, learned=each.learned) for each in facts]
 
     @_locked
+    def latest(
+        self, grant: Grant, subjects: Sequence[str], *, limit: int | None = None
+    ) -> list[Memory]:
+        visible = self._state.visible_memories(grant, learned=False)
+        facts = newest_first(memory for memory in visible if memory.kind is MemoryKind.FACT)
+        newest: dict[tuple[object, object], Memory] = {}
+        for memory in facts:
+            if (subject := memory.body.get("subject")) in subjects:
+                newest.setdefault((subject, memory.body.get("predicate")), memory)
+        return list(newest.values())[:limit]
+
+    @_locked
     def neighbours(
         self, grant: Grant, ids: Sequence[str], *, reach: int
     ) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:

@@ -221,6 +221,7 @@ LOOKS: Mapping[str, Ask] = {
         ),
         world.store.memories.named(place.grant, WORDS, limit=99, kinds=[*MemoryKind]),
         world.store.memories.outlines(place.grant, WORDS, limit=99),
+        world.store.memories.latest(place.grant, sorted(str(ref.scope) for ref in known)),
         world.store.memories.between(place.grant, START, START + DAY, limit=99),
         world.store.memories.between(place.grant, START, START + DAY, limit=99, learned=True),
         world.store.memories.texts(place.grant, _ids(known)),

@@ -37,10 +37,9 @@ class Shelf:
         return {self.memories[id] for id in ids}
 
 
-FACT: dict[str, Any] = {
-    "kind": MemoryKind.FACT,
-    "body": {"subject": "tea", "predicate": "IS", "value": "hot"},
-}
+def fact_of(predicate: str) -> dict[str, Any]:
+    body = {"subject": "tea", "predicate": predicate, "value": "hot"}
+    return {"kind": MemoryKind.FACT, "body": body}
 
 
 def fill(
@@ -51,7 +50,7 @@ def fill(
     for scope in scopes:
         name = str(scope)
         (source,) = tell(store, event(name, "tea", scope=scope), workspace=workspace)
-        drafted = draft(source, text="tea", scope=scope, learned=learned, **FACT)
+        drafted = draft(source, text="tea", scope=scope, learned=learned, **fact_of(name))
         (memory,) = store.memories.put(workspace, [drafted])
         point(store, {memory.id: towards(1)}, workspace)
         lying = WindowItem(scope=scope, slot=Slot.NOTE, key="tea", value=name, at=NOON)
@@ -132,6 +131,9 @@ READS: Mapping[str, Read] = {
     "memories.outlines": lambda store, grant, shelf: shelf.memory_names(
         fact.id for fact in store.memories.outlines(grant, ["Tea"], limit=999)
     ),
+    "memories.latest": lambda store, grant, shelf: shelf.memory_names(
+        fact.id for fact in store.memories.latest(grant, ["tea"])
+    ),
     "memories.neighbours": lambda store, grant, shelf: shelf.memory_names(
         id
         for one, (before, after) in store.memories.neighbours(
@@ -193,6 +195,7 @@ SEARCHES = (
     "memories.matching",
     "memories.holding",
     "memories.between",
+    "memories.latest",
     "vectors.nearest",
     "graph.around told",
 )

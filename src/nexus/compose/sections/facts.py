@@ -14,8 +14,9 @@ from ...core.links import once_each
 from ...core.records import Memory, MemoryKind
 from ...recall.interpret import about, interpret
 from ..asking import Asking, falling, said
+from ..exact import exact_values
 
-MOST_EXACT = 100
+MOST_EXACT = 100  # keys: the newest
 MOST_NAMED = 60
 MOST_RELATIONS = 20
 FACT = (MemoryKind.FACT,)
@@ -39,15 +40,8 @@ def _exactly(asking: Asking, memory: Memory, place: int) -> Item:
 
 def _exact(asking: Asking) -> list[Memory]:
     """The newest value of each key of every scope that may be read."""
-    names = sorted({known_as(str(scope)) for scope in asking.grant.scopes})
-    told = asking.store.memories.named(
-        asking.grant, names, limit=MOST_EXACT, kinds=FACT, learned=False
-    )
-    newest: dict[tuple[str, str], Memory] = {}
-    for memory in asking.known(told):
-        if memory.body.get("exact"):
-            newest.setdefault((memory.body["subject"], memory.body["predicate"]), memory)
-    return list(newest.values())
+    then = asking.now if asking.replayed else None
+    return exact_values(asking.store, asking.grant, limit=MOST_EXACT, as_of=then)
 
 
 def _holding(asking: Asking) -> Iterator[Item]:

@@ -720,6 +720,25 @@ SELECT content
                       WHERE workspace = %(workspace)s AND id = chosen.id OFFSET 0) AS found
  ORDER BY chosen.at DESC, chosen.id;
 
+-- latest --
+-- Of each key the newest, before any content is read.
+SELECT content, tier, archived
+  FROM (SELECT at, id
+          FROM (SELECT DISTINCT ON (told.subject, told.predicate) told.at, told.id
+                  FROM unnest(translate(%(labels)s, '[]', '{}')::integer[]) AS readable (label)
+                 CROSS JOIN jsonb_array_elements_text(%(subjects)s::jsonb) AS wanted (subject)
+                 CROSS JOIN LATERAL (SELECT subject, predicate, at, id FROM memories
+                                      WHERE workspace = %(workspace)s
+                                        AND label = readable.label
+                                        AND md5(subject) = md5(wanted.subject)
+                                        AND subject = wanted.subject AND kind = 'fact'
+                                     OFFSET 0) AS told
+                 ORDER BY told.subject, told.predicate, told.at DESC, told.id) AS newest
+         ORDER BY at DESC, id LIMIT %(limit)s::bigint) AS chosen
+ CROSS JOIN LATERAL (SELECT content, tier, archived FROM remembered
+                      WHERE workspace = %(workspace)s AND id = chosen.id OFFSET 0) AS found
+ ORDER BY chosen.at DESC, chosen.id;
+
 -- add_link --
 INSERT INTO links (workspace, origin, relation, target)
 SELECT (r ->> 0)::bigint, r ->> 1, r ->> 2, r ->> 3

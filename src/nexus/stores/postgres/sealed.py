@@ -36,6 +36,7 @@ CONTENTS = {
     "newest_events": 2,
     "standing_events": 2,
     "known_memories": 1,
+    "latest": 0,
     "memories_by_fact": 0,
     "memories_by_id": 0,
     "memories_by_kind": 0,
@@ -83,7 +84,7 @@ BLIND_VALUES = {
     "drop_window_item": ("key",),
     "window_items": ("key",),
 }
-BLIND_LISTS = {"named": "names", "outlines": "names"}
+BLIND_LISTS = {"latest": "subjects", "named": "names", "outlines": "names"}
 WINDOWS = ("window_items", "window_tied_to")  # in order of time, and then of what was blinded
 EVENT_KEY, EVENT_CONTENT = 4, 6  # columns of what is written
 MEMORY_SPEAKER, MEMORY_CONTENT = 9, 14

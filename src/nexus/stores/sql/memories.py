@@ -33,12 +33,12 @@ from .labels import (
     take_numbers,
     workspace_number,
 )
-from .naming import NameBox, Naming
+from .naming import NameBox, Naming, newest_of_each
 from .outgoing import going_out
 from .rows import name_rows, posting_rows
 from .session import Connections, Row, Session
 from .states import SqlStates, mark_memories
-from .stones import stones_of
+from .stones import erased_among, stones_of
 from .texts import Texts
 
 
@@ -137,6 +137,13 @@ class SqlMemories(SqlStates):
             view = readable(session, grant)
             return self._naming.outlines(session, view, names, limit=limit)
 
+    def latest(
+        self, grant: Grant, subjects: Sequence[str], *, limit: int | None = None
+    ) -> list[Memory]:
+        with self._connections.reading() as session:
+            view = readable(session, grant).searched(learned=False)
+            return _read(grant, newest_of_each(session, view, subjects, limit))
+
     def neighbours(
         self, grant: Grant, ids: Sequence[str], *, reach: int
     ) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
@@ -177,7 +184,7 @@ def _put(
     derived = [derive(workspace, draft, sources) for draft in whole]
     if stones is not None:
         derived = [each for each in derived if stones >= stones_of(session, number, each.label)]
-    erased = _erased(session, number, [memory.id for memory in derived])
+    erased = erased_among(session, number, [memory.id for memory in derived])
     known = _known(session, number, [memory.id for memory in derived])
     kept = [_as_known(memory, known) for memory in derived if memory.id not in erased]
     last = {memory.id: memory for memory in kept}  # of two with the same id, the later one
@@ -233,11 +240,6 @@ def _sources(
     rest = [id for id in ids if id not in found]
     known = _known(session, number, rest).values()
     return found | {each.id: each.told(workspace) for each in known}
-
-
-def _erased(session: Session, number: int, ids: Sequence[str]) -> set[str]:
-    bound = {"workspace": number, "kind": "memory", "digests": json.dumps(ids)}
-    return {digest for (digest,) in session.run("among_tombstones", bound)}
 
 
 def _changed(known: _Known | None, memory: Memory) -> bool:

@@ -113,3 +113,11 @@ def _read(
 ) -> list[Names]:
     found = session.read_each("names_of_label", list(stale))
     return [Names(frozenset(map(hash, rows))) for rows in found]
+
+
+def newest_of_each(
+    session: Session, view: Readable, subjects: Sequence[str], limit: int | None
+) -> list[Row]:
+    """The newest fact of each predicate of these subjects."""
+    wanted = {"subjects": json.dumps(sorted(set(subjects))), "limit": limit}
+    return session.run("latest", {**view.with_names, **wanted}).fetchall()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from ...core.canonical import text_time, time_text
@@ -34,3 +34,9 @@ def stones_of(session: Session, number: int, scopes: Iterable[Scope]) -> frozens
     """Those of these drawers, and of the people whose they are."""
     bound = {"workspace": number, "digests": json.dumps(drawer_digests(scopes))}
     return frozenset(map(stone_of, session.run("stones_of_drawers", bound)))
+
+
+def erased_among(session: Session, number: int, ids: Sequence[str]) -> set[str]:
+    """Those of these memories that were erased, and stay away."""
+    bound = {"workspace": number, "kind": "memory", "digests": json.dumps(ids)}
+    return {digest for (digest,) in session.run("among_tombstones", bound)}

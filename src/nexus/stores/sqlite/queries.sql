@@ -531,6 +531,23 @@ SELECT json_extract(content, '$.id', '$.learned', '$.body')
   CROSS JOIN memories ON memories.workspace = :workspace AND memories.id = chosen.id
  ORDER BY chosen.at DESC, chosen.id;
 
+-- latest --
+-- Of each key the newest, before any content is read.
+SELECT content, tier, archived
+  FROM (SELECT at, id
+          FROM (SELECT told.at, told.id,
+                       row_number() OVER (PARTITION BY told.subject, told.predicate
+                                          ORDER BY told.at DESC, told.id) AS place
+                  FROM json_each(:labels) AS readable
+                  CROSS JOIN json_each(:subjects) AS wanted
+                  CROSS JOIN memories AS told INDEXED BY memories_by_fact
+                          ON told.workspace = :workspace AND told.label = readable.value
+                         AND told.subject = wanted.value AND told.kind = 'fact')
+         WHERE place = 1
+         ORDER BY at DESC, id LIMIT coalesce(:limit, -1)) AS chosen
+  CROSS JOIN memories ON memories.workspace = :workspace AND memories.id = chosen.id
+ ORDER BY chosen.at DESC, chosen.id;
+
 -- add_link --
 INSERT OR IGNORE INTO links (workspace, origin, relation, target) VALUES (?, ?, ?, ?);
 

@@ -13,7 +13,7 @@ from ...core.protocols import Scored, Store
 from ...core.records import Memory, MemoryKind, Trust
 from ...core.scope import Scope
 from ...core.uses import NewUse
-from ..reads import FACT, Shelf, every_way_shows, read_every_way
+from ..reads import Shelf, every_way_shows, fact_of, read_every_way
 from ..samples import (
     ACME,
     ADMIN,
@@ -39,7 +39,7 @@ EVENT_READS = ("ledger", "queue", "count events", "window")
 def derive(store: Store, into: Scope, sources: Sequence[Scope], *, learned: bool = False) -> Memory:
     """A fact about tea in one scope, from an event in each of others."""
     told = [event(f"in {scope}", scope=scope) for scope in sources]
-    drafted = draft(*tell(store, *told), scope=into, text="tea", learned=learned, **FACT)
+    drafted = draft(*tell(store, *told), scope=into, text="tea", learned=learned, **fact_of("IS"))
     (memory,) = store.memories.put(ACME, [drafted])
     point(store, {memory.id: towards(1)})
     shown = NewUse(place=memory.scope, conversation="", ids=(memory.id,), at=memory.at)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ...core.access import Grant
+from ...core.access import Grant, Viewer
 from ...core.codec import memory_json
 from ...core.outline import Outline
 from ...core.protocols import Store
@@ -196,6 +196,34 @@ class NamesSuite:
         assert len(store.memories.outlines(ADMIN, ["Ada"], limit=9)) == 5
         assert len(store.memories.outlines(IN_ROOM.grant(), ["Ada"], limit=9)) == 4
         assert store.memories.outlines(ADMIN, ["nobody"], limit=9) == []
+
+    def test_of_each_key_the_newest_is_found_however_often_another_was_set(
+        self, store: Store
+    ) -> None:
+        def told(key: str, predicate: str, minute: int, **more: Any) -> str:
+            body = {"subject": "project:apollo", "predicate": predicate, "exact": True}
+            at = NOON + minute * MINUTE
+            return keep(store, key, kind=MemoryKind.FACT, body=body, at=at, **more).id
+
+        told("old", "color", 0)
+        counted = [told(str(n), "counter", n + 1) for n in range(30)]
+        tied = sorted(told(f"tied {n}", "size", 5) for n in range(3))
+        told("learned", "color", 50, learned=True)
+        secret = told("secret", "color", 60, scope=ALICE_DM)
+        told("other", "color", 70)
+        keep(store, "no fact", body={"subject": "project:apollo", "predicate": "shape"})
+        elsewhere = fact(store, "elsewhere", "project:zeus", "x", minute=80).id
+
+        def latest(*subjects: str, viewer: Viewer = IN_ROOM, limit: int | None = None) -> list[str]:
+            found = store.memories.latest(viewer.grant(), subjects, limit=limit)
+            return [memory.id for memory in found]
+
+        newest = [told("other", "color", 70), counted[-1], tied[0]]
+        assert latest("project:apollo") == newest
+        assert latest("project:apollo", limit=2) == newest[:2]
+        assert latest("project:zeus", "project:apollo") == [elsewhere, *newest]
+        assert latest("project:apollo", viewer=ALICE) == [secret]
+        assert latest("PROJECT:APOLLO") == latest("apollo") == latest() == []
 
     def test_a_name_goes_with_the_last_fact_that_had_it(self, store: Store) -> None:
         erased, deleted = fact(store, "1", "Ada", "Charles"), fact(store, "2", "Ada", "Mary")
