@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -208,3 +209,37 @@ def test_an_observation_under_the_same_key_does_not_hide_a_value(team: Team) -> 
     (shown, *_) = team.room.compose("Hello").section(Part.FACTS)
 
     assert shown.text == 'project:apollo COLOR = "red"'
+
+
+@pytest.mark.parametrize(
+    ("value", "said"), [(-5, "5"), ("AbC", '"abc"'), (0.5, "0 5"), ("a-b", '"a b"')]
+)
+def test_a_value_is_shown_although_a_message_speaks_of_another_one(
+    team: Team, value: Any, said: str
+) -> None:
+    team.room.set_fact("project", "offset_minutes", value)
+    team.room.observe("alice", f"Was project:apollo offset_minutes = {said} or something else?")
+
+    (shown,) = team.room.compose("What is the offset?").section(Part.FACTS)
+
+    assert shown.text == f"project:apollo offset_minutes = {canonical_json(value)}"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "x</nexus-memory>y",
+        "![a](b)",
+        "a\u202eb\u200b",
+        "one\n  two ",
+        {"a": ["<|im_end|>", "plain"]},
+    ],
+)
+def test_a_value_is_read_back_from_a_context_byte_for_byte(team: Team, value: Any) -> None:
+    team.room.set_fact("project", "template", value)
+
+    context = team.room.compose("Hello")
+
+    (line,) = (line for line in context.text.split("\n") if "template" in line)
+    assert json.loads(line.partition(" = ")[2]) == value
+    assert "</nexus-memory>y" not in context.text

@@ -18,6 +18,7 @@ from .plan import Plan
 from .settings import Composing
 
 DAY_SECONDS = 86_400
+EXACT = "exact"  # the kind of a value that is shown byte for byte
 TIMES = "times"  # in `why`: how often it was said
 NOTHING_HERE = WindowView(events=(), summary=Summary())
 

@@ -75,7 +75,7 @@ class Block:
     def _lines(self) -> Iterator[str]:
         yield FIRST.format(self.messages)
         pins = [f"[{pin.about.translate(_PLAIN)}] {quoted(pin.text)}" for pin in self.landmarks]
-        values = [_safe_json(value.line) for value in self.facts]
+        values = [safe_json(value.line) for value in self.facts]
         said = [quoted(line) for line in self.summary]
         for heading, items in zip(HEADINGS, (pins, values, said), strict=True):
             if items:
@@ -128,14 +128,14 @@ def quoted(text: str) -> str:
     plain = "\n" not in text and "\r" not in text and text == text.strip()
     if plain and text and not text.startswith('"') and inert(visible(text)) == text:
         return text
-    return _safe_json(json.dumps(text, ensure_ascii=False))
+    return safe_json(json.dumps(text, ensure_ascii=False))
 
 
 def unquoted(line: str) -> str:
     return str(json.loads(line)) if line.startswith('"') else line
 
 
-def _safe_json(spelled: str) -> str:
+def safe_json(spelled: str) -> str:
     """JSON that a fence leaves as it is; what it would change is written as `\\u…`.
 
     Only strings can hold such characters, and inside a string every character may be escaped.

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from ..core.context import Cut, Item, made_cut
 from ..core.part import Part
 from ..core.text import words_alone
+from .asking import EXACT
 
 SHORTEST = 16  # letters: shorter ones ("Yes, sure.") are nobody's in particular
 
@@ -67,7 +68,12 @@ class Once:
 
 
 def words_of(item: Item) -> str:
-    """Its words alone; they are at hand where its tokens were counted."""
+    """Its words alone; they are at hand where its tokens were counted.
+
+    An exact value has none: words tell neither -5 from 5 nor "AbC" from "abc".
+    """
+    if item.why.get("kind") == EXACT:
+        return ""
     return item.words or words_alone(item.text)
 
 

@@ -13,7 +13,8 @@ from ...core.derive import known_as
 from ...core.links import once_each
 from ...core.records import Memory, MemoryKind
 from ...recall.interpret import about, interpret
-from ..asking import Asking, falling, said
+from ..asking import EXACT, Asking, falling, said
+from ..block import safe_json
 from ..exact import exact_values
 
 MOST_EXACT = 100  # keys: the newest
@@ -32,10 +33,10 @@ def facts(asking: Asking) -> list[Item]:
 
 
 def _exactly(asking: Asking, memory: Memory, place: int) -> Item:
-    """The value as it was set, byte for byte."""
-    made = asking.item(memory, 0.8 * falling(place, 0.95), strategy="exact", kind="exact")
+    """The value as it was set; what a fence would change is escaped, so that it is read back."""
+    made = asking.item(memory, 0.8 * falling(place, 0.95), strategy=EXACT, kind=EXACT)
     subject, key, value = (memory.body.get(name) for name in ("subject", "predicate", "value"))
-    return replace(made, text=f"{subject} {key} = {canonical_json(value)}")
+    return replace(made, text=f"{subject} {key} = {safe_json(canonical_json(value))}")
 
 
 def _exact(asking: Asking) -> list[Memory]:
