@@ -68,6 +68,29 @@ def test_what_was_decided_and_set_survives_byte_for_byte(team: Team) -> None:
 
 
 @pytest.mark.requirement("A14")
+def test_every_landmark_of_what_went_is_there_and_no_other(team: Team) -> None:
+    place = team.alices
+    place.after([{"role": "user", "content": "We decided to sell the old boat in May."}])
+    decided = [f"We decided to use tool number {n} for part {7 * n}." for n in range(230)]
+    noted = {
+        "role": "assistant",
+        "content": "Noted, and added to the long list of all of our tools.",
+    }
+    messages = [SYSTEM]
+    for text in decided:
+        messages += [{"role": "user", "content": text}, noted]
+    place.after(messages)
+
+    done = place.compact(messages, window=10_000)
+
+    went = [text_of(message) for message in done.removed if message is not noted]
+    assert len(went) > 200
+    assert done.left_out == 0
+    ends = [landmark[landmark.index("decided") :] for landmark in done.landmarks]
+    assert ends == [text[text.index("decided") :] for text in went]
+
+
+@pytest.mark.requirement("A14")
 def test_below_seventy_percent_nothing_happens(team: Team) -> None:
     messages = chat(10)
 

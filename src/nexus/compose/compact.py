@@ -44,7 +44,8 @@ class Kept:
 
     landmarks: tuple[Pin, ...] = ()
     facts: tuple[ExactValue, ...] = ()
-    heard: frozenset[str] = frozenset()  # texts it has read: their landmarks are among those above
+    heard: Mapping[str, Sequence[Pin]] = field(default_factory=dict)
+    """Texts it has read, with their landmarks: these stand there if their messages go."""
 
 
 NOTHING_KEPT = Kept()
@@ -250,14 +251,14 @@ class _Cutting:
             facts=tuple({(fact.scope, fact.key): fact for fact in facts}.values()),
         )
 
-    def _landmarks(self, place: int) -> list[Pin]:
+    def _landmarks(self, place: int) -> Sequence[Pin]:
         if place not in self._read:
-            heard = text_of(self.messages[place]) in self.kept.heard
-            self._read[place] = [] if heard else _landmarks_in(self._event(place))
+            known = self.kept.heard.get(text_of(self.messages[place]))
+            self._read[place] = _landmarks_in(self._event(place)) if known is None else known
         return self._read[place]
 
     @cached_property
-    def _read(self) -> dict[int, list[Pin]]:
+    def _read(self) -> dict[int, Sequence[Pin]]:
         return {}
 
     def _event(self, place: int) -> Event:

@@ -33,7 +33,15 @@ from ..core.window import (
 from .around import RECENT, TALK
 from .telling import MOST_LEAD, counts_as, lines_of, telling
 
-__all__ = ["after_learning", "kept_summary", "rebuilt", "refreshed", "summarized", "telling"]
+__all__ = [
+    "after_learning",
+    "kept_summary",
+    "landmarks_in",
+    "rebuilt",
+    "refreshed",
+    "summarized",
+    "telling",
+]
 
 EVERY = 5  # messages
 ROOM = 1_200  # bytes of sentences; with the two below about 500 tokens
@@ -183,7 +191,7 @@ def _with(store: Store, grant: Grant, former: Summary, events: Sequence[Event]) 
     if not events:
         return former
     told = list(_with_recent(store, grant, events))
-    return summarized(former, told, _landmarks(store, grant, events))
+    return summarized(former, told, landmarks_in(store, grant, events))
 
 
 def _with_recent(store: Store, grant: Grant, events: Sequence[Event]) -> Iterator[Told]:
@@ -217,7 +225,7 @@ def _backwards(store: Store, grant: Grant, upto: Upto | None) -> Iterator[list[E
         end = fresh[-1].at + MOMENT  # others may be of the same moment
 
 
-def _landmarks(store: Store, grant: Grant, events: Sequence[Event]) -> Landmarks:
+def landmarks_in(store: Store, grant: Grant, events: Sequence[Event]) -> Landmarks:
     """What was learned to be a landmark, by the event that says it."""
     if not events:
         return {}
