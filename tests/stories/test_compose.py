@@ -485,3 +485,16 @@ def test_wrong_wishes_are_refused(team: Team, wrong: dict[str, Any], said: str) 
         team.room.compose(QUESTION, **wrong)
     with pytest.raises(InvalidInput, match="question"):
         team.room.compose(7)  # type: ignore[arg-type]
+
+
+@pytest.mark.requirement("D17")
+@pytest.mark.parametrize("said", ["QXZJVKWPYTRB ", "wehn yuo tpye ", "ຕັດສິນໃຈ ", "a\u202eb\u200b "])
+@pytest.mark.parametrize("model", [None, "gpt-4", "claude-sonnet-4-5"])
+def test_a_budget_holds_whatever_is_said(team: Team, said: str, model: str | None) -> None:
+    for number in range(30):
+        team.clock.advance(minutes=1)
+        team.room.observe("alice", f"Note {number}: {said * 12}")
+
+    context = team.room.compose("What notes are there?", budget=1000, model=model)
+
+    assert count(context.text, family_of(model)) <= context.tokens <= 1000

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..core.context import Cut, Item
+from ..core.fence import fenced_steadily
 from ..core.part import Part
 from ..core.text import words_alone
 from ..core.tokens import count, family_of
@@ -26,7 +27,7 @@ from .render import (
 from .settings import Composing
 from .wish import Wish
 
-FENCE = 50  # tokens: of its beginning, its end and the id in it
+FENCE = fenced_steadily("", id="0a" * 16)  # an id that has as many tokens as any
 ROUNDS = 3  # what finds room below may take that of something else
 LONGEST_SHARE = 3  # one item takes at most a third of its section
 
@@ -72,13 +73,13 @@ class Measure:
         return counted
 
     def _of_a_line(self, rendered: str) -> int:
-        return self.count(rendered + "\n") + 1  # counts are rounded, and lines add up
+        return self.count(rendered + "\n")
 
     def frame(self, asking: Asking) -> int:
         """The header, the fence, and what is said where nothing was found."""
         said = (INTRODUCTION, header(asking.viewer), moment(asking.now))
         nothing = (heading(Part.RECALL), NOTHING_MORE)
-        return sum(self.count(each + "\n") for each in (*said, *nothing)) + FENCE
+        return sum(self.count(each + "\n") for each in (*said, *nothing, FENCE))
 
 
 def fit(

@@ -1,68 +1,33 @@
-"""How many tokens a text is to a model, without its tokeniser and without a network.
+"""How many tokens a text is to a model, without a network.
 
-A text is cut where tokenisers cut it: words, numbers of up to three digits, marks, line ends. A
-word that is known costs about one token; any other costs by its length, and so do the words of
-other scripts, each at its own rate. The rates were fitted to OpenAI's o200k and raised a little.
+OpenAI's vocabularies lie beside us: o200k and cl100k, as they are published. A text is cut as they
+cut it, and each piece is put together from their tokens. What a word costs is kept, so most words
+are looked up and nothing is put together. Tokenisers that are not public are counted with the
+vocabulary that needs more, and raised.
 `bench/tokens.py` measures the error.
 """
 
 from __future__ import annotations
 
 import re
-import zipfile
-from collections.abc import Callable
+import unicodedata
+import zlib
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from itertools import groupby
+from math import ceil
 from pathlib import Path
 
 MOST_COUNTED = 20_000
 MOST_KEPT = 50_000  # words of which the cost is kept,
 LONGEST_KEPT = 40  # of so many letters
-CAUTION = 1.01  # a budget is better kept than used up
+LONGEST_MERGED = 64  # letters of a piece that is put together at once
 
-PIECES = {  # kind of piece: what it looks like; the first that fits is meant
-    "accented": r"[ \t]?[A-Za-z]*[À-ɏḀ-ỿ][A-Za-zÀ-ɏḀ-ỿ]*",
-    "capitals": r"[ \t]?[A-Z]{2,}(?![a-z])",
-    "word": r"[ \t]?[A-Za-z][a-z]*",
-    "digits": r"[0-9]{1,3}",
-    "ideograph": r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]",
-    "hangul": r"[ ]?[\uac00-\ud7af]+",
-    "cyrillic": r"[ ]?[\u0400-\u052f]+",
-    "greek": r"[ ]?[\u0370-\u03ff\u1f00-\u1fff]+",
-    "hebrew": r"[ ]?[\u0590-\u05ff]+",
-    "arabic": r"[ ]?[\u0600-\u08ff]+",
-    "indic": r"[ ]?[\u0900-\u0dff]+",
-    "thai": r"[ ]?[\u0e00-\u0fff]+",
-    "line": r"\s*[\r\n]+",
-    "space": r"\s+",
-    "marks": r"[ ]?[!-/:-@\[-`{-~]+",
-    "other": r".",
-}
-LOOKS = {kind: re.compile(looks, re.DOTALL) for kind, looks in PIECES.items()}
-PIECE = re.compile("|".join(PIECES.values()), re.DOTALL)
-KNOWN_WORD = 0.92
-OTHER_WORD, EACH_LETTER, FREE_LETTERS = 0.2, 0.40, 4
-RATES = {  # kind of piece: (each piece, each letter)
-    "accented": (0.0, 0.44),
-    "capitals": (1.0, 0.0),
-    "digits": (1.0, 0.0),
-    "ideograph": (0.68, 0.0),
-    "hangul": (0.49, 0.46),
-    "cyrillic": (0.45, 0.22),
-    "greek": (0.48, 0.33),
-    "hebrew": (0.46, 0.33),
-    "arabic": (0.45, 0.22),
-    "indic": (0.44, 0.25),
-    "thai": (0.5, 0.36),
-    "line": (0.35, 0.0),
-    "space": (0.45, 0.0),
-    "marks": (0.96, 0.04),
-    "other": (1.05, 0.0),
-}
-FAMILIES = {  # how many tokens a family needs where o200k needs one
-    "o200k": 1.0,
-    "cl100k": 1.05,
-    "anthropic": 1.2,  # its tokeniser is not public
-    "other": 1.2,
+FAMILIES = {  # with whose vocabulary a family is counted, and how many tokens it needs for one
+    "o200k": ("o200k", 1.0),
+    "cl100k": ("cl100k", 1.0),
+    "anthropic": ("cl100k", 1.2),  # its tokeniser is not public
+    "other": ("cl100k", 1.2),
 }
 NAMES = {  # how names of models begin
     "gpt-3": "cl100k",
@@ -73,12 +38,33 @@ NAMES = {  # how names of models begin
     "o4": "o200k",
     "claude": "anthropic",
 }
-TABLE = Path(__file__).parents[1] / "embedders" / "potion" / "potion.npz"
+TABLES = Path(__file__).parent / "vocabularies"
+SEPARATOR = b"\xff"  # no text has this byte
+
+# Where the vocabularies cut. Letters are great or small or neither; `{…}` is put in below.
+CUTS = {
+    "o200k": (
+        r"[^\r\n{letter}{number}]?[{great}]*[{small}]+(?:'(?:[sdmtSDMT]|[lL][lL]|[vVrR][eE]))?"
+        r"|[^\r\n{letter}{number}]?[{great}]+[{small}]*(?:'(?:[sdmtSDMT]|[lL][lL]|[vVrR][eE]))?"
+        r"|[{number}]{{1,3}}"
+        r"| ?[^\s{letter}{number}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+    ),
+    "cl100k": (
+        r"'(?:[sdmtSDMT]|[lL][lL]|[vVrR][eE])|[^\r\n{letter}{number}]?[{letter}]+"
+        r"|[{number}]{{1,3}}"
+        r"| ?[^\s{letter}{number}]+[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+"
+    ),
+}
+ASCII = {"letter": "A-Za-z", "number": "0-9", "great": "A-Z", "small": "a-z"}
+LAST_IN_USE = "\uffff"  # of the scripts that nearly every text is written in
+RARE_SCRIPTS = 0x20000  # where they end, and
+IDEOGRAPHS = (0x20000, 0x3FFFF)  # begin: rare ones, too
 
 
 def count(text: str, family: str = "o200k") -> int:
-    """About how many tokens this is, rather too many than too few."""
-    return int(_tokens(text) * CAUTION * FAMILIES[family] + 0.5)
+    """How many tokens this is; where the tokeniser is not public, rather too many than too few."""
+    name, factor = FAMILIES[family]
+    return ceil(vocabulary(name).tokens(text) * factor)
 
 
 def family_of(model: str | None) -> str:
@@ -91,40 +77,85 @@ def family_of(model: str | None) -> str:
     return next((kind for start, kind in NAMES.items() if name.startswith(start)), "other")
 
 
-_counted: dict[int, float] = {}  # hash of a text → its tokens; a text is not kept for that
+class Vocabulary:
+    """The tokens of one family by their bytes, and what was counted with them."""
+
+    def __init__(self, name: str) -> None:
+        data = zlib.decompress((TABLES / f"{name}.zlib").read_bytes())
+        self._ranks = {token: rank for rank, token in enumerate(data.split(SEPARATOR))}
+        self._cuts = CUTS[name]
+        self._plain = re.compile(self._cuts.format(**ASCII))
+        self._counted: dict[int, int] = {}  # hash of a text → its tokens; a text is not kept
+        self._after_a_space = _Known(lambda word: self._in_pieces(f" {word}"))
+        self._pieces = _Known(self._merged)
+
+    def tokens(self, text: str) -> int:
+        """Counted once: the same lines are asked about in turn after turn."""
+        key = hash(text)
+        if key not in self._counted:
+            if len(self._counted) >= MOST_COUNTED:
+                self._counted.clear()
+            self._counted[key] = self._count(text)
+        return self._counted[key]
+
+    def _count(self, text: str) -> int:
+        """Word by word where single spaces stand between them: no piece reaches across one."""
+        line = text.removesuffix("\n")
+        words = line.split()
+        if not words or " ".join(words) != line:
+            return self._in_pieces(text)
+        if line is not text:
+            words[-1] += "\n"
+        return self._in_pieces(words[0]) + sum(map(self._after_a_space.__getitem__, words[1:]))
+
+    def _in_pieces(self, text: str) -> int:
+        cut = self._plain if text.isascii() else _everywhere(self._cuts, max(text) > LAST_IN_USE)
+        return sum(map(self._pieces.__getitem__, cut.findall(text)))
+
+    def _merged(self, piece: str) -> int:
+        if len(piece) == 1 and piece < "\x80":
+            return 1
+        if piece.encode(errors="replace") in self._ranks:
+            return 1
+        parts = range(0, len(piece), LONGEST_MERGED)
+        return sum(merged(piece[at : at + LONGEST_MERGED], self._ranks) for at in parts)
 
 
-def _tokens(text: str) -> float:
-    """Counted once: the same lines are asked about in turn after turn."""
-    key = hash(text)
-    if key not in _counted:
-        if len(_counted) >= MOST_COUNTED:
-            _counted.clear()
-        _counted[key] = _count(text)
-    return _counted[key]
+def merged(piece: str, ranks: Mapping[bytes, int]) -> int:
+    """Byte-pair encoding: join the pair that comes first in the vocabulary, until none is there."""
+    told, starts = _begun(piece, ranks)
+    none = len(ranks)
+    pairs = [ranks.get(told[at:end], none) for at, end in zip(starts, starts[2:], strict=False)]
+    while pairs and (lowest := min(pairs)) < none:
+        at = pairs.index(lowest)
+        del starts[at + 1], pairs[at]
+        if at < len(pairs):
+            pairs[at] = ranks.get(told[starts[at] : starts[at + 2]], none)
+        if at:
+            pairs[at - 1] = ranks.get(told[starts[at - 1] : starts[at + 1]], none)
+    return len(starts) - 1
 
 
-def _count(text: str) -> float:
-    """Word by word where single spaces stand between them: no piece reaches across one."""
-    line = text.removesuffix("\n")
-    words = line.split()
-    if not words or " ".join(words) != line:
-        return _in_pieces(text)
-    end = 0.0 if line is text else RATES["line"][0]
-    return _in_pieces(words[0]) + sum(map(_after_a_space.__getitem__, words[1:])) + end
+def _begun(piece: str, ranks: Mapping[bytes, int]) -> tuple[bytes, list[int]]:
+    """Its bytes, and where each part of it begins: a letter that is a token is put together."""
+    told = piece.encode(errors="replace")
+    if len(told) == len(piece):
+        return told, list(range(len(told) + 1))
+    starts = [0]
+    for letter in piece:
+        spelt, end = letter.encode(errors="replace"), starts[-1]
+        whole = spelt in ranks
+        starts += [end + len(spelt)] if whole else range(end + 1, end + len(spelt) + 1)
+    return told, starts
 
 
-def _in_pieces(text: str) -> float:
-    return sum(map(_pieces.__getitem__, PIECE.findall(text)))
-
-
-class _Known(dict[str, float]):
+class _Known(dict[str, int]):
     """What words cost, worked out when they are first met: people use the same ones again."""
 
-    def __init__(self, cost: Callable[[str], float]) -> None:
+    def __init__(self, cost: Callable[[str], int]) -> None:
         self._cost = cost
 
-    def __missing__(self, word: str) -> float:
+    def __missing__(self, word: str) -> int:
         cost = self._cost(word)
         if len(word) <= LONGEST_KEPT:
             if len(self) >= MOST_KEPT:
@@ -133,25 +164,46 @@ class _Known(dict[str, float]):
         return cost
 
 
-def _cost(piece: str) -> float:
-    kind = next(kind for kind, looks in LOOKS.items() if looks.fullmatch(piece))
-    if kind == "word":
-        word = piece.strip().lower()
-        spare = max(0, len(word) - FREE_LETTERS)
-        common = len(word) < 3 or word in known_words()
-        return KNOWN_WORD if common else OTHER_WORD + EACH_LETTER * spare
-    once, each = RATES[kind]
-    return once + each * len(piece.strip()) if each else once
-
-
-_pieces = _Known(_cost)
-_after_a_space = _Known(lambda word: _in_pieces(f" {word}"))
+@cache
+def vocabulary(name: str) -> Vocabulary:
+    return Vocabulary(name)
 
 
 @cache
-def known_words() -> frozenset[str]:
-    """Common English words: the vocabulary of the built-in embedder, which lies beside us."""
-    with zipfile.ZipFile(TABLE) as table:
-        data = table.read("vocabulary.npy")
-    header = int.from_bytes(data[8:10], "little") + 10
-    return frozenset(data[header:].decode().split("\n"))
+def _everywhere(cuts: str, rare: bool) -> re.Pattern[str]:
+    """The same cuts with the letters of all scripts; a class without rare ones is read faster."""
+    end = RARE_SCRIPTS if rare else ord(LAST_IN_USE) + 1
+    return re.compile(cuts.format(**_letters(end)))
+
+
+def _letters(end: int) -> dict[str, str]:
+    """Ranges of what are letters, great and small ones, and numbers."""
+    kinds: dict[str, list[tuple[int, int]]] = {name: [] for name in ASCII}
+    rare = [(*IDEOGRAPHS, "Lo")] if end == RARE_SCRIPTS else []
+    for first, last, category in (*_runs(end), *rare):
+        for name in _kinds_of(category):
+            kinds[name].append((first, last))
+    return {
+        name: "".join(f"{chr(first)}-{chr(last)}" for first, last in ranges)
+        for name, ranges in kinds.items()
+    }
+
+
+def _kinds_of(category: str) -> Iterator[str]:
+    if category.startswith("N"):
+        yield "number"
+    if category.startswith("L"):
+        yield "letter"
+    if category in ("Lu", "Lt", "Lm", "Lo") or category.startswith("M"):
+        yield "great"
+    if category in ("Ll", "Lm", "Lo") or category.startswith("M"):
+        yield "small"
+
+
+def _runs(end: int) -> Iterator[tuple[int, int, str]]:
+    """Stretches of characters of one category, of all scripts up to there."""
+    first = 0
+    for category, run in groupby(map(unicodedata.category, map(chr, range(end)))):
+        length = sum(1 for _ in run)
+        yield first, first + length - 1, category
+        first += length
