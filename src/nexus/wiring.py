@@ -27,6 +27,7 @@ from .core.telemetry import Telemetry
 from .embedders.cached import CachedEmbedder
 from .embedders.changing import Changeover
 from .embedders.checked import CheckedEmbedder
+from .embedders.given import GivenEmbedder
 from .embedders.measured import MeasuredEmbedder
 from .learn.learner import Learner
 from .learn.learning import FREQUENCIES, Learning
@@ -149,7 +150,8 @@ def assemble(
     background: bool = True,
 ) -> Parts:
     """Build the parts these settings name, or take the ones given."""
-    chosen = embedder or make_embedder(_enabled(settings).embeddings)  # first: it may refuse them
+    named = _enabled(settings).embeddings
+    chosen = GivenEmbedder(embedder) if embedder else make_embedder(named)  # first: it may refuse
     kept, now, telemetry = store or make_store(settings.store), RisingClock(clock), traced(settings)
     guards, changing = make_breakers(settings, embedder), Changeover(chosen, kept.vectors)
     cached = make_cached(settings, chosen, guards.embedder, changing, telemetry)

@@ -31,6 +31,7 @@ class FarAway:
     def __init__(self) -> None:
         self._inner = HashingEmbedder()
         self.trouble: Callable[[], object] = lambda: None
+        self.spoil: Callable[[Any], Any] = lambda vectors: vectors
         self.asked = 0
 
     @property
@@ -40,7 +41,14 @@ class FarAway:
     def embed(self, texts: Sequence[str]) -> Any:
         self.asked += 1
         self.trouble()
-        return self._inner.embed(texts)
+        return self.spoil(self._inner.embed(texts))
+
+
+def _raising(error: Exception) -> Callable[[Any], Any]:
+    def fail(_: Any) -> Any:
+        raise error
+
+    return fail
 
 
 def away() -> None:
@@ -124,6 +132,36 @@ def test_a_context_comes_without_an_embedder_and_says_so(
     assert any(remark.startswith("meaning: ") for remark in context.receipt.degraded)
     assert "PostgreSQL" in context.text
     assert not room.compose(QUESTION).receipt.cached  # what is degraded is for once
+
+
+@pytest.mark.requirement("D24")
+@pytest.mark.parametrize("local", [False, True])
+@pytest.mark.parametrize(
+    ("trouble", "remark"),
+    [
+        (lambda _: 1 / 0, "it failed with ZeroDivisionError: division by zero"),
+        (_raising(ConnectionError("refused")), "it failed with ConnectionError: refused"),
+        (_raising(TimeoutError()), "it failed with TimeoutError: "),
+        (_raising(OSError("no route")), "it failed with OSError: no route"),
+        (_raising(ValueError("x" * 999)), f"it failed with ValueError: {'x' * 200}"),
+        (lambda vectors: vectors * float("nan"), "its vectors hold something that is no number"),
+        (lambda vectors: vectors[:, :5], "its vectors are (1, 5), not (1, 64)"),
+    ],
+    ids="division connection timeout network value nan dimension".split(),
+)
+def test_an_embedder_of_ones_own_may_fail_in_any_way(
+    open_nexus: Open, embedder: FarAway, trouble: Callable[[Any], Any], remark: str, local: bool
+) -> None:
+    embedder.local = local
+    room = told(open_nexus, settings=Settings(search=QUICK), embedder=embedder)
+    embedder.spoil = trouble
+
+    context = room.compose(QUESTION)
+    room.observe("alice", "The server is called Zeus, and it stands in Leeds.")
+
+    assert context.receipt.degraded == (f"meaning: {remark}",)
+    assert "PostgreSQL" in context.text
+    assert room.recall("What is the server called?").hits[0].memory.text.startswith("The server")
 
 
 @pytest.mark.requirement("D24")
