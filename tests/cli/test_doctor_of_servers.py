@@ -78,6 +78,24 @@ def test_a_redis_that_refuses_when_full_is_noted(lines, shell, redis_server: Red
     assert "volatile-ttl" in detail
 
 
+@pytest.mark.parametrize(
+    "embeddings",
+    [
+        "{provider: ollama, ollama_url: 'http://127.0.0.1:1'}",
+        "{provider: ollama, ollama_url: 'http://127.0.0.1:1', dimension: 768}",
+        "{provider: openai, base_url: 'http://127.0.0.1:1/v1', api_key: s3cret, dimension: 1536}",
+    ],
+)
+def test_an_embedder_that_does_not_answer_is_a_problem(lines, shell, embeddings: str) -> None:
+    (shell / "nexus.yaml").write_text(f"memory:\n  embeddings: {embeddings}\n")
+
+    told = checks_of(lines, code=1)["embedder"]
+
+    assert told["state"] == "problem"
+    assert "no answer" in told["detail"]
+    assert "s3cret" not in told["detail"]
+
+
 @pytest.fixture
 def prepared(postgres_server: Postgres, monkeypatch: pytest.MonkeyPatch) -> Iterator[Database]:
     """A database that holds a memory, and is the configured store."""

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 import click
 
 from ..config import in_use, settings_file
+from ..core.bounded import WAIT_SECONDS, bounded
 from ..core.checkup import NOTE, OK, PROBLEM, Check
-from ..core.errors import NexusError
+from ..core.errors import EmbedderUnavailable, NexusError, Unavailable
 from ..core.urls import masked
 from ..maintain.rebuild import lacking_vectors
 from ..products import make_embedder
@@ -37,6 +38,10 @@ if TYPE_CHECKING:
     from ..config import Settings, StoreSettings
     from ..core.ids import WorkspaceId
     from ..core.layers import Damage
+    from ..core.protocols import Embedder
+    from ..core.records import EmbeddingProfile
+
+WORD = "heron"  # nobody's: whoever is asked over a network learns nothing by it
 
 
 @click.command()
@@ -167,7 +172,14 @@ def _graph(settings: Settings) -> Iterator[Check]:
 
 def _embedder(settings: Settings) -> Iterator[Check]:
     embedder = make_embedder(settings.embeddings)
-    ours = embedder.profile
+    try:
+        ours = _answering(embedder)
+    except Unavailable as error:
+        detail = (
+            f"{settings.embeddings.provider}: {masked(str(error))}; without it only words answer"
+        )
+        yield Check("embedder", PROBLEM, detail)
+        return
     yield Check("embedder", OK, ours.name)
     if not _is_there(settings.store):
         return
@@ -182,6 +194,16 @@ def _embedder(settings: Settings) -> Iterator[Check]:
         yield Check("vectors", NOTE if settings.embeddings.changes else PROBLEM, detail)
     elif any(used):
         yield Check("vectors", OK, f"of the configured embedder, {ours.name}")
+
+
+def _answering(embedder: Embedder) -> EmbeddingProfile:
+    """Its profile, after it has answered: a length that was configured asks nobody."""
+
+    def asked() -> EmbeddingProfile:
+        embedder.embed([WORD])
+        return embedder.profile
+
+    return asked() if embedder.local else bounded(asked, WAIT_SECONDS, error=EmbedderUnavailable)
 
 
 def _is_there(settings: StoreSettings) -> bool:
