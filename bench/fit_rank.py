@@ -1,16 +1,17 @@
-"""Fit the weights of `nexus.recall.rank`, and say how they do on conversations left out.
+"""Fit the weights of `nexus.recall.weights`, and say how they do on conversations left out.
 
     python bench/fit_rank.py --data FOLDER
 
 Listwise: for each question the weighted sums become a softmax over its candidates, and the
 likelihood of the gold ones is raised (Adam, a little ridge). All conversations of LoCoMo's
-development set and twice those of BEAM's count together.
+development set and twice those of BEAM's count together. Figures are printed of conversations
+left out of the fit, and then the weights of `nexus.recall.weights`.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
@@ -21,8 +22,9 @@ from rich.progress import track
 from nexus.config import EmbeddingSettings, Settings
 from nexus.core.candidate import Candidate
 from nexus.embedders.interaction import interaction
-from nexus.evaluation.dataset import Conversation
+from nexus.evaluation.dataset import Conversation, Question
 from nexus.evaluation.evaluate import memory
+from nexus.evaluation.metrics import measure
 from nexus.evaluation.read import read_benchmark
 from nexus.evaluation.run import tell
 from nexus.ranking import make_strategies
@@ -31,28 +33,34 @@ from nexus.recall.features import NAMES, standing
 from nexus.recall.gather import Gatherer
 from nexus.recall.query import Search, make_query
 from nexus.recall.rank import CLOSER, spread
+from nexus.recall.weights import LONGER, READS_SENTENCES, STATIC, longer
 
 STEPS, RATE, RIDGE = 200, 0.05, 1e-4
+SHOWN = ("recall@5", "recall@10", "all@10")
 
 
 @dataclass
 class Case:
     """One question: its candidates as numbers, and which of them are gold."""
 
+    question: Question
+    sessions: dict[str, str]
     candidates: Sequence[Candidate]
-    features: np.ndarray
+    features: np.ndarray  # and those of LONGER once more, times how long the question is
     closeness: np.ndarray
     keys: list[str]
-    gold: frozenset[str]
 
     def columns(self, *, closer: bool) -> np.ndarray:
-        if not closer:
-            return self.features
-        return np.column_stack([self.features, standing(self.closeness.tolist())])
+        return self.seen(np.arange(len(self.keys))) if closer else self.features
+
+    def seen(self, places: np.ndarray) -> np.ndarray:
+        """The columns of these with a closer look."""
+        wording = standing(self.closeness[places].tolist())
+        return np.column_stack([self.features[places], wording])
 
     @property
     def target(self) -> np.ndarray:
-        hit = np.array([key in self.gold for key in self.keys], dtype=float)
+        hit = np.array([key in self.question.gold for key in self.keys], dtype=float)
         return hit / hit.sum() if hit.sum() else hit
 
 
@@ -78,9 +86,11 @@ def cases(conversation: Conversation, embedder: str) -> list[Case]:
             keys = parts.store.ledger.keys(room.grant, sources)
             close = interaction(pool.understood.meaning, [memories[id].text for id in ids])
             named = [keys[source] for source in sources]
-            found.append(
-                Case(pool.candidates, pool.features(), np.array(close), named, question.gold)
-            )
+            features = pool.features()
+            times = features[:, [NAMES.index(name) for name in LONGER]]
+            wide = np.column_stack([features, times * longer(len(pool.understood.terms))])
+            sessions = conversation.sessions
+            found.append(Case(question, sessions, pool.candidates, wide, np.array(close), named))
         return found
 
 
@@ -101,18 +111,29 @@ def fit(groups: Sequence[Sequence[Case]], *, closer: bool) -> np.ndarray:
     return weights
 
 
-def recall_at_ten(group: Sequence[Case], sight: np.ndarray, look: np.ndarray) -> float:
-    shares = []
-    for case in group:
-        order = np.argsort(-(case.features @ sight), kind="stable")
-        head = order[:CLOSER]
-        seen = np.column_stack([case.features[head], standing(case.closeness[head].tolist())])
-        sums = np.full(len(order), -np.inf)
-        sums[head] = seen @ look
-        best = spread(sorted(head.tolist(), key=lambda place: -sums[place]), sums, case.candidates)
-        keys = list(dict.fromkeys(case.keys[place] for place in (*best, *order[CLOSER:])))
-        shares.append(len(case.gold & set(keys[:10])) / len(case.gold))
-    return mean(shares)
+def found(case: Case, sight: np.ndarray, look: np.ndarray, again: float) -> list[str]:
+    """The keys of messages in the order these weights put them in."""
+    order = np.argsort(-(case.features @ sight), kind="stable")
+    head = order[:CLOSER]
+    sums = np.full(len(order), -np.inf)
+    sums[head] = case.seen(head) @ look
+    closely = sorted(head.tolist(), key=lambda place: -sums[place])
+    best = spread(closely, sums, case.candidates, again)
+    return list(dict.fromkeys(case.keys[place] for place in (*best, *order[CLOSER:])))
+
+
+def figures(name: str, cases: Sequence[Case], orders: Sequence[list[str]]) -> str:
+    """Recall by message and by session, over all questions of some conversations."""
+    turns, sessions = [], []
+    for case, keys in zip(cases, orders, strict=True):
+        folded = list(dict.fromkeys(case.sessions[key] for key in keys))
+        turns.append(measure(keys, case.question.gold))
+        sessions.append(measure(folded, case.question.gold_sessions))
+    shown = [
+        " / ".join(f"{mean(each[figure] for each in level):.3f}" for figure in SHOWN)
+        for level in (turns, sessions)
+    ]
+    return f"{name}: {shown[0]}, sessions {shown[1]}"
 
 
 def main() -> None:
@@ -124,15 +145,41 @@ def main() -> None:
     talks = [*read_benchmark("locomo", folder), *read_benchmark("beam", folder)]
     groups = [cases(talk, options.embedder) for talk in track(talks, description="gathering")]
     weight = [1 if not talk.name.startswith("beam") else 2 for talk in talks]
-    for left_out, talk in enumerate(talks):
-        rest = [g for n, g in enumerate(groups) if n != left_out for _ in range(weight[n])]
-        sight, look = fit(rest, closer=False), fit(rest, closer=True)
-        print(f"{talk.name}: R@10 {recall_at_ten(groups[left_out], sight, look):.3f} when left out")
+    print(f"left out of the fit: {' / '.join(SHOWN)}")
+    again = (STATIC if options.embedder == "builtin" else READS_SENTENCES).again
+    left = [pair for each in left_out(groups, weight, talks, again) for pair in each]
+    for name in ("locomo", "multi-hop", "beam"):
+        chosen = [(case, keys) for case, keys in left if name in kinds(case)]
+        print(figures(name, *zip(*chosen, strict=True)))
     every = [group for number, group in enumerate(groups) for _ in range(weight[number])]
     sight, look = fit(every, closer=False), fit(every, closer=True)
-    for name, one, two in zip(NAMES, sight, look, strict=False):
-        print(f'    "{name}": ({one:.2f}, {two:.2f}),')
-    print(f"CLOSER_WEIGHT = {look[-1]:.2f}")
+    pairs = np.column_stack([sight, look[:-1]]).tolist()
+    more = dict(zip(LONGER, pairs[len(NAMES) :], strict=True))
+    for name, pair in zip(NAMES, pairs, strict=False):
+        row = ", ".join(f"{number:.2f}" for number in (*pair, *more.get(name, ())))
+        print(f'    "{name}": ({row}),')
+    print(f"wording={look[-1]:.2f}")
+
+
+def left_out(
+    groups: Sequence[Sequence[Case]],
+    weight: Sequence[int],
+    talks: Sequence[Conversation],
+    again: float,
+) -> Iterator[list[tuple[Case, list[str]]]]:
+    """Each conversation in turn, put in order by weights fitted on the others."""
+    for number, (group, talk) in enumerate(zip(groups, talks, strict=True)):
+        rest = [g for n, g in enumerate(groups) if n != number for _ in range(weight[n])]
+        sight, look = fit(rest, closer=False), fit(rest, closer=True)
+        orders = [found(case, sight, look, again) for case in group]
+        print(figures(talk.name, group, orders), flush=True)
+        yield list(zip(group, orders, strict=True))
+
+
+def kinds(case: Case) -> tuple[str, str]:
+    """Its benchmark, and the category of its question."""
+    beam = case.question.id.startswith("beam")
+    return "beam" if beam else "locomo", case.question.category
 
 
 if __name__ == "__main__":

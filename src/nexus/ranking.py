@@ -62,8 +62,10 @@ def _ranking(
         from .embedders.interaction import interaction  # noqa: PLC0415
         from .recall.gather import Gatherer  # noqa: PLC0415
         from .recall.rank import contextual  # noqa: PLC0415
+        from .recall.weights import READS_SENTENCES, STATIC  # noqa: PLC0415
 
-        return contextual(Gatherer(store, embedder, asker, strategies), interaction)
+        weights = STATIC if embedder.static else READS_SENTENCES
+        return contextual(Gatherer(store, embedder, asker, strategies), interaction, weights)
     raise ConfigError(f"unknown ranking {name!r}; known are contextual and fused")
 
 

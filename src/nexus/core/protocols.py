@@ -66,6 +66,14 @@ class Embedder(Protocol):
         ...
 
 
+def is_static(embedder: Embedder) -> bool:
+    """Whether each word has one vector wherever it stands; an embedder may say so by `static`.
+
+    One that says nothing is taken for a model that reads whole sentences.
+    """
+    return bool(getattr(embedder, "static", False))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scored:
     """A memory's id and how well it fits, from 0 to 1."""

@@ -42,6 +42,7 @@ class BuiltinEmbedder:
     """Static embeddings of 256 dimensions; English."""
 
     local = True
+    static = True
     profile = EmbeddingProfile(provider="builtin", model="potion-base-8M", dimension=DIMENSION)
 
     def embed(self, texts: Sequence[str]) -> Floats:

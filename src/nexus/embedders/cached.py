@@ -8,7 +8,7 @@ from threading import Lock
 
 from ..core.errors import ConfigError
 from ..core.ids import WorkspaceId, digest
-from ..core.protocols import Embedder, Floats
+from ..core.protocols import Embedder, Floats, is_static
 from ..core.records import EmbeddingProfile
 
 Key = tuple[EmbeddingProfile, WorkspaceId, str]
@@ -49,6 +49,10 @@ class CachedEmbedder:
     @property
     def local(self) -> bool:
         return self._embedder.local
+
+    @property
+    def static(self) -> bool:
+        return is_static(self._embedder)
 
     def embed(self, texts: Sequence[str]) -> Floats:
         """Straight through: what is stored is embedded once anyway."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from ..core.errors import ConfigError
-from ..core.protocols import Embedder, Floats, Vectors
+from ..core.protocols import Embedder, Floats, Vectors, is_static
 from ..core.records import EmbeddingProfile
 
 
@@ -32,6 +32,10 @@ class CheckedEmbedder:
     @property
     def local(self) -> bool:
         return self._embedder.local
+
+    @property
+    def static(self) -> bool:
+        return is_static(self._embedder)
 
     def embed(self, texts: Sequence[str]) -> Floats:
         self.profile  # noqa: B018  # checks before a provider is paid

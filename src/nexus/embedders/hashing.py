@@ -19,6 +19,7 @@ class HashingEmbedder:
     """Each term adds one or takes one away in a place of its own (Weinberger et al. 2009)."""
 
     local = True
+    static = True
 
     def __init__(self, dimension: int = 64) -> None:
         if dimension < 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..core.protocols import Embedder, Floats
+from ..core.protocols import Embedder, Floats, is_static
 from ..core.records import EmbeddingProfile
 from ..core.telemetry import Telemetry
 
@@ -23,6 +23,10 @@ class MeasuredEmbedder:
     @property
     def local(self) -> bool:
         return self._embedder.local
+
+    @property
+    def static(self) -> bool:
+        return is_static(self._embedder)
 
     def embed(self, texts: Sequence[str]) -> Floats:
         with self._telemetry.doing("embed", texts=len(texts)) as deed:

@@ -33,6 +33,7 @@ NAMES = (
     "keyword",  # its own words
     "conversation",  # the words of the whole conversation it is part of
     "meaning",
+    "topic",  # how near in meaning the nearest other of its conversation is
     "before",  # how well the two before it fit
     "after",
     "answers",  # how well the question it follows fits
@@ -122,6 +123,7 @@ class Pool:
             "keyword": keyword,
             "conversation": standing(every.thread_keyword),
             "meaning": meaning,
+            "topic": self._topic(meaning),
             "before": before,
             "after": after,
             "answers": answers,
@@ -160,6 +162,14 @@ class Pool:
         pairs = zip(self.columns.id, self.columns.kind, strict=True)
         return [id in self.opening and kind is MemoryKind.PASSAGE for id, kind in pairs]
 
+    def _topic(self, meaning: Numbers) -> Numbers:
+        """How near the nearest other of each one's conversation is; only what was said has one."""
+        kinds, threads = self.columns.kind, self.columns.thread
+        said = np.flatnonzero([kind is MemoryKind.PASSAGE for kind in kinds])
+        topic = np.zeros(len(meaning))
+        topic[said] = nearest_others(meaning[said], [threads[place] for place in said.tolist()])
+        return topic
+
     def _neighbours(self, own: Numbers) -> tuple[Numbers, Numbers, Numbers]:
         """How well those before and after fit, and the question before; strangers fit least."""
         places, seen = views(self.around, self.columns.id)
@@ -172,6 +182,21 @@ class Pool:
             after[places] = fit[three] + fit[four]
             answers[places] = np.where(asks[one], fit[one], 0.0)
         return before, after, answers
+
+
+def nearest_others(scores: Numbers, threads: Sequence[str]) -> Numbers:
+    """The best score of another in each one's conversation; one alone has its own."""
+    if not len(scores):
+        return scores
+    numbers: dict[str, int] = {}
+    talks = np.array([numbers.setdefault(thread, len(numbers)) for thread in threads], np.intp)
+    order = np.lexsort((-scores, talks))
+    sizes = np.bincount(talks)
+    starts = np.cumsum(sizes) - sizes
+    best = order[starts]
+    others: Numbers = scores[best][talks]
+    others[best] = scores[order[starts + (sizes > 1)]]
+    return others
 
 
 def column(values: Sequence[float] | Numbers) -> Numbers:

@@ -1,9 +1,6 @@
 """Putting candidates in order: a weighted sum of what is known of each.
 
-The weights were fitted once, on conversations of two public benchmarks together;
-`bench/fit_rank.py` fits them anew and says how such weights do on conversations left out of
-the fit. That of `graph` is set by hand: the benchmarks state no facts. A second, closer look
-compares the question with the best candidates word by word.
+A second, closer look compares the question with the best candidates word by word.
 """
 
 from __future__ import annotations
@@ -27,28 +24,9 @@ from .keyword import worded
 from .query import Query
 from .surroundings import Places
 from .timeline import in_time
+from .weights import Weights
 
 CLOSER = 50  # candidates that get a closer look
-SAME_AGAIN = 0.1  # what each further hit of one conversation costs: a soft cap
-
-WEIGHTS = {  # name: (at first sight, with a closer look)
-    "keyword": (0.28, 0.03),
-    "conversation": (0.65, 0.62),
-    "meaning": (0.58, 0.25),
-    "before": (0.09, 0.09),
-    "after": (0.05, 0.05),
-    "answers": (0.15, 0.15),
-    "asks": (-0.46, -0.68),
-    "opens": (1.05, 0.94),
-    "speaker": (2.65, 2.65),
-    "role": (2.27, 2.29),
-    "length": (0.96, -2.09),
-    "directs": (0.86, 0.78),
-    "timeline": (2.21, 2.51),
-    "graph": (1.5, 1.5),
-}
-CLOSER_WEIGHT = 0.71
-FIRST_SIGHT, CLOSER_LOOK = np.array([WEIGHTS[name] for name in NAMES]).T
 
 Interaction = Callable[[str, Sequence[str]], Sequence[float]]  # question, texts → closeness
 
@@ -103,7 +81,7 @@ class ContextualOrder:
         )
 
 
-def contextual(gatherer: Gatherer, closer: Interaction) -> Ranking:
+def contextual(gatherer: Gatherer, closer: Interaction, weights: Weights) -> Ranking:
     """The ranking that weighs words, meaning, conversation, neighbours and speaker."""
 
     def ranking(grant: Grant, query: Query) -> ContextualOrder:
@@ -118,32 +96,38 @@ def contextual(gatherer: Gatherer, closer: Interaction) -> Ranking:
                 return {}
 
         with results.measured("wording"):
-            places, parts = in_order(pool, texts, closer)
+            places, parts = in_order(pool, texts, closer, weights)
         return ContextualOrder(pool, results, places, _scores(pool, places), parts, query.explain)
 
     return ranking
 
 
 def in_order(
-    pool: Pool, texts: Callable[[Sequence[str]], Mapping[str, str]], closer: Interaction
+    pool: Pool,
+    texts: Callable[[Sequence[str]], Mapping[str, str]],
+    closer: Interaction,
+    weights: Weights,
 ) -> tuple[list[int], Numbers]:
     """Places best first, and what each signal added to each."""
     features = pool.features()
+    first_sight, closer_look = weights.of(len(pool.understood.terms))
     parts = np.zeros((len(features), len(NAMES) + 1))
-    np.multiply(features, FIRST_SIGHT, out=parts[:, :-1])
+    np.multiply(features, first_sight, out=parts[:, :-1])
     order = _falling(parts[:, :-1].sum(axis=1), np.arange(len(parts)))
     head = order[:CLOSER]
     ids = [pool.candidates[place].id for place in head]
     wording = texts(ids)
     closeness = closer(pool.understood.meaning, [wording.get(id, "") for id in ids])
-    parts[head, :-1] = features[head] * CLOSER_LOOK
-    parts[head, -1] = CLOSER_WEIGHT * standing(closeness)
+    parts[head, :-1] = features[head] * closer_look
+    parts[head, -1] = weights.wording * standing(closeness)
     sums = parts.sum(axis=1)
-    again = _falling(sums[head], head).tolist()
-    return [*spread(again, sums, pool.candidates), *order[CLOSER:].tolist()], parts
+    closely = _falling(sums[head], head).tolist()
+    return [*spread(closely, sums, pool.candidates, weights.again), *order[CLOSER:].tolist()], parts
 
 
-def spread(places: Sequence[int], sums: Numbers, candidates: Sequence[Candidate]) -> list[int]:
+def spread(
+    places: Sequence[int], sums: Numbers, candidates: Sequence[Candidate], again: float
+) -> list[int]:
     """The same, where each further one of a conversation stands a little lower."""
     worth = dict(zip(places, np.round(sums[list(places)], 9).tolist(), strict=True))
     talks: defaultdict[str, list[int]] = defaultdict(list)  # best last
@@ -160,7 +144,7 @@ def spread(places: Sequence[int], sums: Numbers, candidates: Sequence[Candidate]
         if talk:
             left = worth[talk[-1]]
             for _ in range(taken):
-                left -= SAME_AGAIN
+                left -= again
             heapreplace(heads, (-left, rank[talk[-1]], taken + 1, talk))
         else:
             heappop(heads)

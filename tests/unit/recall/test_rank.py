@@ -11,9 +11,20 @@ from tests.unit.making import NOON
 from nexus.core.candidate import Candidate
 from nexus.core.records import MemoryKind
 from nexus.recall.features import NAMES, Pool, standing
-from nexus.recall.rank import SAME_AGAIN, WEIGHTS, in_order, spread
+from nexus.recall.rank import in_order, spread
 from nexus.recall.surroundings import Surroundings, openings, views
 from nexus.recall.understand import understand
+from nexus.recall.weights import (
+    LONGER,
+    MOST_TERMS,
+    READS_SENTENCES,
+    STATIC,
+    USUAL_TERMS,
+    Weights,
+    weights,
+)
+
+SAME_AGAIN = STATIC.again
 
 
 def candidate(id: str, **more: object) -> Candidate:
@@ -39,12 +50,66 @@ def pool(*candidates: Candidate, question: str = "what about tea?", **more: obje
 
 
 def order(given: Pool) -> list[str]:
-    places, _ = in_order(given, lambda _ids: {}, lambda _question, texts: [0.0] * len(texts))
+    places, _ = in_order(
+        given, lambda _ids: {}, lambda _question, texts: [0.0] * len(texts), STATIC
+    )
     return [given.candidates[place].id for place in places]
 
 
-def test_every_feature_has_its_weights() -> None:
-    assert set(WEIGHTS) == set(NAMES)
+@pytest.mark.parametrize("fitted", [STATIC, READS_SENTENCES])
+def test_every_feature_has_its_weights(fitted: Weights) -> None:
+    assert fitted.usual.shape == fitted.longer.shape == (2, len(NAMES))
+    assert fitted.usual.any(axis=0).all()
+
+
+def test_weights_for_a_feature_that_has_none_are_refused() -> None:
+    with pytest.raises(KeyError, match="opens"):
+        weights({name: (1.0, 1.0) for name in NAMES if name != "opens"}, wording=1.0, again=0.1)
+
+
+def test_a_question_of_usual_length_is_weighed_as_usual_and_a_longer_one_otherwise() -> None:
+    otherwise = STATIC.of(2 * USUAL_TERMS) - STATIC.of(USUAL_TERMS)
+
+    assert np.array_equal(STATIC.of(USUAL_TERMS), STATIC.usual)
+    assert {NAMES[place] for place in np.flatnonzero(otherwise.any(axis=0))} == set(LONGER)
+    assert np.allclose(otherwise, -(STATIC.of(USUAL_TERMS // 2) - STATIC.usual))
+
+
+def test_a_question_without_terms_or_with_very_many_is_weighed_like_the_next_one() -> None:
+    assert np.array_equal(STATIC.of(0), STATIC.of(1))
+    assert np.array_equal(STATIC.of(MOST_TERMS), STATIC.of(1_000))
+
+
+def topics(*candidates: Candidate, meaning: dict[str, float]) -> list[float]:
+    features = pool(*candidates, meaning=meaning).features()
+    return features[:, NAMES.index("topic")].tolist()
+
+
+def test_a_topic_is_how_near_the_nearest_other_of_a_conversation_is() -> None:
+    near = {"a": 0.9, "b": 0.2, "c": 0.5, "d": 0.1}
+    threads = {"a": "one", "b": "one", "c": "two", "d": "one"}
+    out = dict(zip(near, standing(list(near.values())).tolist(), strict=True))
+
+    topic = topics(*(candidate(id, thread=threads[id]) for id in near), meaning=near)
+
+    assert topic == [out["b"], out["a"], out["c"], out["a"]]  # one alone has itself
+
+
+def test_only_what_was_said_has_a_topic() -> None:
+    fact = candidate("a", kind=MemoryKind.FACT)
+    near = {"a": 0.9, "b": 0.5, "c": 0.1}
+    out = standing([0.9, 0.5, 0.1]).tolist()
+
+    assert topics(fact, candidate("b"), candidate("c"), meaning=near) == [0.0, out[2], out[1]]
+
+
+@pytest.mark.parametrize("fitted", [STATIC, READS_SENTENCES])
+@pytest.mark.parametrize("terms", [1, USUAL_TERMS, MOST_TERMS])
+def test_near_company_counts_less_than_being_near(fitted: Weights, terms: int) -> None:
+    """Otherwise the nearest of a conversation would stand behind the second nearest."""
+    both = fitted.of(terms)
+
+    assert (both[:, NAMES.index("topic")] < both[:, NAMES.index("meaning")]).all()
 
 
 def test_standing_out_is_counted_in_deviations() -> None:
@@ -81,7 +146,10 @@ def test_closer_wording_decides_between_equals() -> None:
     given = pool(candidate("a"), candidate("b"))
 
     places, parts = in_order(
-        given, lambda ids: {id: id for id in ids}, lambda _question, texts: [0.0, 1.0][: len(texts)]
+        given,
+        lambda ids: {id: id for id in ids},
+        lambda _question, texts: [0.0, 1.0][: len(texts)],
+        STATIC,
     )
 
     assert [given.candidates[place].id for place in places] == ["b", "a"]
@@ -129,7 +197,7 @@ def test_a_further_one_of_a_conversation_lets_an_equal_of_another_pass() -> None
     threads = {"a": "one", "b": "one", "c": "one", "d": "two", "e": "two"}
     given = [candidate(id, thread=thread) for id, thread in threads.items()]
 
-    places = spread(range(5), np.ones(5), given)
+    places = spread(range(5), np.ones(5), given, SAME_AGAIN)
 
     assert [given[place].id for place in places] == ["a", "d", "b", "e", "c"]
 
@@ -139,16 +207,16 @@ def test_what_is_much_better_stays_before_other_conversations() -> None:
     given = [candidate(id, thread="one") for id in "abc"] + [candidate("d", thread="two")]
     sums = np.array([3.0, 2.0, 1.0, 1.0 - 1.5 * SAME_AGAIN])
 
-    assert spread([0, 1, 2, 3], sums, given) == [0, 1, 3, 2]
-    assert spread([0, 1, 2, 3], sums * 10, given) == [0, 1, 2, 3]
+    assert spread([0, 1, 2, 3], sums, given, SAME_AGAIN) == [0, 1, 3, 2]
+    assert spread([0, 1, 2, 3], sums * 10, given, SAME_AGAIN) == [0, 1, 2, 3]
 
 
 @pytest.mark.requirement("E12")
 def test_one_conversation_alone_stays_in_its_order() -> None:
     given = [candidate(id) for id in "abcd"]
 
-    assert spread([2, 0, 3, 1], np.array([3.0, 1.0, 4.0, 2.0]), given) == [2, 0, 3, 1]
-    assert spread([], np.zeros(0), []) == []
+    assert spread([2, 0, 3, 1], np.array([3.0, 1.0, 4.0, 2.0]), given, SAME_AGAIN) == [2, 0, 3, 1]
+    assert spread([], np.zeros(0), [], SAME_AGAIN) == []
 
 
 def test_ties_go_by_id() -> None:
