@@ -46,6 +46,8 @@ baselines: .venv/ready
 	  $(BIN)/nexus eval $$benchmark --data $(DATA) --ranking contextual --config nexus.example.yaml \
 	    --save-baseline bench/results/eval-$$benchmark.json \
 	    --plot docs/images/eval-$$benchmark.svg || exit; \
+	  $(BIN)/nexus eval $$benchmark --data $(DATA) --ranking contextual --config bench/minilm.yaml \
+	    --save-baseline bench/results/eval-$$benchmark-minilm.json || exit; \
 	done
 
 .venv/ready: pyproject.toml
