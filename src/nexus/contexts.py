@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .compose.compact import Compacted, Kept
     from .compose.explain import Explained
     from .core.context import Context
+    from .learn.episodes.narrating import Narrated
     from .recall.query import Query
 
 WINDOW = 128_000  # tokens an agent's model reads at once, if nobody says otherwise
@@ -188,7 +189,7 @@ class Contexts:
                 "assistant": agent,
                 **({"user": people[0].value} if len(people) == 1 else {}),
             },
-            narrate=self._narrate if self._parts.settings.learning.episodes == "model" else None,
+            narrate=self._told if self._parts.settings.learning.episodes == "model" else None,
         )
 
     def _remembered(self, messages: Sequence[Mapping[str, Any]], thread: str | None) -> Kept:
@@ -199,7 +200,15 @@ class Contexts:
         self._parts.learner.catch_up(self.grant)
         return remembered(self._parts.store, self.grant, self.viewer.home, told)
 
+    def _told(self, said: Sequence[tuple[str, str]]) -> Sequence[str]:
+        """By a model, of messages that go: once, so that they leave the same words behind."""
+        narrations = self._parts.contexts.narrations
+        return _sentences(narrations.once(self.viewer, said, lambda: self._narrated(said, ())))
+
     def _narrate(self, said: Sequence[tuple[str, str]], keep: Sequence[str]) -> Sequence[str]:
+        return _sentences(self._narrated(said, keep))
+
+    def _narrated(self, said: Sequence[tuple[str, str]], keep: Sequence[str]) -> Narrated:
         """By the model that tells episodes, if it answers in time and says what was said."""
         from .learn.episodes.narrating import Said  # noqa: PLC0415  # the rules load with it
 
@@ -208,14 +217,11 @@ class Contexts:
             raise ModelUnavailable
         now = self._parts.now()
         turns = [Said(now, speaker, text) for speaker, text in said]
-        told = self._parts.breakers.model.call(
+        return self._parts.breakers.model.call(
             lambda: narrator.narrate(self.viewer.workspace, "session", turns, keep),
             seconds=self._parts.settings.search.model_wait_seconds,
             error=ModelUnavailable,
         )
-        if told.refused is not None:
-            raise ModelUnavailable(told.refused)
-        return told.sentences
 
     @audited
     def explain(self, id: str) -> Explained:
@@ -306,3 +312,9 @@ class Contexts:
 
     def _append(self, events: Sequence[NewEvent], now: datetime | None = None) -> list[Receipt]:
         return self._parts.append(self.viewer.workspace, events, now or self._parts.now())
+
+
+def _sentences(told: Narrated) -> Sequence[str]:
+    if told.refused is not None:
+        raise ModelUnavailable(told.refused)
+    return told.sentences

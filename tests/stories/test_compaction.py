@@ -11,6 +11,7 @@ from tests.conftest import Open
 from tests.loopback import Loopback, dropped, says
 from tests.stories.conftest import Team
 
+from nexus import Workspace
 from nexus.compose.block import ExactValue, read_block
 from nexus.compose.compact import Compacted
 from nexus.compose.turns import size, text_of
@@ -204,6 +205,7 @@ def test_what_stands_in_place_of_messages_is_never_learned(team: Team) -> None:
         {"role": "critic", "content": "Hm."},
         {"role": "user", "content": {"a": 1}},
         {"role": "assistant", "tool_calls": 5},
+        {"role": "user", "content": "The train to Leeds had half a \ud800 wagon on Friday."},
         {"type": "web_search_call", "status": "completed"},
     ],
 )
@@ -258,11 +260,15 @@ def test_a_window_is_a_number_of_tokens(team: Team, window: Any) -> None:
         team.alices.compact([], window=window)
 
 
-def compacted(open_nexus: Open, server: Loopback) -> Compacted:
+def told_by(open_nexus: Open, server: Loopback) -> Workspace:
     llm = LlmSettings(provider="ollama", model="any", base_url=server.url, learn=False)
     settings = Settings(llm=llm, learning=Learning(episodes="model"))
     nexus = open_nexus(settings=settings)
-    place = nexus.workspace("acme").dm("alice", agent="scribe")
+    return nexus.workspace("acme")
+
+
+def compacted(open_nexus: Open, server: Loopback) -> Compacted:
+    place = told_by(open_nexus, server).dm("alice", agent="scribe")
     return place.compact([SYSTEM, *chat(80)], window=WINDOW)
 
 
@@ -275,6 +281,45 @@ def test_a_model_tells_what_was_said(open_nexus: Open, server: Loopback) -> None
 
     assert "Alice spoke of the train to Leeds." in done.summary
     assert done.degraded == ()
+
+
+@pytest.mark.requirement("A14")
+def test_a_model_is_asked_once_for_what_goes(open_nexus: Open, server: Loopback) -> None:
+    told = [f"Alice spoke of the train to Leeds{'!' * n}" for n in range(9)]
+    server.script(*(says(json.dumps({"sentences": [each]})) for each in told))
+    workspace = told_by(open_nexus, server)
+    place = workspace.dm("alice", agent="scribe")
+    decided = [f"We decided to use tool {n} for part {n}." for n in range(12)]
+    messages = [SYSTEM, *({"role": "user", "content": text} for text in decided), *chat(80)]
+
+    first = place.compact(messages, window=WINDOW)
+    more = [*messages, {"role": "user", "content": "Next?"}]
+    again = place.compact(more, window=WINDOW)
+
+    assert len(server.requests) == 1
+    assert len(first.landmarks) == 12
+    assert first.removed == again.removed
+    assert first.summary == again.summary
+
+    receipt = place.observe("alice", "Something to be forgotten.")
+    workspace.forget(event=receipt)
+    place.compact(more, window=WINDOW)
+    assert len(server.requests) == 2
+
+
+@pytest.mark.requirement("A14")
+def test_what_a_model_could_not_tell_is_not_asked_for_again(
+    open_nexus: Open, server: Loopback
+) -> None:
+    server.script(*[says(json.dumps({"sentences": ["Zebedee paid 999 euros."]}))] * 9)
+    place = told_by(open_nexus, server).dm("alice", agent="scribe")
+    messages = [SYSTEM, *chat(80)]
+
+    first, again = (place.compact(messages, window=WINDOW) for _ in range(2))
+
+    assert len(server.requests) == 2  # once more with what was wrong, and never again
+    assert first.summary == again.summary
+    assert first.degraded == again.degraded != ()
 
 
 @pytest.mark.slow

@@ -23,6 +23,7 @@ from ..core.ids import WorkspaceId, digest
 from ..core.keeping import KeptContext
 from .elsewhere import Elsewhere, Visit
 from .lines import KeptLines
+from .narrations import Narrations
 from .steady import SteadySections
 from .wish import Wish
 
@@ -107,6 +108,7 @@ class ContextCache:
         self._lock = Lock()
         self.steady = SteadySections(clock, seconds=seconds)
         self.lines = KeptLines(clock, seconds=seconds)
+        self.narrations = Narrations(clock)
 
     @property
     def stats(self) -> CacheStats:
@@ -161,6 +163,7 @@ class ContextCache:
         """
         self.steady.forget(workspace)
         self.lines.forget(workspace)
+        self.narrations.forget(workspace)
         with self._lock:
             self._forgotten += 1
             theirs = [

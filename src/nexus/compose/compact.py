@@ -34,8 +34,8 @@ BEGINNING = datetime(2000, 1, 1, tzinfo=UTC)  # messages have an order, but no t
 NOWHERE = WorkspaceId("messages")
 
 Said = tuple[str, str]  # who, what
-Narrate = Callable[[Sequence[Said], Sequence[str]], Sequence[str]]
-"""A summary by a model: of what was said, keeping these landmarks. It may raise Unavailable."""
+Narrate = Callable[[Sequence[Said]], Sequence[str]]
+"""A summary by a model: of what was said, beside its landmarks. It may raise Unavailable."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,7 +174,7 @@ class _Cutting:
         for gone in self._steps():
             draft = self._draft(gone)
             if draft.tokens <= self.limit:
-                return self._done(draft)
+                return self._done(self._narrated(draft))
         everything = frozenset(place for each in self._oldest() for place in each)
         for gone in (everything, everything | frozenset(self.question or ())):
             if gone or self.blocks:
@@ -207,9 +207,27 @@ class _Cutting:
         It depends on what goes and on nothing that stays, or it would change with every turn.
         """
         block = self._must_say(gone)
+        return self._measured(gone, replace(block, summary=self._quotes(gone, self._room(block))))
+
+    def _room(self, block: Block) -> int:
+        """For a summary beside what the block must say."""
         room = min(MOST_BLOCK, self.limit // BLOCK)
-        left = max(room - self._block_size(block), room // LEAST_SUMMARY)
-        return self._measured(gone, replace(block, summary=self._summary(gone, left)))
+        return max(room - self._block_size(block), room // LEAST_SUMMARY)
+
+    def _narrated(self, draft: _Draft) -> _Draft:
+        """The same, told by a model if there is one, it answers, and its words fit."""
+        said = self._said(draft.gone)
+        if not self.narrate or not said:
+            return draft
+        try:
+            told = self.narrate([(event.speaker, event.text) for event in said])
+        except NexusError as error:
+            self.degraded.append(f"summary: {error}")
+            return draft
+        bare = replace(draft.block, summary=())
+        summary = self._fitting([*self._summed_up, *told], self._room(bare))
+        made = self._measured(draft.gone, replace(bare, summary=summary))
+        return made if made.tokens <= self.limit else draft
 
     def _smaller(self, gone: frozenset[int]) -> _Draft:
         """These go; of what the block must say, the newest that there is room for."""
@@ -266,19 +284,21 @@ class _Cutting:
         role = role_of(message)
         named = message.get("speaker") or message.get("name")
         speaker = named if isinstance(named, str) else self.speakers.get(role, role)
-        return _event(place, speaker, text_of(message), role)
+        text = text_of(message).encode(errors="replace").decode()  # half a character says nothing
+        return _event(place, speaker, text, role)
 
-    def _summary(self, gone: frozenset[int], room: int) -> tuple[str, ...]:
-        """What was said, within so many tokens: by a model if there is one, else quoted."""
-        before = [line for block in self.blocks.values() for line in block.summary]
-        events = [self._event(place) for place in sorted(gone)]
-        said = [event for event in events if event.text.strip()]
-        if self.narrate and said:
-            try:
-                told = self.narrate([(e.speaker, e.text) for e in said], self._texts(gone))
-                return self._fitting([*before, *told], room)
-            except NexusError as error:
-                self.degraded.append(f"summary: {error}")
+    @cached_property
+    def _summed_up(self) -> list[str]:
+        """What earlier blocks say of messages before these."""
+        return [line for block in self.blocks.values() for line in block.summary]
+
+    def _said(self, gone: frozenset[int]) -> list[Event]:
+        events = (self._event(place) for place in sorted(gone))
+        return [event for event in events if event.text.strip()]
+
+    def _quotes(self, gone: frozenset[int], room: int) -> tuple[str, ...]:
+        """What was said, within so many tokens, in people's own words."""
+        before, said = self._summed_up, self._said(gone)
         old = [_event(place - len(before), "", line, "user") for place, line in enumerate(before)]
         known = [_words(text) for text in self._texts(gone)]
         lines = [line for event in old for line in lines_of(event)]

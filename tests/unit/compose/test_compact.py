@@ -304,21 +304,24 @@ def test_without_room_the_newest_landmarks_stay_and_the_rest_is_counted() -> Non
 
 
 def test_a_model_tells_it_if_there_is_one() -> None:
-    def narrate(said: Any, keep: Any) -> list[str]:
-        assert said[0][0] == "user"
-        assert keep == ["We go with heron."]
+    asked: list[Any] = []
+
+    def narrate(said: Any) -> list[str]:
+        asked.append(said)
         return ["Carol had lunch in Lisbon every day."]
 
     kept = Kept(landmarks=(Pin("decision", "We go with heron."),))
     done = compact(talk(60), limit=1_500, kept=kept, narrate=narrate)
 
     assert block_of(done).summary == ("Carol had lunch in Lisbon every day.",)
+    assert [len(said) for said in asked] == [len(done.removed)]  # once, of what goes
+    assert asked[0][0][0] == "user"
     assert done.degraded == ()
 
 
 @pytest.mark.requirement("A14", "D24")
 def test_a_model_that_is_away_leaves_it_to_the_rules() -> None:
-    def narrate(said: Any, keep: Any) -> list[str]:
+    def narrate(said: Any) -> list[str]:
         raise ModelUnavailable("no answer")
 
     done = compact(talk(60), limit=1_500, narrate=narrate)
