@@ -81,7 +81,7 @@ def test_a_session_is_told_after_an_hour_with_who_was_there_and_what_was_said(te
     assert (told.learned, told.kind, told.metadata["made_by"]) == (
         True,
         MemoryKind.EPISODE,
-        ["extractive@1"],
+        ["extractive@2"],
     )
 
 
@@ -482,7 +482,7 @@ def test_a_model_tells_it_in_its_own_words(server: Loopback, clock: Clock) -> No
 
     assert told.text.split("\n") == [DECISION, TASK, LAUNCH]
     (maker,) = told.metadata["made_by"]
-    assert maker.startswith("episode@1:")
+    assert maker.startswith("episode@2:")
     assert "refused" not in told.metadata
     sent = json.dumps(server.requests[-1].body)
     assert "4,200" in sent
@@ -506,7 +506,7 @@ def test_a_model_that_drops_or_invents_is_refused(
     told = model_tells(server, clock, reply, reply)
 
     assert told.text.startswith("alice: Apollo decided to use PostgreSQL")
-    assert told.metadata["made_by"] == ["extractive@1"]
+    assert told.metadata["made_by"] == ["extractive@2"]
     assert why in told.metadata["refused"]
     assert len(server.requests) == 3  # the turns, and the episode twice
 
@@ -525,7 +525,7 @@ def test_a_model_that_is_away_or_too_expensive_leaves_the_rules(
     server: Loopback, clock: Clock
 ) -> None:
     away = model_tells(server, clock, *[dropped()] * 4)
-    assert away.metadata["made_by"] == ["extractive@1"]
+    assert away.metadata["made_by"] == ["extractive@2"]
     assert away.metadata["refused"]
 
 
@@ -534,7 +534,7 @@ def test_what_a_model_costs_is_accounted(server: Loopback, clock: Clock) -> None
     prices = {"any": Price(input=1_000_000, output=0)}
     told = model_tells(server, clock, prices=prices, budget=Budget(per_day=5))
 
-    assert told.metadata["made_by"] == ["extractive@1"]
+    assert told.metadata["made_by"] == ["extractive@2"]
     assert "budget" in told.metadata["refused"]
     assert len(server.requests) == 1
 

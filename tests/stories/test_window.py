@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.conftest import Clock, Open
+from tests.stories.conftest import Team
 
 from nexus import AsyncNexus, InvalidInput, Nexus, Place
 from nexus.compose.settings import Composing
@@ -34,6 +35,24 @@ def talk(room: Place, clock: Clock) -> None:
         role = "assistant" if speaker == "scribe" else "user"
         room.observe(speaker, text, role=role)
         clock.advance(minutes=1)
+
+
+@pytest.mark.requirement("D1", "A13")
+def test_twenty_decisions_of_a_session_are_all_told(team: Team) -> None:
+    tools = "Kafka Redis Postgres Rust Go Python Java Scala Elixir Erlang Haskell Ruby Perl".split()
+    tools += "Lua Julia Swift Kotlin Dart Nim Zig".split()
+    for number, name in enumerate(tools):
+        team.room.observe("alice", f"We decided to use {name} for service {number}.")
+        team.clock.advance(minutes=1)
+
+    decisions = team.room.window().summary.decisions
+    team.clock.advance(hours=3)
+    team.workspace.learn_episodes()
+    (session,) = team.room.episodes("session")
+
+    assert all(f" {name} " in line.text for name, line in zip(tools, decisions, strict=True))
+    assert all(f" {name} " in session.text for name in tools)
+    assert len(session.text) <= 1_200
 
 
 @pytest.mark.requirement("A1", "D3")

@@ -30,7 +30,7 @@ from ..core.window import (
     WindowView,
     summary_from_json,
 )
-from ..learn.summary import EVERY, rebuilt, refreshed
+from ..learn.summary import EVERY, rebuilt, refreshed, within_room
 
 SHOWN = (EventKind.MESSAGE, EventKind.TOOL, EventKind.NOTE)
 LYING = (Slot.NOTE, Slot.THOUGHT, Slot.GOAL, Slot.SUMMARY)
@@ -81,7 +81,13 @@ def window_of(
         summary = rebuilt(store, here, Upto.of(told[-1]), as_of=as_of)
     table = _on_the_table(lying or (), since)
     fresh = table.fresh or bool(events)
-    return replace(table, events=tuple(events), summary=summary, fresh=fresh, degraded=degraded)
+    return replace(
+        table,
+        events=tuple(events),
+        summary=within_room(summary),
+        fresh=fresh,
+        degraded=degraded,
+    )
 
 
 def _on_the_table(lying: Sequence[WindowItem], since: datetime) -> WindowView:

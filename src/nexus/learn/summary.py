@@ -31,7 +31,7 @@ from ..core.window import (
     summary_to_json,
 )
 from .around import RECENT, TALK
-from .telling import MOST_LEAD, counts_as, lines_of, telling
+from .telling import MOST_LEAD, counts_as, length_of, lines_of, telling
 
 __all__ = [
     "after_learning",
@@ -41,11 +41,13 @@ __all__ = [
     "refreshed",
     "summarized",
     "telling",
+    "within_room",
 ]
 
 EVERY = 5  # messages
 ROOM = 1_200  # bytes of sentences; with the two below about 500 tokens
-ROOM_FOR_DECISIONS = ROOM_FOR_ACTION_ITEMS = 350
+ROOM_FOR_DECISIONS = ROOM_FOR_ACTION_ITEMS = 350  # and what the others leave
+WHOLE = ROOM + ROOM_FOR_DECISIONS + ROOM_FOR_ACTION_ITEMS
 REACH = timedelta(days=7)  # before the last message; what counts as older is let go
 KEPT_FOR = timedelta(days=30)  # a place is resumed from it; after that it is made again
 PORTION = 100  # events read at a time
@@ -146,12 +148,27 @@ def summarized(former: Summary, told: Sequence[Told], landmarks: Landmarks) -> S
     marks = [mark for id in ids for mark in landmarks.get(id, ())]
     return Summary(
         lines=chosen(former.lines, said, ROOM),
-        decisions=chosen(former.decisions, _marked(marks, DECISION), ROOM_FOR_DECISIONS),
-        action_items=chosen(
-            former.action_items, _marked(marks, ACTION_ITEM), ROOM_FOR_ACTION_ITEMS
-        ),
+        decisions=chosen(former.decisions, _marked(marks, DECISION), WHOLE),
+        action_items=chosen(former.action_items, _marked(marks, ACTION_ITEM), WHOLE),
         upto=upto,
     )
+
+
+def within_room(kept: Summary) -> Summary:
+    """As much of a summary as is told at once: room that sentences leave goes to decisions.
+
+    More is kept than is told, because sentences go, and then there is room for what was decided
+    before. What is told depends on what is kept and on nothing else.
+    """
+    free = WHOLE - _bytes(kept.lines)
+    promised = min(ROOM_FOR_ACTION_ITEMS, _bytes(kept.action_items))
+    decisions = telling(kept.decisions, room=free - promised)
+    action_items = telling(kept.action_items, room=free - _bytes(decisions))
+    return replace(kept, decisions=decisions, action_items=action_items)
+
+
+def _bytes(lines: Iterable[Line]) -> int:
+    return sum(map(length_of, lines))
 
 
 def _next(

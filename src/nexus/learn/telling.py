@@ -51,12 +51,17 @@ def telling(lines: Iterable[Line], *, room: int) -> tuple[Line, ...]:
         spelling = " ".join(line.text.casefold().split())
         if spelling in spellings:
             continue
-        room -= len(line.said.encode()) + BESIDES
+        room -= length_of(line)
         if room < 0:
             break
         spellings.add(spelling)
         kept.append(line)
     return tuple(sorted(kept, key=in_order))
+
+
+def length_of(line: Line) -> int:
+    """How many bytes it takes."""
+    return len(line.said.encode()) + BESIDES
 
 
 def counts_as(line: Line) -> float:

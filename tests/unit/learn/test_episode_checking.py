@@ -68,3 +68,10 @@ def test_a_summary_that_drops_or_invents_is_not(sentences, landmarks, why) -> No
 )
 def test_other_words_for_the_same_are_fine(sentence: str) -> None:
     assert faults([sentence], SAID, []) == []
+
+
+def test_there_is_a_sentence_for_each_landmark() -> None:
+    decided = [f"Alice chose tool {n}." for n in range(12)]
+
+    assert faults(decided, decided, decided) == []
+    assert faults(decided, decided, decided[:8]) == ["is too long"]

@@ -18,8 +18,8 @@ from nexus.core.records import Event, MemoryKind
 from nexus.core.scope import Scope
 from nexus.core.window import Line, Summary, summary_bytes, summary_from_json, summary_to_json
 from nexus.learn import summary as rolling
-from nexus.learn.summary import after_learning, kept_summary, rebuilt, refreshed
-from nexus.learn.telling import lines_of, telling
+from nexus.learn.summary import after_learning, kept_summary, rebuilt, refreshed, within_room
+from nexus.learn.telling import length_of, lines_of, telling
 from nexus.stores.inprocess import InProcessStore
 from nexus.stores.sqlite.store import SqliteStore
 from nexus.testing.samples import ACME, NOON, ROOM, draft, event, tell
@@ -237,6 +237,42 @@ def test_it_is_short(store: Store) -> None:
     made = kept_summary(store, HERE, LATER)
 
     assert 500 < len(made.text.encode()) <= rolling.ROOM  # some 300 tokens
+
+
+def a_line(text: str, number: int) -> Line:
+    return Line(
+        event=f"e{number:03}", at=NOON + timedelta(minutes=number), speaker="bob", text=text
+    )
+
+
+def some_lines(kind: str, many: int) -> tuple[Line, ...]:
+    return tuple(a_line(f"{kind} number {n} of all that were made here", n) for n in range(many))
+
+
+@pytest.mark.parametrize(
+    ("sentences", "decisions", "items", "told"),
+    [
+        (0, 30, 30, (0, 29, 7)),  # what sentences leave goes to decisions,
+        (0, 5, 30, (0, 5, 30)),  # and what these leave to action items
+        (22, 30, 30, (22, 7, 7)),
+        (22, 30, 0, (22, 14, 0)),
+    ],
+)
+def test_room_that_nobody_needs_flows_to_what_was_decided(
+    sentences: int, decisions: int, items: int, told: tuple[int, int, int]
+) -> None:
+    kept = Summary(
+        lines=some_lines("Sentence", sentences),
+        decisions=some_lines("Decision", decisions),
+        action_items=some_lines("Item", items),
+    )
+
+    made = within_room(kept)
+
+    assert (len(made.lines), len(made.decisions), len(made.action_items)) == told
+    assert made.decisions == kept.decisions[len(kept.decisions) - len(made.decisions) :]
+    every = (*made.lines, *made.decisions, *made.action_items)
+    assert sum(map(length_of, every)) <= rolling.WHOLE
 
 
 def test_what_is_a_week_older_than_the_last_message_is_let_go(store: Store) -> None:

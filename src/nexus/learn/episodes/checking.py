@@ -28,16 +28,17 @@ def faults(sentences: Sequence[str], sources: Iterable[str], landmarks: Iterable
     sentences: with its numbers and names, most of its words, and not denied if it was not.
     """
     grounds = "\n".join(sources)
-    found = [*_shape(sentences), *_invented(sentences, grounds)]
-    found += [f"drops {text!r:.120}" for text in landmarks if not _is_kept(text, sentences)]
+    kept = list(landmarks)
+    found = [*_shape(sentences, max(MOST_LINES, len(kept))), *_invented(sentences, grounds)]
+    found += [f"drops {text!r:.120}" for text in kept if not _is_kept(text, sentences)]
     return found
 
 
-def _shape(sentences: Sequence[str]) -> list[str]:
+def _shape(sentences: Sequence[str], most: int) -> list[str]:
     text = "\n".join(sentences)
     if not text.strip():
         return ["says nothing"]
-    if len(sentences) > MOST_LINES or len(text) > LONGEST:
+    if len(sentences) > most or len(text) > LONGEST:
         return ["is too long"]
     return ["gives orders"] if instructions(text) else []
 

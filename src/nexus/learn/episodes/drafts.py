@@ -16,7 +16,7 @@ from .narrating import Narrator, Said
 from .splitting import Piece
 from .telling import Line, chosen, lines_again, lines_of
 
-MADE_BY = "extractive@1"
+MADE_BY = "extractive@2"
 SOURCE = "episode"
 SALIENCE = 0.7  # what a session or a day came to is kept for long
 MOST_ENTITIES = 24

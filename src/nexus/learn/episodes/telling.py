@@ -21,7 +21,7 @@ from ..immune import NOTHING_INJECTED, Injected, is_person
 from ..rules.extracted import LandmarkKind
 from ..telling import lines_of as sentences_of
 
-MOST_LINES = 8
+MOST_LINES = 8  # and further landmarks, while there is room
 FEWEST_LINES = 3  # also of talk in which nothing was decided, if so much was said
 LONGEST = 1_200  # characters of a whole episode
 LONGEST_LINE = 280
@@ -136,9 +136,11 @@ def chosen(lines: Iterable[Line]) -> list[Line]:
     left = sorted(lines, key=lambda line: (-line.weight, line.at, line.place, line.text))
     kept: dict[Line, frozenset[str]] = {}  # with their words
     heard: set[str] = set()
-    while left and len(kept) < MOST_LINES:
+    while left:
         best = max(left, key=lambda line: line.weight + FRESH * (line.origin not in heard))
         left.remove(best)
+        if len(kept) >= MOST_LINES and not best.landmark:
+            continue
         if len(kept) >= FEWEST_LINES and best.weight < DULL and best.origin in heard:
             break  # small talk of somebody who was heard already
         said = frozenset(query_terms(best.sentence))
