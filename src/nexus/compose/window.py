@@ -81,13 +81,8 @@ def window_of(
         summary = rebuilt(store, here, Upto.of(told[-1]), as_of=as_of)
     table = _on_the_table(lying or (), since)
     fresh = table.fresh or bool(events)
-    return replace(
-        table,
-        events=tuple(events),
-        summary=within_room(summary),
-        fresh=fresh,
-        degraded=degraded,
-    )
+    summary = within_room(summary)
+    return replace(table, events=tuple(events), summary=summary, fresh=fresh, degraded=degraded)
 
 
 def _on_the_table(lying: Sequence[WindowItem], since: datetime) -> WindowView:
