@@ -55,6 +55,7 @@ NEAR = np.array([1.0, 0.0], dtype=np.float32)
 READS: dict[str, dict[str, Any]] = {
     "ledger.get": {"ids": ["x"]},
     "ledger.find": {},
+    "ledger.scopes": {"limit": 1},
     "ledger.keys": {"ids": ["x"]},
     "ledger.progress": {"ids": ["x"]},
     "queue.pending": {},

@@ -11,6 +11,7 @@ from .filters import Filter
 from .ids import WorkspaceId
 from .quotas import Quota, Used
 from .records import Event, LedgerReport, NewEvent, Progress, Receipt
+from .scope import Scope
 
 
 class Ledger(Protocol):
@@ -56,6 +57,13 @@ class Ledger(Protocol):
         """What came after this number of the chain, as it was written, and the number of the last.
 
         Without a number: nothing, and where the chain ends now. It is for the administrator.
+        """
+        ...
+
+    def scopes(self, grant: Grant, *, after: int = 0, limit: int) -> list[tuple[int, Scope]]:
+        """Where something visible was told, each with a number, in the order of these.
+
+        The numbers are the store's own, and stay while something told there does.
         """
         ...
 

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
 from math import sqrt
+from typing import NamedTuple
 
 from ..core.access import Grant, administrator_grant
 from ..core.derive import known_as
@@ -22,7 +23,9 @@ from ..core.protocols import Store
 from ..core.records import Draft, Event, EventKind, Fact, Memory, MemoryKind
 from ..core.scope import Scope
 
-WEEKS = 52  # that are looked at; whoever was silent all the time keeps what is known
+STRETCH = timedelta(weeks=4)
+STRETCHES = 13  # that are looked at; whoever was silent all the time keeps what is known
+SCOPES_AT_ONCE = 20
 MOST_SOURCES = 200  # the newest of a person in a scope
 MOST_KNOWN = 10_000
 FEWEST_DAYS = 5  # on fewer days nothing is a habit
@@ -54,10 +57,32 @@ def learn_patterns(store: Store, workspace: WorkspaceId, now: datetime) -> int:
 
     Harmless to repeat: what did not change is left as it is.
     """
+    changed, after = patterns_after(store, workspace, now, 0)
+    while after is not None:
+        more, after = patterns_after(store, workspace, now, after)
+        changed += more
+    return changed
+
+
+class Found(NamedTuple):
+    """What one step came to."""
+
+    changed: int  # habits that are new or different
+    last: int | None  # where the next one goes on; None: that was all
+
+
+def patterns_after(store: Store, workspace: WorkspaceId, now: datetime, after: int) -> Found:
+    """The habits in the next few scopes."""
     everything = administrator_grant(workspace)
-    changed = 0
-    for scope, people in _by_scope(store, everything, now).items():
-        known = _known(store, everything.within([scope]), people)
+    scopes = store.ledger.scopes(everything, after=after, limit=SCOPES_AT_ONCE)
+    changed = _learned_in(store, everything.within(scope for _, scope in scopes), now)
+    return Found(changed, scopes[-1][0] if len(scopes) == SCOPES_AT_ONCE else None)
+
+
+def _learned_in(store: Store, here: Grant, now: datetime) -> int:
+    changed, workspace = 0, here.workspace
+    for scope, people in _by_scope(store, here, now).items():
+        known = _known(store, here.within([scope]), people)
         drafts = [draft for events in people.values() for draft in _drafts(scope, events)]
         fresh = [draft for draft in drafts if not _is_known(draft, known)]
         kept = store.memories.put(workspace, fresh) if fresh else []
@@ -69,28 +94,26 @@ def learn_patterns(store: Store, workspace: WorkspaceId, now: datetime) -> int:
     return changed
 
 
-def _by_scope(
-    store: Store, everything: Grant, now: datetime
-) -> dict[Scope, dict[str, list[Event]]]:
+def _by_scope(store: Store, here: Grant, now: datetime) -> dict[Scope, dict[str, list[Event]]]:
     """The newest messages of every person in every scope, newest first."""
     found: defaultdict[Scope, dict[str, list[Event]]] = defaultdict(dict)
-    for event in _said(store, everything, now):
+    for event in _said(store, here, now):
         theirs = found[event.scope].setdefault(known_as(event.speaker), [])
         if len(theirs) < MOST_SOURCES:
             theirs.append(event)
     return found
 
 
-def _said(store: Store, everything: Grant, now: datetime) -> Iterator[Event]:
-    """What people wrote, newest first, a week at a time.
+def _said(store: Store, here: Grant, now: datetime) -> Iterator[Event]:
+    """What people wrote, newest first, a stretch at a time.
 
     A bound on the number of messages would let a busy room end the view of a quiet one.
     """
     people = Every((Condition("kind", Op.EQ, EventKind.MESSAGE), Condition("role", Op.EQ, "user")))
     until = now + timedelta(microseconds=1)
-    for _ in range(WEEKS):
-        since = until - timedelta(weeks=1)
-        yield from store.ledger.find(everything, where=people, since=since, until=until)
+    for _ in range(STRETCHES):
+        since = until - STRETCH
+        yield from store.ledger.find(here, where=people, since=since, until=until)
         until = since
 
 

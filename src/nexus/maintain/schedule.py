@@ -114,10 +114,10 @@ def _near_duplicates(store: Store, workspace: WorkspaceId, now: datetime, cursor
 
 
 def _patterns(store: Store, workspace: WorkspaceId, now: datetime, cursor: Json) -> Step:
-    from ..learn.patterns import learn_patterns  # noqa: PLC0415
+    from ..learn.patterns import patterns_after  # noqa: PLC0415
 
-    del cursor  # it is one step
-    return Step(counts={"changed": learn_patterns(store, workspace, now)})
+    found = patterns_after(store, workspace, now, cursor or 0)
+    return Step(counts={"changed": found.changed}, cursor=found.last)
 
 
 def _episodes(

@@ -393,6 +393,15 @@ class InProcessLedger(_Part):
         return [entry.event for entry in some if entry.event], start + len(some)
 
     @_locked
+    def scopes(self, grant: Grant, *, after: int = 0, limit: int) -> list[tuple[int, Scope]]:
+        visible = {event.scope for event in self._state.visible_events(grant)}
+        first: dict[Scope, int] = {}
+        for number, entry in enumerate(self._state.granted(grant).entries, start=1):
+            if entry.event and entry.event.scope in visible:
+                first.setdefault(entry.event.scope, number)
+        return [(number, scope) for scope, number in first.items() if number > after][:limit]
+
+    @_locked
     def keys(self, grant: Grant, ids: Sequence[str]) -> dict[str, str]:
         wanted = set(ids)
         return {e.id: e.key for e in self._state.visible_events(grant) if e.id in wanted}

@@ -10,7 +10,15 @@ import pytest
 
 from nexus.core.records import Memory
 from nexus.core.scope import Scope
-from nexus.learn.patterns import CHANNEL, FREQUENCY, HOURS, habits, learn_patterns
+from nexus.learn import patterns as module
+from nexus.learn.patterns import (
+    CHANNEL,
+    FREQUENCY,
+    HOURS,
+    habits,
+    learn_patterns,
+    patterns_after,
+)
 from nexus.stores.inprocess import InProcessStore
 from nexus.testing.samples import ACME, ADMIN, ALICE, ALICE_DM, IN_ROOM, ROOM, event
 
@@ -210,3 +218,24 @@ def test_whoever_was_silent_for_long_keeps_what_is_known(diary: Diary) -> None:
 
 def test_nothing_said_is_nothing_usual() -> None:
     assert habits("alice", []) == []
+
+
+@pytest.mark.requirement("B13", "E24")
+def test_many_scopes_are_done_a_few_at_a_time(
+    diary: Diary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rooms = [Scope.room(str(number)) for number in range(5)]
+    for room in rooms:
+        diary.write(days=range(10), scope=room)
+    monkeypatch.setattr(module, "SCOPES_AT_ONCE", 2)
+
+    first = patterns_after(diary.store, ACME, NOW, 0)
+    assert {scope for memory in diary.known() for scope in memory.label} == set(rooms[:2])
+    assert first.last is not None
+    second = patterns_after(diary.store, ACME, NOW, first.last)
+    assert second.last is not None
+    third = patterns_after(diary.store, ACME, NOW, second.last)
+
+    assert (first.changed, second.changed, third.changed) == (2, 2, 1)
+    assert third.last is None
+    assert diary.learn() == 0

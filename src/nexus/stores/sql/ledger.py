@@ -107,6 +107,19 @@ class SqlLedger:
         contents = (row[2] for row in there if row[2] is not None)
         return _read(grant, contents), there[-1][0] if there else after
 
+    def scopes(self, grant: Grant, *, after: int = 0, limit: int) -> list[tuple[int, Scope]]:
+        found: list[tuple[int, Scope]] = []
+        with self._connections.reading() as session:
+            view = readable(session, grant).told
+            rest = sorted(place for place in view.places(None, None, 1) if place[1] > after)
+            while rest and len(found) < limit:
+                some, rest = rest[:limit], rest[limit:]
+                newest = session.read_each("newest_events", some)
+                for (_, label, *_), rows in zip(some, newest, strict=True):
+                    events = _read(grant, (content for _, _, content in rows))
+                    found += [(label, event.scope) for event in events]
+        return found[:limit]
+
     def keys(self, grant: Grant, ids: Sequence[str]) -> dict[str, str]:
         with self._connections.reading() as session:
             bound = {**readable(session, grant).parameters, "ids": json.dumps(ids)}

@@ -12,7 +12,8 @@ from ...core.errors import Conflict, Forgotten, InvalidInput
 from ...core.filters import parse_filter
 from ...core.protocols import Store
 from ...core.records import Attachment, Event, EventKind, Progress, Stage, Trust
-from ..samples import ACME, ADMIN, ALICE, LATER, NOON, OTHER, PROJECT, event, tell
+from ...core.scope import Scope
+from ..samples import ACME, ADMIN, ALICE, ALICE_DM, LATER, NOON, OTHER, PROJECT, event, tell
 
 HOUR = timedelta(hours=1)
 
@@ -52,6 +53,32 @@ class LedgerSuite:
         (kept,) = store.ledger.find(ADMIN)
         assert (kept.at, kept.recorded_at) == (NOON, NOON)
         assert store.queue.pending(ADMIN) == 1
+
+    def test_scopes_come_in_an_order_and_only_those_that_may_be_read(self, store: Store) -> None:
+        rooms = [Scope.room(str(number)) for number in range(5)]
+        told = tell(store, *(event(str(room), scope=room) for room in rooms * 2))
+        tell(store, event("dm", scope=ALICE_DM))
+        tell(store, event("1", scope=PROJECT), workspace=OTHER)
+
+        found = store.ledger.scopes(ADMIN, limit=9)
+
+        numbers = [number for number, _ in found]
+        assert numbers == sorted(set(numbers))
+        assert {scope for _, scope in found} == {*rooms, ALICE_DM}
+        paged: list[tuple[int, Scope]] = []
+        after = 0
+        while some := store.ledger.scopes(ADMIN, after=after, limit=2):
+            paged, after = [*paged, *some], some[-1][0]
+        assert paged == found
+        here = ADMIN.within([rooms[0], rooms[3], PROJECT])
+        assert [scope for _, scope in store.ledger.scopes(here, limit=9)] == [
+            scope for _, scope in found if scope in (rooms[0], rooms[3])
+        ]
+
+        store.eraser.erase(ACME, events=[told[1]], memories=[], tombstones=[])
+        left = [scope for _, scope in store.ledger.scopes(ADMIN, limit=2)]
+        assert rooms[1] not in left
+        assert len(left) == 2
 
     def test_what_was_written_after_a_number_comes_in_the_order_of_writing(
         self, store: Store
