@@ -410,18 +410,12 @@ SELECT given.workspace, told.seq, told.label, given.step, given.due_at, coalesce
        fence = outbox.fence + 1, leased_until = NULL, attempts = 0, error = NULL;
 
 -- plant_jobs --
--- Every workspace has these; for some workspaces at a time. What is so already is only read: a
--- conflict would lock it, and that is a write.
+-- Every workspace has these; for some workspaces at a time.
 INSERT INTO jobs (workspace, name, key, every_seconds, on_news, priority, due_at)
 SELECT home.workspace, each.r ->> 0, '', (each.r ->> 1)::double precision, (each.r ->> 2)::boolean,
        (each.r ->> 3)::integer, (each.r ->> 4)::timestamptz
   FROM workspaces AS home CROSS JOIN jsonb_array_elements(%(recurring)s::jsonb) AS each (r)
  WHERE home.workspace > %(after)s AND home.workspace <= %(last)s
-   AND NOT EXISTS (SELECT 1 FROM jobs AS same
-                    WHERE same.workspace = home.workspace AND same.name = each.r ->> 0
-                      AND same.key = '' AND same.every_seconds = (each.r ->> 1)::double precision
-                      AND same.on_news = (each.r ->> 2)::boolean
-                      AND same.priority = (each.r ->> 3)::integer)
     ON CONFLICT (workspace, name, key) DO UPDATE
    SET every_seconds = excluded.every_seconds, on_news = excluded.on_news,
        priority = excluded.priority,
@@ -430,6 +424,16 @@ SELECT home.workspace, each.r ->> 0, '', (each.r ->> 1)::double precision, (each
                      THEN least(jobs.due_at, excluded.due_at) ELSE jobs.due_at END
  WHERE jobs.every_seconds IS DISTINCT FROM excluded.every_seconds
     OR jobs.on_news <> excluded.on_news OR jobs.priority <> excluded.priority;
+
+-- jobs_to_plant --
+-- How many are not there, or otherwise. To plant what is there would lock it, and that is a write.
+SELECT (SELECT count(*) FROM workspaces WHERE workspace > %(after)s AND workspace <= %(last)s)
+       * jsonb_array_length(%(recurring)s::jsonb)
+     - (SELECT count(*) FROM jobs
+          JOIN jsonb_array_elements(%(recurring)s::jsonb) AS each (r) ON name = r ->> 0
+         WHERE workspace > %(after)s AND workspace <= %(last)s AND key = ''
+           AND every_seconds = (r ->> 1)::double precision AND on_news = (r ->> 2)::boolean
+           AND priority = (r ->> 3)::integer);
 
 -- ask_only_jobs --
 -- These come no more by themselves.

@@ -32,8 +32,8 @@ SQL = {name: text.encode() for name, text in load_queries(__package__).items()}
 # have read the policies: this way shows names of workspaces and the work that waits.
 EVERYBODYS = frozenset(
     "workspaces numbered_workspaces named_workspaces workspace_counters homes_with_work"
-    " any_due_in lock_homes lease_in renew_work last_workspace plant_jobs ask_only_jobs"
-    " any_due_job claim_jobs keep_jobs finish_jobs drop_jobs fail_jobs".split()
+    " any_due_in lock_homes lease_in renew_work last_workspace jobs_to_plant plant_jobs"
+    " ask_only_jobs any_due_job claim_jobs keep_jobs finish_jobs drop_jobs fail_jobs".split()
 )
 BINDING = frozenset(
     "workspace whole_workspaces lock_workspace lock_workspaces readable_labels all_labels"

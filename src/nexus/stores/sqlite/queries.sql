@@ -281,17 +281,14 @@ SELECT workspace, seq, label, ?3, ?4, coalesce(
        attempts = 0, error = NULL;
 
 -- plant_jobs --
--- Every workspace has these; for some workspaces at a time. What is so already is only read.
+-- Every workspace has these; for some workspaces at a time.
 INSERT INTO jobs (workspace, name, key, every_seconds, on_news, priority, due_at)
 SELECT workspace, each.value ->> 0, '', each.value ->> 1, each.value ->> 2, each.value ->> 3,
        each.value ->> 4
   FROM (SELECT workspace FROM workspaces
          WHERE workspace > :after AND workspace <= :last) AS home
   CROSS JOIN json_each(:recurring) AS each
- WHERE NOT EXISTS (SELECT 1 FROM jobs AS same
-                    WHERE same.workspace = home.workspace AND same.name = each.value ->> 0
-                      AND same.key = '' AND same.every_seconds = each.value ->> 1
-                      AND same.on_news = each.value ->> 2 AND same.priority = each.value ->> 3)
+ WHERE true
     ON CONFLICT (workspace, name, key) DO UPDATE
    SET every_seconds = excluded.every_seconds, on_news = excluded.on_news,
        priority = excluded.priority,
@@ -301,6 +298,18 @@ SELECT workspace, each.value ->> 0, '', each.value ->> 1, each.value ->> 2, each
                      ELSE due_at END
  WHERE every_seconds IS NOT excluded.every_seconds OR on_news <> excluded.on_news
     OR priority <> excluded.priority;
+
+-- jobs_to_plant --
+-- How many are not there, or otherwise.
+SELECT (SELECT count(*) FROM workspaces WHERE workspace > :after AND workspace <= :last)
+       * json_array_length(:recurring)
+     - (SELECT count(*) FROM workspaces AS home
+         CROSS JOIN json_each(:recurring) AS each
+         CROSS JOIN jobs ON jobs.workspace = home.workspace AND jobs.name = each.value ->> 0
+                        AND jobs.key = ''
+         WHERE home.workspace > :after AND home.workspace <= :last
+           AND every_seconds = each.value ->> 1 AND on_news = each.value ->> 2
+           AND priority = each.value ->> 3);
 
 -- ask_only_jobs --
 -- These come no more by themselves.
