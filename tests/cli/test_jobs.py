@@ -236,3 +236,23 @@ def test_a_worker_that_is_started_now_and_then_tells_of_what_failed(
 
     run("jobs", "retry", "consolidate")
     assert lines("worker", "--once")[-1]["failed"] == 0
+
+
+@pytest.mark.requirement("E32")
+def test_what_failed_is_shown_of_all_workspaces(run, lines, monkeypatch) -> None:
+    def boom(*_args: object, **_more: object) -> None:
+        raise ValueError("boom")
+
+    for name in ("acme", "ferries", "harbour"):
+        run("remember", "We chose PostgreSQL.", "--workspace", name)
+    assert lines("jobs", "--failed") == []
+    monkeypatch.setattr("nexus.maintain.consolidate.consolidate", boom)
+    for name in ("acme", "harbour"):
+        run("jobs", "run", "consolidate", "--workspace", name, code=1)
+
+    found = lines("jobs", "--failed")
+
+    told = [(row["workspace"], row["name"], row["attempts"]) for row in found]
+    assert told == [("acme", "consolidate", 1), ("harbour", "consolidate", 1)]
+    assert "boom" in run("jobs", "--failed").stdout
+    run("jobs", "retry", "--failed", code=2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ WAITING = ("event", "place", "step", "attempts", "next try", "error")
 JOBS = ("job", "every", "last run", "took", "did", "due", "state")
 WAITING_TO_READ = ("event", "why it waits")  # for a person: few columns, on any terminal
 JOBS_TO_READ = ("job", "every", "last run", "what came of it", "due")
+FAILED = ("workspace", "event or job", "attempts", "next try", "error")
 ONLY_ASKED = "only when asked"
 LONGEST_ERROR = 160
 MOST = 10_000
@@ -34,9 +35,18 @@ JobCells = tuple[str, str, str, str, str, str, str]
 @click.option(
     "--limit", type=click.IntRange(1, MOST), default=100, show_default=True, help="Show at most."
 )
+@click.option("--failed", is_flag=True, help="What failed, in all workspaces.")
 @json_option
 @workspace_options
-def jobs(door: Door, action: str | None, which: tuple[str, ...], limit: int, as_json: bool) -> None:
+def jobs(
+    door: Door,
+    *,
+    action: str | None,
+    which: tuple[str, ...],
+    limit: int,
+    failed: bool,
+    as_json: bool,
+) -> None:
     """Work that is still to be done, and why it is not; jobs and when they ran.
 
     What was said is kept whatever happens here, and is found as far as it was indexed. What failed
@@ -46,13 +56,19 @@ def jobs(door: Door, action: str | None, which: tuple[str, ...], limit: int, as_
     \b
         nexus jobs
         nexus jobs --json --workspace acme
+        nexus jobs --failed
         nexus jobs retry
         nexus jobs retry patterns
         nexus jobs run episodes
     """
     if action == "run" and not which:
         raise click.UsageError("say which job: `nexus jobs` shows their names")
+    if action and failed:
+        raise click.UsageError(f"--failed shows what failed; leave it out to {action} something")
     with door.open() as nexus:
+        if failed:
+            _show_failed([*map(nexus.workspace, nexus.workspaces())], limit, as_json)
+            return
         workspace = nexus.workspace(door.workspace or HERE)
         if action == "run":
             counts = {name: workspace.run_job(name) for name in which}
@@ -82,6 +98,34 @@ def _show(workspace: Workspace, limit: int, as_json: bool) -> None:
         return
     print_table(WAITING, list(events))
     print_table(JOBS, list(jobs))
+
+
+def _show_failed(workspaces: Sequence[Workspace], limit: int, as_json: bool) -> None:
+    """At most so many of each."""
+    found = [
+        {"workspace": each.id.value, **row} for each in workspaces for row in _failed(each, limit)
+    ]
+    if not found:
+        message("nothing has failed")
+    elif as_json:
+        for row in found:
+            print_json(row)
+    else:
+        print_table(FAILED, [_failed_cells(row) for row in found])
+
+
+def _failed(workspace: Workspace, limit: int) -> list[dict[str, Any]]:
+    waiting, states = workspace.waiting(limit=limit), workspace.jobs()
+    rows = [*map(_waiting_row, waiting), *map(_job_row, states)]
+    return [row for row in rows if row["error"]][:limit]
+
+
+def _failed_cells(row: Mapping[str, Any]) -> tuple[str, ...]:
+    what = row["event_id"] if row["kind"] == "event" else f"{row['name']} {row['key']}".strip()
+    due = row["due_at"]
+    tried = ONLY_ASKED if row["dead"] or not due else _when(datetime.fromisoformat(due))
+    error = one_line(row["error"], LONGEST_ERROR)
+    return row["workspace"], what, str(row["attempts"]), tried, error
 
 
 def _event_to_read(cells: WaitingCells) -> tuple[str, str]:
