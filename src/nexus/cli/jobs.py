@@ -70,16 +70,21 @@ def jobs(
             _show_failed([*map(nexus.workspace, nexus.workspaces())], limit, as_json)
             return
         workspace = nexus.workspace(door.workspace or HERE)
-        if action == "run":
-            counts = {name: workspace.run_job(name) for name in which}
-            done: dict[str, Any] = counts if as_json else {n: _did(c) for n, c in counts.items()}
-        elif action == "retry":
-            retried = workspace.retry(which or None)
-            done = {"retried": retried, "still_waiting": workspace.flush()}
-        else:
+        if action is None:
             _show(workspace, limit, as_json)
             return
+        done = _did_all(workspace, action, which, as_json)
     (print_json if as_json else print_record)(done)
+
+
+def _did_all(
+    workspace: Workspace, action: str, which: tuple[str, ...], as_json: bool
+) -> dict[str, Any]:
+    if action == "retry":
+        retried = workspace.retry(which or None)
+        return {"retried": retried, "still_waiting": workspace.flush()}
+    counts = {name: workspace.run_job(name) for name in which}
+    return {name: counted if as_json else _did(counted) for name, counted in counts.items()}
 
 
 def _show(workspace: Workspace, limit: int, as_json: bool) -> None:
