@@ -5,13 +5,17 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import NoReturn
 
 import click
 import pytest
 
 from nexus.cli import COMMANDS, nexus
 from nexus.config import load_settings
+from nexus.core.errors import MissingExtra
 from nexus.maintain import forget as forgetting
+from nexus.stores.checkups import sqlite as checkup
+from nexus.stores.sqlite import migrate, vec
 
 SECRET = "The otter is called Ferdinand and lives behind the mill."
 
@@ -159,15 +163,54 @@ def test_doctor_sees_another_embedder_and_reembed_changes_over(run, lines, shell
 
 
 @pytest.mark.parametrize(
-    ("content", "problem"),
-    [(b"no database at all, just text " * 40, "file"), (b"", "file")],
+    ("content", "said"),
+    [(b"no database at all, just text " * 40, "or no memory"), (b"", "it is empty")],
 )
-def test_doctor_survives_a_file_that_is_no_memory(lines, shell, content, problem) -> None:
+def test_doctor_leaves_a_file_that_is_no_memory_as_it_was(lines, shell, content, said) -> None:
     (shell / "memory.db").write_bytes(content)
 
-    problems = [check["name"] for check in lines("doctor", code=1) if check["state"] == "problem"]
+    (problem,) = [check for check in lines("doctor", code=1) if check["state"] == "problem"]
 
-    assert problem in problems
+    assert problem["name"] == "file"
+    assert said in problem["detail"]
+    assert {file.name: file.read_bytes() for file in shell.iterdir()} == {"memory.db": content}
+
+
+def test_doctor_brings_no_older_file_up_to_date(run, lines, shell, monkeypatch) -> None:
+    run("remember", SECRET)
+    before = (shell / "memory.db").read_bytes()
+    later = {**migrate.migrations(), 2: ("later", "CREATE TABLE later (x TEXT) STRICT;")}
+    monkeypatch.setattr(migrate, "migrations", lambda: later)
+    monkeypatch.setattr(checkup, "NEWEST", 2)
+
+    checks = {check["name"]: check for check in lines("doctor")}
+
+    assert checks["schema"]["state"] == "note"
+    assert checks["schema"]["detail"] == "version 1; the next opening brings it to 2"
+    assert (shell / "memory.db").read_bytes() == before
+
+
+def test_a_missing_extra_leaves_no_file_behind(run, lines, shell, monkeypatch) -> None:
+    monkeypatch.setattr(vec, "driver", missing)
+    (shell / "nexus.yaml").write_text("memory: {store: {vectors: sqlite-vec}}")
+
+    run("remember", SECRET, code=2)
+
+    assert not (shell / "memory.db").exists()
+
+
+def test_doctor_says_once_why_the_store_does_not_open(run, lines, shell, monkeypatch) -> None:
+    run("remember", SECRET)
+    monkeypatch.setattr(vec, "driver", missing)
+    (shell / "nexus.yaml").write_text("memory: {store: {vectors: sqlite-vec}}")
+
+    (problem,) = [check for check in lines("doctor", code=1) if check["state"] == "problem"]
+
+    assert "pip install 'nexus-memory[sqlite-vec]'" in problem["detail"]
+
+
+def missing() -> NoReturn:
+    raise MissingExtra("sqlite-vec", "sqlite-vec")
 
 
 def test_doctor_explains_settings_it_cannot_read(run, shell) -> None:

@@ -19,7 +19,7 @@ from ..core.urls import masked
 from ..maintain.rebuild import lacking_vectors
 from ..products import make_embedder
 from ..providers.extras import require
-from ..stores.checkups.sqlite import examine_file, examine_library
+from ..stores.checkups.sqlite import examine_file, examine_library, holds_todays_schema
 from ..stores.sql.store import SqlStore
 from ..storing import (
     check_settings,
@@ -85,11 +85,15 @@ def _settings(door: Door) -> Iterator[Check]:
     yield Check("settings", OK, str(file) if file else "the defaults; no nexus.yaml here")
     if not settings.enabled:
         yield Check("settings", PROBLEM, "memory.enabled is false: opening is refused")
+    told = set()  # several look into the store, and it is enough to hear once why they cannot
     for name, look in LOOKS.items():
         try:
             yield from look(settings)
         except NexusError as error:
-            yield Check(name, PROBLEM, masked(str(error)))
+            why = masked(str(error))
+            if why not in told:
+                yield Check(name, PROBLEM, why)
+            told.add(why)
 
 
 def _store(settings: Settings) -> Iterator[Check]:
@@ -101,8 +105,8 @@ def _store(settings: Settings) -> Iterator[Check]:
         yield from examine_file(file, key_of(settings.store))
     elif is_postgres(settings.store):
         yield from _postgres(settings.store)
-        if not _is_there(settings.store):
-            return
+    if (file or is_postgres(settings.store)) and not _is_ready(settings.store):
+        return
     with closing(make_records(settings.store)) as store:
         names = [workspace.value for workspace in store.workspaces()]
         shown = masked(settings.store.url)
@@ -146,7 +150,7 @@ def _in_redis(name: str) -> Callable[[Settings], Iterator[Check]]:
 
 
 def _index(settings: Settings) -> Iterator[Check]:
-    if settings.store.vectors != "lancedb" or not _is_there(settings.store):
+    if settings.store.vectors != "lancedb" or not _is_ready(settings.store):
         return
     require("lancedb", "LanceDB", "lancedb")
     from ..stores.checkups.lancedb import examine  # noqa: PLC0415
@@ -163,7 +167,7 @@ def _graph(settings: Settings) -> Iterator[Check]:
     from ..stores.checkups.neo4j import examine  # noqa: PLC0415
 
     url = in_use(settings.store.graph, "memory.store.graph")
-    if not _is_there(settings.store):
+    if not _is_ready(settings.store):
         yield from examine(url, None)
         return
     with closing(make_records(settings.store)) as records:
@@ -181,7 +185,7 @@ def _embedder(settings: Settings) -> Iterator[Check]:
         yield Check("embedder", PROBLEM, detail)
         return
     yield Check("embedder", OK, ours.name)
-    if not _is_there(settings.store):
+    if not _is_ready(settings.store):
         return
     with closing(make_records(settings.store)) as store:
         used = [store.vectors.in_use(workspace) for workspace in store.workspaces()]
@@ -206,14 +210,14 @@ def _answering(embedder: Embedder) -> EmbeddingProfile:
     return asked() if embedder.local else bounded(asked, WAIT_SECONDS, error=EmbedderUnavailable)
 
 
-def _is_there(settings: StoreSettings) -> bool:
-    """Whether opening it would create nothing."""
+def _is_ready(settings: StoreSettings) -> bool:
+    """Whether opening it would create and change nothing."""
     if is_postgres(settings):
-        from ..stores.checkups.postgres import prepared  # noqa: PLC0415  # an extra
+        from ..stores.checkups import postgres  # noqa: PLC0415  # an extra
 
-        return prepared(server_of(settings))
+        return postgres.holds_todays_schema(server_of(settings))
     file = file_of(settings)
-    return file is not None and file.exists()
+    return file is not None and file.exists() and holds_todays_schema(file, key_of(settings))
 
 
 LOOKS: dict[str, Callable[[Settings], Iterator[Check]]] = {

@@ -14,17 +14,19 @@ from ...core.urls import masked
 from ..postgres.connections import LOCK_SECONDS, MOST_CONNECTIONS, ROLE, STATEMENT_SECONDS
 from ..postgres.migrate import OLDEST_SERVER, OLDEST_VECTOR, migrations
 from ..queries import load_queries
-from .sqlite import waiting_work
+from .sqlite import schema_of, waiting_work
 
 PATIENCE_SECONDS = 3
+NEWEST = max(migrations())
 SQL = load_queries(__package__, "postgres.sql")
 
 
-def prepared(url: str) -> bool:
-    """Whether the database answers and holds a memory: only then is it opened."""
+def holds_todays_schema(url: str) -> bool:
+    """Whether the database answers, and opening the memory in it would change nothing."""
     try:
         with _connected(url) as connection:
-            return bool(_one(connection, "tables")[0])
+            there = _one(connection, "tables")[0]
+            return bool(there and _one(connection, "version")[0] == NEWEST)
     except psycopg.Error:
         return False
 
@@ -128,15 +130,7 @@ def _schema(connection: Connection[Any]) -> Iterator[Check]:
         return  # what is missing is said with the rights
     kept = "contents, with a key for each person" if sealed else "no; a key would (NEXUS_KEY)"
     yield Check("encrypted", OK if sealed else NOTE, kept)
-    newest = max(migrations())
-    if version > newest:
-        detail = f"version {version} is of a newer Nexus: pip install -U nexus-memory"
-        yield Check("schema", PROBLEM, detail)
-    elif version < newest:
-        detail = f"version {version}; the next opening brings it to {newest}"
-        yield Check("schema", NOTE, detail)
-    else:
-        yield Check("schema", OK, f"version {version}")
+    yield schema_of(version, NEWEST)
 
 
 def _worker_role(connection: Connection[Any]) -> Iterator[Check]:

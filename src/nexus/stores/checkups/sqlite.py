@@ -13,8 +13,11 @@ from ...core.checkup import NOTE, OK, PROBLEM, Check
 from ...core.errors import NexusError
 from ..queries import load_queries
 from ..sqlite.encrypted import PLAIN_HEADER, Seal, driver
+from ..sqlite.migrate import migrations
 
 OLDEST = (3, 38, 0)  # STRICT tables and the JSON operators
+SQL = load_queries(__package__, "sqlite.sql")
+NEWEST = max(migrations())
 TRAPS = {
     "two libraries": "two SQLite libraries in one process drop each other's locks: let no other"
     " code of yours open the file through another SQLite",
@@ -56,7 +59,10 @@ def examine_file(file: Path, key: str | None = None) -> Iterator[Check]:
     """Asked before the store is opened: two libraries must not have one file open."""
     sizes = ", ".join(f"{part.name} {part.stat().st_size:,} bytes" for part in _parts(file))
     yield Check("files", OK, sizes)
-    ask = load_queries(__package__, "sqlite.sql")
+    if not file.stat().st_size:
+        detail = "it is empty, and holds no memory: the next opening begins one in it"
+        yield Check("file", PROBLEM, f"{file}: {detail}")
+        return
     encrypted = not _is_plain(file)
     if encrypted and key is None:
         detail = "it is encrypted, or no memory: set NEXUS_KEY or memory.store.key_command"
@@ -66,17 +72,36 @@ def examine_file(file: Path, key: str | None = None) -> Iterator[Check]:
         with closing(_connected(file, key)) as connection:
             (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
             (damage,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-            (version,) = connection.execute(ask["schema_version"]).fetchone()
-            waiting = connection.execute(ask["waiting"]).fetchall()
+            (version,) = connection.execute(SQL["schema_version"]).fetchone()
+            waiting = connection.execute(SQL["waiting"]).fetchall() if version == NEWEST else []
     except _errors(key) as error:
         yield Check("file", PROBLEM, f"{file}: {error}")
         return
     kept = "as a whole, with SQLCipher" if encrypted else "no; a key would (NEXUS_KEY)"
     yield Check("encrypted", OK if encrypted else NOTE, kept)
-    yield Check("schema", OK, f"version {version}")
+    yield schema_of(version, NEWEST)
     yield Check("journal", OK if mode == "wal" else PROBLEM, f"journal_mode {mode}")
     yield Check("pages", OK if damage == "ok" else PROBLEM, damage)
     yield from (waiting_work(*row) for row in waiting)
+
+
+def holds_todays_schema(file: Path, key: str | None) -> bool:
+    """Whether opening it would change nothing: an empty file and an older schema are brought up."""
+    try:
+        with closing(_connected(file, key)) as connection:
+            (version,) = connection.execute(SQL["schema_version"]).fetchone()
+    except _errors(key):
+        return False
+    return bool(version == NEWEST)
+
+
+def schema_of(version: int, newest: int) -> Check:
+    if version > newest:
+        detail = f"version {version} is of a newer Nexus: pip install -U nexus-memory"
+        return Check("schema", PROBLEM, detail)
+    if version < newest:
+        return Check("schema", NOTE, f"version {version}; the next opening brings it to {newest}")
+    return Check("schema", OK, f"version {version}")
 
 
 def _errors(key: str | None) -> tuple[type[Exception], ...]:

@@ -39,7 +39,7 @@ class SqliteStore(SqlStore):
         # The file itself: a process may go elsewhere, and a link may be turned to another one.
         self.path = Path(path).expanduser().resolve()
         self.encrypted = key is not None
-        self._connections, reader = _connect(_prepared(self.path), vectors, key)
+        self._connections, reader = _connect(self.path, vectors, key)
         try:
             bring_up_to_date(self._connections)
         except BaseException:
@@ -90,11 +90,12 @@ def _connect(path: Path, vectors: str, key: str | None) -> tuple[Connections, Re
     if key is not None:
         return _sealed(path, vectors, key)
     if vectors == "plain":
-        return Connections(path, sqlite3), _as_it_lies
+        return Connections(_prepared(path), sqlite3), _as_it_lies
     if vectors == "sqlite-vec":
         from . import vec  # noqa: PLC0415  # an extra
 
-        return Connections(path, vec.driver(), vec.load_extension), _as_it_lies
+        library = vec.driver()
+        return Connections(_prepared(path), library, vec.load_extension), _as_it_lies
     raise ConfigError(f"unknown vectors {vectors!r}; a SQLite file has plain or sqlite-vec")
 
 
@@ -108,7 +109,7 @@ def _sealed(path: Path, vectors: str, key: str) -> tuple[Connections, Reader]:
     if vectors != "plain":
         raise ConfigError("an encrypted SQLite file has plain vectors: leave vectors out")
     library = encrypted.driver()
-    seal = encrypted.Seal(path, key)
+    seal = encrypted.Seal(_prepared(path), key)
     try:
         return Connections(path, library, seal.open), seal.reader
     except encrypted.WrongKey:
@@ -119,6 +120,7 @@ def _sealed(path: Path, vectors: str, key: str) -> tuple[Connections, Reader]:
 
 
 def _prepared(path: Path) -> Path:
+    """A file that is there, made after everything else that could be missing was found."""
     if path.is_dir():
         raise StoreUnavailable(f"{path} is a folder; a memory is one file, like {path}/memory.db")
     try:
