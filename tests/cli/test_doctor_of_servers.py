@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from urllib.parse import quote
 
 import pytest
 from tests.servers.databases import prepare
@@ -54,6 +55,32 @@ def test_the_redis_of_contexts_is_looked_at_like_that_of_the_window(
     assert told["state"] == "problem"
     assert told["detail"].endswith("Nexus goes on without the contexts")
     assert "s3cret" not in told["detail"]
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["redis://127.0.0.1:x/0", "redis+sentinel://127.0.0.1:1", "redis+cluster://127.0.0.1:1/0"],
+)
+def test_an_address_of_redis_that_opening_refuses_is_told_so(run, lines, shell, address) -> None:
+    (shell / "nexus.yaml").write_text(f"memory:\n  store: {{window: '{address}'}}\n")
+
+    told = checks_of(lines, code=1)["window"]["detail"]
+
+    assert "is no address of a Redis" in told
+    assert "goes on" not in told
+    assert told in run("remember", "The launch is on Tuesday.", code=2).output
+
+
+@pytest.mark.parametrize("kind", ["sentinel", "cluster"])
+def test_many_servers_that_are_away_are_told_in_few_words(lines, shell, kind: str) -> None:
+    service = "/nexus" if kind == "sentinel" else ""
+    address = f"redis+{kind}://127.0.0.1:1,127.0.0.1:2{service}"
+    (shell / "nexus.yaml").write_text(f"memory:\n  store: {{window: '{address}'}}\n")
+
+    told = checks_of(lines, code=1)["window"]["detail"]
+
+    assert "does not answer" in told
+    assert "ConnectionPool" not in told
 
 
 @pytest.mark.slow
@@ -125,6 +152,35 @@ def test_a_postgres_that_is_as_it_should_be(run, lines, prepared: Database) -> N
     assert "owns nothing" in checks["rights"]["detail"]
     assert "memory.store.connections" in checks["connections"]["detail"]
     assert checks["vectors"]["state"] == "ok"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("", "statements end after 30 s, waits for locks after 10 s"),
+        ("-c statement_timeout=7s", "statements end after 7 s, waits for locks after 10 s"),
+        ("-c statement_timeout=500", "statements end after 0.5 s, waits for locks after 10 s: too"),
+        ("-c lock_timeout=0", "waits for locks never"),
+    ],
+)
+def test_limits_are_told_as_the_address_sets_them(
+    lines, prepared, monkeypatch, options: str, said: str
+) -> None:
+    mark = "&" if "?" in prepared.url else "?"
+    address = f"{prepared.url}{mark}options={quote(options)}" if options else prepared.url
+    monkeypatch.setenv("NEXUS_STORE", address)
+
+    told = checks_of(lines, code=1 if "too" in said else 0)["connections"]
+
+    assert said in told["detail"]
+
+
+def test_a_limit_that_lets_nothing_through_is_a_problem(lines, prepared, monkeypatch) -> None:
+    mark = "&" if "?" in prepared.url else "?"
+    limit = quote("-c statement_timeout=1")
+    monkeypatch.setenv("NEXUS_STORE", f"{prepared.url}{mark}options={limit}")
+
+    assert any("statement" in problem for problem in problems_of(lines))
 
 
 def test_an_empty_database_is_looked_at_and_left_empty(lines, postgres, monkeypatch) -> None:

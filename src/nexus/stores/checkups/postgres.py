@@ -11,12 +11,19 @@ from psycopg.conninfo import make_conninfo
 
 from ...core.checkup import NOTE, OK, PROBLEM, Check, latency
 from ...core.urls import masked
-from ..postgres.connections import LOCK_SECONDS, MOST_CONNECTIONS, ROLE, STATEMENT_SECONDS
+from ..postgres.connections import (
+    LOCK_SECONDS,
+    MOST_CONNECTIONS,
+    ROLE,
+    STATEMENT_SECONDS,
+    with_settings,
+)
 from ..postgres.migrate import OLDEST_SERVER, OLDEST_VECTOR, migrations
 from ..queries import load_queries
 from .sqlite import schema_of, waiting_work
 
 PATIENCE_SECONDS = 3
+SHORTEST_MILLISECONDS = 1_000  # for a statement: less ends what is only slow today
 NEWEST = max(migrations())
 SQL = load_queries(__package__, "postgres.sql")
 
@@ -37,7 +44,9 @@ def examine(url: str, *, pool: int = MOST_CONNECTIONS) -> Iterator[Check]:
         with _connected(url) as connection:
             answers = latency(lambda: _one(connection, "ping"))
             yield Check("store", OK, f"{shown} answers, {answers}")
-            yield from _server(connection, pool)
+            yield from _server(connection)
+            yield _limits(connection, pool)
+            _one(connection, "be_quick", {"limit": f"{PATIENCE_SECONDS}s"})
             yield from _user(connection)
             if not _one(connection, "tables")[0]:
                 yield _unprepared(connection)
@@ -52,16 +61,20 @@ def examine(url: str, *, pool: int = MOST_CONNECTIONS) -> Iterator[Check]:
 
 
 def _connected(url: str) -> Connection[Any]:
-    options = f"-c statement_timeout={PATIENCE_SECONDS}s"
+    """As the store connects: what the address says of limits holds for both."""
     address = make_conninfo(url, connect_timeout=PATIENCE_SECONDS, application_name="nexus doctor")
-    return psycopg.connect(make_conninfo(address, options=options), autocommit=True)
+    limits = {
+        "statement_timeout": f"{STATEMENT_SECONDS:.0f}s",
+        "lock_timeout": f"{LOCK_SECONDS:.0f}s",
+    }
+    return psycopg.connect(with_settings(address, limits, {}), autocommit=True)
 
 
 def _one(connection: Connection[Any], name: str, values: Mapping[str, str] | None = None) -> Any:
     return connection.execute(SQL[name].encode(), values).fetchone()
 
 
-def _server(connection: Connection[Any], pool: int) -> Iterator[Check]:
+def _server(connection: Connection[Any]) -> Iterator[Check]:
     version = connection.info.server_version
     spelt = f"version {version // 10_000}.{version % 10_000}"
     if version < OLDEST_SERVER:
@@ -69,12 +82,22 @@ def _server(connection: Connection[Any], pool: int) -> Iterator[Check]:
     else:
         yield Check("postgres", OK, spelt)
     yield _vector(_one(connection, "extension"))
+
+
+def _limits(connection: Connection[Any], pool: int) -> Check:
     most, reserved, used = _one(connection, "connections")
     left = most - reserved - used
     takes = f"each process of Nexus takes up to {pool} (memory.store.connections)"
-    ends = f"statements end after {STATEMENT_SECONDS:.0f} s, waits for locks {LOCK_SECONDS:.0f} s"
+    statement, lock = _one(connection, "timeouts")
+    ends = f"statements end {_after(statement)}, waits for locks {_after(lock)}"
     detail = f"{left} of {most} are free; {takes}; {ends}"
-    yield Check("connections", OK if left >= pool else NOTE, detail)
+    if 0 < statement < SHORTEST_MILLISECONDS:
+        return Check("connections", PROBLEM, f"{detail}: too soon; see options= in the address")
+    return Check("connections", OK if left >= pool else NOTE, detail)
+
+
+def _after(milliseconds: int) -> str:
+    return f"after {milliseconds / 1000:g} s" if milliseconds else "never"
 
 
 def _vector(row: tuple[str | None, str] | None) -> Check:

@@ -18,6 +18,14 @@ SELECT current_setting('max_connections')::integer,
        current_setting('superuser_reserved_connections')::integer,
        (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend');
 
+-- timeouts --
+SELECT max(setting::integer) FILTER (WHERE name = 'statement_timeout'),
+       max(setting::integer) FILTER (WHERE name = 'lock_timeout')
+  FROM pg_settings WHERE name IN ('statement_timeout', 'lock_timeout');
+
+-- be_quick --
+SELECT set_config('statement_timeout', %(limit)s, false);
+
 -- schema --
 SELECT to_regnamespace('nexus') IS NOT NULL;
 

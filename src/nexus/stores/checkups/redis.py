@@ -9,26 +9,28 @@ from typing import Any
 from redis.exceptions import RedisError
 
 from ...core.checkup import NOTE, OK, PROBLEM, Check, latency
-from ...core.errors import NexusError
 from ...core.urls import masked
 from ..redis.address import parse_address
-from ..redis.server import Client, connected
+from ..redis.server import FAILURES, Client, connected, said_by
 
 PATIENCE_SECONDS = 2.0
 SCRIPT = "return 1"
 
 
 def examine(url: str, name: str) -> Iterator[Check]:
-    """`name` says what is kept there."""
+    """`name` says what is kept there. An address that is none is an error, as when opening."""
     shown = masked(url)
+    address = parse_address(url)
     try:
-        with closing(connected(parse_address(url), PATIENCE_SECONDS)) as client:
+        with closing(connected(address, PATIENCE_SECONDS)) as client:
             answers = latency(client.ping)
             told = _told(client)
             yield Check(name, OK, f"{shown} answers, {answers}")
             yield from _examined(client, told)
-    except (NexusError, RedisError, OSError) as error:
-        why = f"{shown} does not answer ({masked(str(error))}); Nexus goes on without the {name}"
+    except FAILURES as error:
+        why = (
+            f"{shown} does not answer ({masked(said_by(error))}); Nexus goes on without the {name}"
+        )
         yield Check(name, PROBLEM, why)
 
 

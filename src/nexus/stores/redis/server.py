@@ -31,10 +31,11 @@ try:
         ResponseError,
     )
     from redis.retry import Retry
-    from redis.sentinel import Sentinel
+    from redis.sentinel import MasterNotFoundError, Sentinel
 except ImportError:
     raise MissingExtra("Redis", "redis") from None
 
+FAILURES = (RedisError, RedisClusterException, OSError)
 AWAY = (ClusterError, ReadOnlyError)  # an answer, but only that somebody else is to be asked
 
 
@@ -69,10 +70,10 @@ class RedisServer:
     def _answer(self, work: Callable[[Client], T], seconds: float) -> T:
         try:
             return work(self._client(seconds))
-        except (RedisError, RedisClusterException, OSError) as error:
+        except FAILURES as error:
             if isinstance(error, ResponseError) and not isinstance(error, AWAY):
                 raise
-            raise StoreUnavailable(f"Redis does not answer: {error}") from error
+            raise StoreUnavailable(f"Redis does not answer: {said_by(error)}") from error
 
     def _client(self, seconds: float) -> Client:
         with self._lock:
@@ -85,6 +86,12 @@ class RedisServer:
             clients, self._clients = self._clients, {}
         for client in clients.values():
             client.close()
+
+
+def said_by(error: Exception) -> str:
+    """Its words; where sentinels were asked, without what the driver keeps of each."""
+    text = str(error)
+    return text.partition(" : ")[0] if isinstance(error, MasterNotFoundError) else text
 
 
 def answers(asked: Any) -> list[Any]:
