@@ -33,7 +33,7 @@ def test_the_key_of_the_environment_encrypts_the_file(
     monkeypatch.setenv("NEXUS_KEY", NEW)
     assert "cannot be read with this key" in search(run, code=2)
     monkeypatch.delenv("NEXUS_KEY")
-    assert "its key is missing" in search(run, code=1)
+    assert "set NEXUS_KEY or memory.store.key_command" in search(run, code=1)
 
 
 @pytest.mark.requirement("E33")

@@ -70,7 +70,7 @@ def test_a_damaged_file_is_refused_and_never_empty(
     damage(path)
     before = path.read_bytes()
 
-    with pytest.raises(Corrupt, match=r"memory\.db is damaged"), opened(path) as nexus:
+    with pytest.raises(Corrupt, match=r"memory\.db is .*damaged"), opened(path) as nexus:
         nexus.workspace("acme").verify()
 
     assert path.read_bytes() == before

@@ -111,7 +111,7 @@ def test_a_missing_key_opens_nothing_and_changes_nothing(tmp_path: Path, key: st
     path = filled(tmp_path / "memory.db", key)
     before = contents(tmp_path)
 
-    with pytest.raises(Corrupt, match="unless it is encrypted: then its key is missing"):
+    with pytest.raises(Corrupt, match=r"is encrypted, .* set NEXUS_KEY"):
         SqliteStore(path)
 
     assert contents(tmp_path) == before

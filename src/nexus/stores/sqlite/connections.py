@@ -352,8 +352,11 @@ class Connections:
     def _explained(self, error: sqlite3.Error) -> StoreUnavailable | Corrupt:
         text = str(error)
         if "not a database" in text:
-            text += ", unless it is encrypted: then its key is missing"
-        if "malformed" in text or "not a database" in text:
+            return Corrupt(
+                f"{self.path} is encrypted, damaged or no memory ({text}): set NEXUS_KEY or"
+                " memory.store.key_command; what is damaged comes back from a backup or an export"
+            )
+        if "malformed" in text:
             return Corrupt(f"{self.path} is damaged ({text}); restore a backup or an export")
         if "disk I/O error" in text:
             # After a failed fsync the kernel may have dropped the pages: trust nothing more.
