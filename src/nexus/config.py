@@ -46,6 +46,7 @@ class StoreSettings:
     url: str = field(default="~/.nexus/memory.db", repr=False)  # a file, or a URL
     vectors: str = "plain"  # plain | sqlite-vec | lancedb
     vectors_path: str | None = None  # of an index that lies beside the store
+    approximate: bool = False  # indexes that miss a few, for very large places
     window: str | None = field(default=None, repr=False)  # redis://…; None: in the store
     contexts: str | None = field(default=None, repr=False)  # redis://…; None: each process its own
     graph: str | None = field(default=None, repr=False)  # neo4j://…; None: in the store

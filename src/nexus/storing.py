@@ -56,6 +56,12 @@ def check_settings(settings: StoreSettings) -> None:
     if settings.vectors not in VECTORS:
         kinds = ", ".join(VECTORS)
         raise ConfigError(f"unknown memory.store.vectors {settings.vectors!r}; known are {kinds}")
+    if settings.approximate and (
+        settings.vectors != "lancedb" and (not is_postgres(settings) or key_of(settings))
+    ):
+        raise ConfigError(
+            "memory.store.approximate needs vectors: lancedb, or a Postgres without a key"
+        )
 
 
 def _combined(settings: StoreSettings, records: Store) -> Store:
@@ -114,7 +120,7 @@ def _lance(settings: StoreSettings, records: Store) -> VectorsElsewhere:
     from .stores.lancedb.vectors import LanceVectors  # noqa: PLC0415
 
     followed = _followed(records, "LanceDB")
-    return LanceVectors(lance_folder(settings), followed)
+    return LanceVectors(lance_folder(settings), followed, approximate=settings.approximate)
 
 
 def _graph(settings: StoreSettings, records: Store) -> GraphElsewhere:
@@ -198,6 +204,7 @@ def _postgres(settings: StoreSettings) -> Store:
         key=key_of(settings),
         cache_megabytes=settings.cache_megabytes,
         connections=settings.connections,
+        approximate=settings.approximate and settings.vectors == "plain",
     )
 
 

@@ -104,6 +104,7 @@ def test_a_file_may_have_a_strange_name(
         ({"window": "localhost:6379"}, r"memory.store.window is an address such as redis://"),
         ({"graph": "neo4js://localhost"}, "did you mean neo4j"),
         ({"window": "${NO_REDIS}"}, "memory.store.window needs .* NO_REDIS"),
+        ({"approximate": True}, "approximate needs vectors: lancedb, or a Postgres without a key"),
         ({"vectors": "faiss"}, "unknown memory.store.vectors 'faiss'; known are plain"),
     ],
 )
@@ -250,9 +251,12 @@ def test_an_index_of_vectors_in_lancedb_stands_beside_the_records(
     path = str(tmp_path / folder) if folder else None
     url = str(tmp_path / "memory.db")
 
-    store = make_store(StoreSettings(url=url, vectors="lancedb", vectors_path=path))
+    store = make_store(
+        StoreSettings(url=url, vectors="lancedb", vectors_path=path, approximate=bool(folder))
+    )
 
     assert isinstance(store.vectors, LanceVectors)
+    assert store.vectors._searcher._approximate == bool(folder)
     assert lance_folder(StoreSettings(url=url, vectors_path=path)) == tmp_path / (
         folder or "memory.lance"
     )

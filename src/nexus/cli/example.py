@@ -28,6 +28,8 @@ ABOUT = {
     "memory.store.vectors": "plain | sqlite-vec | lancedb. Plain is exact and the fastest up to"
     " a million memories; `nexus doctor` tells what sqlite-vec needs.",
     "memory.store.vectors_path": "The folder of an index beside the store (lancedb).",
+    "memory.store.approximate": "true: very large places get an index that finds nearly all"
+    " neighbours in less time: with lancedb by itself, in Postgres by `nexus memory compact`.",
     "memory.store.window": "Notes, thoughts and the last contexts in Redis: redis://, rediss://,"
     " redis+sentinel:// or redis+cluster://. Else they are in the store.",
     "memory.store.contexts": "Composed contexts in Redis, where every process finds them for five"

@@ -13,6 +13,7 @@ import pytest
 from tests.servers.databases import EmptiedStore
 from tests.servers.postgres import Database, Postgres
 
+from nexus.config import StoreSettings
 from nexus.core.access import administrator_grant
 from nexus.core.errors import StoreUnavailable
 from nexus.core.filters import Condition, Op
@@ -20,9 +21,11 @@ from nexus.core.ids import WorkspaceId, digest
 from nexus.core.records import Draft, EmbeddingProfile, MemoryKind, NewEvent, Spent
 from nexus.core.scope import parse_scope
 from nexus.stores.postgres import connections
+from nexus.stores.postgres import store as postgres_store
 from nexus.stores.postgres.connections import COMMIT, with_settings
 from nexus.stores.postgres.store import PostgresStore
 from nexus.stores.postgres.vectors import PostgresVectors
+from nexus.storing import make_store
 
 ACME, GLOBEX = WorkspaceId("acme"), WorkspaceId("globex")
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -340,13 +343,19 @@ def test_a_label_too_large_for_memory_is_searched_exactly_on_the_server(
 
 @pytest.mark.requirement("C3", "X10")
 @pytest.mark.slow
-def test_an_index_of_one_label_finds_most_of_the_best(crowded: EmptiedStore) -> None:
+def test_an_index_of_one_label_finds_most_of_the_best(
+    crowded: EmptiedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     grant = administrator_grant(ACME)
-    small = PostgresStore(crowded.database.url, cache_megabytes=1)
+    settings = StoreSettings(url=crowded.database.url, cache_megabytes=1, approximate=True)
+    small = make_store(settings)
     vectors = small.vectors
     assert isinstance(vectors, PostgresVectors)
+    monkeypatch.setattr(postgres_store, "VERY_LARGE", VERY_MANY)
+    crowded.vectors.use(ACME, SPACE)
 
-    assert vectors.index_large_labels(grant, SPACE, at_least=VERY_MANY) == 1
+    small.optimize()
+
     assert vectors.index_large_labels(grant, SPACE, at_least=VERY_MANY) == 0
 
     hits = wanted = 0
@@ -360,3 +369,8 @@ def test_an_index_of_one_label_finds_most_of_the_best(crowded: EmptiedStore) -> 
     print(f"recall of the index: {hits / wanted:.3f}")
     assert hits / wanted >= 0.95
     small.close()
+    exact = PostgresStore(crowded.database.url, cache_megabytes=1)  # it is not asked for here
+    for asked in questions():
+        expected = crowded.vectors.nearest(grant, SPACE, asked, limit=10)
+        assert exact.vectors.nearest(grant, SPACE, asked, limit=10) == expected
+    exact.close()

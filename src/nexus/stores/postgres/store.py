@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from ...core.access import administrator_grant
 from ...core.urls import masked
 from ..sql.accompanied import Accompanied
 from ..sql.keywords import Keywords
@@ -17,7 +18,7 @@ from .eraser import LARGE, SMALL, PostgresEraser
 from .ledger import PostgresLedger
 from .migrate import bring_up_to_date
 from .queue import PostgresQueue
-from .vectors import PostgresVectors
+from .vectors import VERY_LARGE, PostgresVectors
 
 CACHE_MEGABYTES = 256
 
@@ -34,6 +35,7 @@ class PostgresStore(SqlStore):
         connections: int = MOST_CONNECTIONS,
         statement_seconds: float = STATEMENT_SECONDS,
         lock_seconds: float = LOCK_SECONDS,
+        approximate: bool = False,
     ) -> None:
         self._connections = self._connected(
             url,
@@ -46,7 +48,9 @@ class PostgresStore(SqlStore):
         sessions = self._sealed(url, key)
         # Sealed names are told apart by the server alone.
         super().__init__(sessions, keywords, None if key else NameBox(cache_bytes))
-        self.vectors = PostgresVectors(sessions, self._connections, keywords.cards, cache_bytes)
+        self.vectors = self._near = PostgresVectors(
+            sessions, self._connections, keywords.cards, cache_bytes, approximate=approximate
+        )
         self.queue = self._news = PostgresQueue(self._sessions, url)
         self.ledger = PostgresLedger(sessions)
         self.eraser = PostgresEraser(sessions, self._connections)
@@ -68,6 +72,10 @@ class PostgresStore(SqlStore):
 
     def optimize(self) -> None:
         self._connections.vacuum([*SMALL, *LARGE], analyze=True)
+        for workspace in self.workspaces() if self._near.approximate else ():
+            if profile := self._near.in_use(workspace):
+                grant = administrator_grant(workspace)
+                self._near.index_large_labels(grant, profile, at_least=VERY_LARGE)
 
     def close(self) -> None:
         self._news.close()

@@ -2,9 +2,9 @@
 that, on the server.
 
 The server compares a question with all vectors of a label: the answer is exact. For very large
-labels an index can be made (`index_large_labels`). It is of one label and one profile, so that
-what others keep neither slows it down nor changes its answers; it finds most of the best and not
-always all. There is no index over everything on purpose: the planner would take it for small
+labels an index can be made (`memory.store.approximate`). It is of one label and one profile, so
+that what others keep neither slows it down nor changes its answers; it finds most of the best and
+not always all. There is no index over everything on purpose: the planner would take it for small
 labels, too, and miss most of what is in them.
 """
 
@@ -51,9 +51,16 @@ class _Question(NamedTuple):
 
 class PostgresVectors(SqlVectors):
     def __init__(
-        self, sessions: Sessions, server: Connections, cards: CardBox, cache_bytes: int
+        self,
+        sessions: Sessions,
+        server: Connections,
+        cards: CardBox,
+        cache_bytes: int,
+        *,
+        approximate: bool = False,
     ) -> None:
         super().__init__(sessions, cards, cache_bytes)
+        self.approximate = approximate  # whether such indexes are made and used
         self._server = server
         self._most = cache_bytes // 2 // BYTES_A_VECTOR
         self._indexes: set[str] | None = None  # by name; others' are known at the next opening
@@ -87,7 +94,11 @@ class PostgresVectors(SqlVectors):
         """In growing portions, until nothing left could beat what passed the filter."""
         name = _index_name(question.workspace, state.label, question.profile)
         session = question.session
-        exact = not (isinstance(session, Session) and name in self._known_indexes(session))
+        exact = not (
+            self.approximate
+            and isinstance(session, Session)
+            and name in self._known_indexes(session)
+        )
         portion = question.limit + FEW_MORE
         if not exact:
             portion = max(LEAST_SAMPLE, OVERSAMPLED * question.limit)
