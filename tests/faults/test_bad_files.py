@@ -223,6 +223,34 @@ def test_a_memory_stays_in_its_file_though_a_link_is_turned(tmp_path: Path) -> N
     assert not (tmp_path / "new.db").exists()
 
 
+@pytest.mark.requirement("X3")
+@pytest.mark.parametrize("replaced", [False, True])
+def test_nothing_is_acknowledged_in_a_file_that_is_gone(replaced: bool, tmp_path: Path) -> None:
+    path = filled(tmp_path / "memory.db")
+    nexus = opened(path)
+    room = nexus.workspace("acme").room("design", participants=["alice"])
+    path.unlink()
+    if replaced:
+        filled(tmp_path / "other.db").rename(path)
+
+    with pytest.raises(StoreUnavailable, match="was deleted or replaced while it was open"):
+        room.observe("alice", "Where does this go?")
+
+    nexus.close()
+    assert path.exists() == replaced
+
+
+def test_no_empty_file_is_read_in_the_place_of_one_that_is_gone(tmp_path: Path) -> None:
+    store = SqliteStore(filled(tmp_path / "memory.db"))
+    store.path.unlink()
+
+    with pytest.raises(StoreUnavailable, match="deleted or replaced"):
+        store.workspaces()  # the first reader opens its own connection
+
+    store.close()
+    assert not store.path.exists()
+
+
 def test_a_closed_store_says_so(tmp_path: Path) -> None:
     nexus = opened(tmp_path / "memory.db")
     room = nexus.workspace("acme").room("design", participants=["alice"])
