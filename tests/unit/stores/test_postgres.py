@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -374,3 +376,14 @@ def test_an_index_of_one_label_finds_most_of_the_best(
         expected = crowded.vectors.nearest(grant, SPACE, asked, limit=10)
         assert exact.vectors.nearest(grant, SPACE, asked, limit=10) == expected
     exact.close()
+
+
+def test_a_pool_without_its_server_prints_nothing_by_itself() -> None:
+    code = (
+        "import logging, nexus.stores.postgres.connections\n"
+        "logging.getLogger('psycopg.pool').warning('error connecting')"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stderr == ""

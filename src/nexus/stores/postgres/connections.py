@@ -8,6 +8,7 @@ asked what became of the transaction, and is believed.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import threading
 import time
@@ -50,6 +51,10 @@ PLANS = {
 }
 COMMIT, UNDO = b"COMMIT", b"ROLLBACK"
 IDLE = TransactionStatus.IDLE
+
+# Who is away is said by our errors. Applications that collect logs get the pool's lines, too; for
+# others Python would print one with each attempt to connect.
+logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
 
 
 class Again(Exception):
