@@ -11,10 +11,11 @@ import pytest
 
 from nexus.core.canonical import canonical_json
 from nexus.core.chain import commitment, content_of, link
+from nexus.core.errors import Corrupt
 from nexus.core.ids import WorkspaceId
 from nexus.stores.checks import recorded
 from nexus.stores.sqlite.store import SqliteStore
-from nexus.testing.samples import ACME, NOON, OTHER, event, tell
+from nexus.testing.samples import ACME, ALICE, IN_ROOM, NOON, OTHER, event, tell
 
 Tamper = Callable[[sqlite3.Connection], object]
 
@@ -93,6 +94,23 @@ MUTATIONS: dict[str, Tamper] = {
     "a hash is another": sql(
         "UPDATE events SET hash = zeroblob(32) WHERE workspace = 1 AND seq = 3"
     ),
+    "an event is emptied": sql(
+        "UPDATE events SET content = NULL, salt = NULL WHERE workspace = 1 AND seq = 3"
+    ),
+    "an event is emptied as forgetting does": sql(
+        "UPDATE events SET label = NULL, key = NULL, at = NULL, content = NULL, salt = NULL,"
+        " bytes = 0 WHERE workspace = 1 AND seq = 3"
+    ),
+    "the key is another": sql("UPDATE events SET key = 'x' WHERE workspace = 1 AND seq = 3"),
+    "the time is another": sql(
+        "UPDATE events SET at = '2031-01-01T00:00:00.000000Z' WHERE workspace = 1 AND seq = 3"
+    ),
+    "the id is another": sql("UPDATE events SET id = 'x' WHERE workspace = 1 AND seq = 3"),
+    "an event lies in another place": sql(
+        "INSERT INTO labels (workspace, label, scopes, size) VALUES (1, 99, '[\"x\"]', 1)",
+        "UPDATE events SET label = 99 WHERE workspace = 1 AND seq = 3",
+    ),
+    "an event lies nowhere": sql("UPDATE events SET label = NULL WHERE workspace = 1 AND seq = 3"),
     "everything is gone": sql("DELETE FROM events WHERE workspace = 1"),
     "an event comes from another workspace": sql(
         "DELETE FROM events WHERE workspace = 1 AND seq = 3",
@@ -118,6 +136,27 @@ def test_a_change_behind_our_back_is_noticed(mutation: str, tmp_path: Path) -> N
         report = store.ledger.verify(ACME)
         assert not report.sound
         assert report.problems
+
+
+INTO_THE_ROOM = sql(
+    "UPDATE events SET label = (SELECT label FROM events WHERE seq = 1) WHERE seq = 2"
+)
+
+
+@pytest.mark.requirement("X1", "X3")
+def test_an_event_moved_to_another_place_is_refused_there(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with closing(SqliteStore(path)) as store:
+        tell(store, event("1"), event("2", scope=ALICE.home))
+    with closing(sqlite3.connect(path)) as file, file:
+        INTO_THE_ROOM(file)
+
+    with closing(SqliteStore(path)) as store:
+        with pytest.raises(Corrupt, match="nexus verify"):
+            store.ledger.find(IN_ROOM.grant())
+        problems = store.ledger.verify(ACME).problems
+
+    assert problems == ("event 2 does not lie where it belongs",)
 
 
 def test_tampering_names_the_place(tmp_path: Path) -> None:

@@ -204,7 +204,7 @@ def test_every_query_that_reads_a_content_is_known_to_the_seal() -> None:
 
     assert len(reading) > 20
     assert reading - {"texts", "waiting"} == CONTENTS.keys()
-    assert {"waiting", "new_cards", "event_keys"} == TEXTS.keys()
+    assert {"waiting", "new_cards", "event_keys", "chain"} == TEXTS.keys()
 
 
 @pytest.mark.requirement("E33", "E31")

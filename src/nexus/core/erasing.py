@@ -18,6 +18,16 @@ def drawer_digests(scopes: Iterable[Scope]) -> list[str]:
     return sorted({digest for both in each for digest in both if digest})
 
 
+def with_shared(
+    stones: Sequence[Tombstone], events: Iterable[str], going: Iterable[str]
+) -> list[Tombstone]:
+    """These, and one for each event that goes with those that were to: by which it was shared."""
+    at = max((stone.at for stone in stones), default=None)
+    along = dict.fromkeys(going).keys() - set(events)
+    more = [Tombstone(kind="event", digest=id, at=at) for id in sorted(along)] if at else []
+    return [*stones, *more]
+
+
 class Eraser(Protocol):
     """Takes records out so that no file holds them any more."""
 
@@ -35,7 +45,8 @@ class Eraser(Protocol):
     ) -> Erased:
         """Remove these with all that rests on them and leave tombstones, in one transaction.
 
-        The chain stays whole. Of two tombstones for the same, the later one holds.
+        The chain stays whole. An event without a tombstone is one that somebody emptied: give one
+        for each. Of two tombstones for the same, the later one holds.
         """
         ...
 

@@ -9,7 +9,7 @@ NexusError
 ├── Forgotten              this was erased on request and is not taken in again
 ├── LeaseLost              somebody else does this work by now; nothing was written
 ├── QuotaExceeded          a workspace has or does as much as it may; nothing was written
-├── Corrupt                stored data does not match its own checksums
+├── Corrupt                stored data does not match its checksums, or lies where it must not
 ├── JobFailed              a job that somebody asked for did not work; it is kept why
 ├── BadOutput              a model answered, but not with what was asked for
 └── Unavailable            a part did not answer

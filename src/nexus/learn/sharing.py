@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..core.access import administrator_grant
 from ..core.protocols import Store
-from ..core.records import Draft, Event
+from ..core.records import Draft, Event, Tombstone
 from ..core.sharing import SHARE, SHARED_FROM, check_act, link_draft, seal
 
 
@@ -22,7 +22,8 @@ def shared(store: Store, act: Event) -> list[Draft]:
     wanted = [*told["sources"], told["memory"]]
     if store.eraser.gone(act.workspace, wanted):
         gone = [act.id, told["copy"]]
-        store.eraser.erase(act.workspace, events=gone, memories=[], tombstones=[])
+        stones = [Tombstone(kind="event", digest=id, at=act.recorded_at) for id in gone]
+        store.eraser.erase(act.workspace, events=gone, memories=[], tombstones=stones)
         return []
     here = {*store.ledger.keys(everything, wanted)}
     here |= {memory.id for memory in store.memories.get(everything, wanted)}

@@ -38,7 +38,7 @@ from ..core.derive import (
     searched_by_text,
     thread_name,
 )
-from ..core.erasing import drawer_digests
+from ..core.erasing import drawer_digests, with_shared
 from ..core.errors import Conflict, Forgotten, LeaseLost
 from ..core.filters import Filter, matches
 from ..core.graph import RecordsGraph
@@ -417,11 +417,14 @@ class InProcessLedger(_Part):
         home = self._state.of(workspace)
         problems = []
         previous = GENESIS
+        forgotten = {stone.digest for stone in home.tombstones if stone.kind == "event"}
         for number, entry in enumerate(home.entries, start=1):
             if link(previous, entry.commitment) != entry.hash:
                 problems.append(f"event {number} does not follow the one before it")
             if entry.event and commitment(entry.salt, content_of(entry.event)) != entry.commitment:
                 problems.append(f"event {number} was changed")
+            if not entry.event and entry.id not in forgotten:
+                problems.append(f"event {number} is empty, but nobody forgot it")
             previous = entry.hash
         erased = sum(entry.event is None for entry in home.entries)
         return LedgerReport(
@@ -1104,7 +1107,9 @@ class InProcessEraser(_Part):
         tombstones: Sequence[Tombstone],
     ) -> Erased:
         home = self._state.of(workspace)
-        resting, events = self._resting(workspace, events, memories)
+        resting, told = self._resting(workspace, events, memories)
+        tombstones = with_shared(tombstones, events, told)
+        events = told
         report = self._erase_memories(home, list(dict.fromkeys([*memories, *resting])))
         ids = [*events, *memories, *resting, *(stone.digest for stone in tombstones)]
         seen = erase_from_window(self._state.window, workspace, ids)

@@ -179,8 +179,14 @@ SELECT id, step, attempts, error
                         AND seq = told.seq OFFSET 0) AS work ON true;
 
 -- chain --
-SELECT seq, content, salt, commitment, hash FROM events
- WHERE workspace = %(workspace)s ORDER BY seq;
+-- With the other columns, and whether what is empty was erased by somebody.
+SELECT seq, content, salt, commitment, hash, key, id, spelt(at),
+       (SELECT scopes FROM labels WHERE labels.workspace = events.workspace
+                                    AND labels.label = events.label AND NOT learned),
+       content IS NULL AND EXISTS (SELECT 1 FROM tombstones
+                                    WHERE tombstones.workspace = events.workspace
+                                      AND kind = 'event' AND digest = events.id)
+  FROM events WHERE workspace = %(workspace)s ORDER BY seq;
 
 -- pending --
 SELECT count(*) FROM outbox

@@ -62,7 +62,7 @@ CONTENTS = {
     "standing_audit": 3,
 }
 # Which column is a text that was sealed by itself.
-TEXTS = {"waiting": 1, "new_cards": 4, "event_keys": 1}
+TEXTS = {"waiting": 1, "new_cards": 4, "event_keys": 1, "chain": 5}
 # Which columns of the rows that are written or asked for, and which named values, are blinded.
 BLIND_COLUMNS = {
     "add_memory": (6, 7),
@@ -188,15 +188,15 @@ class SealedSession:
     # On the way out
 
     def _opened(self, name: str, rows: Iterable[Row]) -> Iterator[Row]:
-        column = CONTENTS[name] if name in CONTENTS else TEXTS[name]
+        content, text = CONTENTS.get(name), TEXTS.get(name)
         for row in rows:
-            cell = row[column]
-            if cell is None:
-                yield row
-                continue
-            sealed = json.loads(cell)["sealed"] if name in CONTENTS else cell
-            opened = self._vault.open(sealed, self._find_keys)
-            yield (*row[:column], opened, *row[column + 1 :])
+            opened = row
+            if content is not None and row[content] is not None:
+                sealed = json.loads(row[content])["sealed"]
+                opened = _replaced(opened, content, self._vault.open(sealed, self._find_keys))
+            if text is not None and row[text] is not None:
+                opened = _replaced(opened, text, self._vault.open(row[text], self._find_keys))
+            yield opened
 
     def _find_keys(self, workspace: int, ids: Sequence[str]) -> dict[str, bytes]:
         known = {id: secret for id in ids if (secret := self._ring.get(workspace, id))}

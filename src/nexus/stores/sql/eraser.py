@@ -9,6 +9,7 @@ from datetime import datetime
 
 from ...core.canonical import time_text
 from ...core.codec import memory_from_json
+from ...core.erasing import with_shared
 from ...core.ids import WorkspaceId
 from ...core.links import shared_by
 from ...core.records import Erased, Memory, Tombstone
@@ -56,7 +57,8 @@ class SqlEraser:
             queued = session.run_many("drop_any_work", rows)
             session.run("forget_job_errors", {"workspace": number})
             gone = session.run_many("erase_event", rows)
-            session.run_many("add_tombstone", [_stone_row(number, stone) for stone in tombstones])
+            stones = with_shared(tombstones, events, told)
+            session.run_many("add_tombstone", [_stone_row(number, stone) for stone in stones])
             return replace(report, events=gone, queued=queued, window=seen, uses=uses)
 
         erased = self._connections.write(erase)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...core.access import Grant
 from ...core.canonical import time_text
@@ -14,7 +14,7 @@ from ...core.chain import GENESIS, commitment, content_of, link, new_salt, same_
 from ...core.codec import event_from_json, spelt_event
 from ...core.errors import Conflict, Forgotten
 from ...core.filters import Filter, matches
-from ...core.ids import WorkspaceId, event_digest
+from ...core.ids import WorkspaceId, digest, event_digest
 from ...core.moving import check_administrator
 from ...core.quotas import Quota, Used, check_kept
 from ...core.records import Event, LedgerReport, NewEvent, Progress, Receipt, Stage
@@ -306,25 +306,49 @@ def _progress(step: str | None, attempts: int | None, error: str | None) -> Prog
     return Progress(stage=reached, stuck=error, attempts=attempts or 0)
 
 
+class _Link(NamedTuple):
+    """An event as it lies in the chain."""
+
+    seq: int
+    content: str | None
+    salt: bytes
+    promise: bytes
+    hash: bytes
+    key: str | None
+    id: str
+    at: str | None
+    scopes: str | None  # of its label
+    forgotten: bool  # somebody erased it
+
+
 def _verified(
-    workspace: WorkspaceId,
-    chain: Iterable[tuple[int, str | None, bytes, bytes, bytes]],
-    length: int,
-    head: bytes,
+    workspace: WorkspaceId, chain: Iterable[Row], length: int, head: bytes
 ) -> LedgerReport:
     problems = []
     previous, seq, erased = GENESIS, 0, 0
-    for expected, (seq, content, salt, promise, hash) in enumerate(chain, start=1):
-        if seq != expected or link(previous, promise) != hash:
+    for expected, each in enumerate(map(_Link._make, chain), start=1):
+        seq = each.seq
+        if seq != expected or link(previous, each.promise) != each.hash:
             problems.append(f"event {seq} does not follow the one before it")
-        if content is None:
+        if each.content is None:
             erased += 1
-        elif not _kept_promise(workspace, content, salt, promise):
+            if not each.forgotten:
+                problems.append(f"event {seq} is empty, but nobody forgot it")
+        elif not _kept_promise(workspace, each.content, each.salt, each.promise):
             problems.append(f"event {seq} was changed")
-        previous = hash
+        elif not _in_place(each, json.loads(each.content)):
+            problems.append(f"event {seq} does not lie where it belongs")
+        previous = each.hash
     if seq != length or previous != head:
         problems.append(f"the chain ends at event {seq}, but {length} were written")
     return LedgerReport(workspace=workspace, events=seq, erased=erased, problems=tuple(problems))
+
+
+def _in_place(found: _Link, told: Mapping[str, Any]) -> bool:
+    """Whether it is looked up by what its content says."""
+    label = canonical_json([digest("scope", told["scope"])])
+    looked_up_by = (found.id, found.key, found.at, found.scopes)
+    return looked_up_by == (told["id"], told["key"], told["at"], label)
 
 
 def _kept_promise(workspace: WorkspaceId, content: str, salt: bytes, promise: bytes) -> bool:

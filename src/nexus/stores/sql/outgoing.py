@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
 from ...core.access import Grant, Label
+from ...core.errors import Corrupt
 from ...core.records import Event, Memory
 from ...core.scope import Scope
 from ...core.window import WindowItem
@@ -14,7 +15,7 @@ Record = TypeVar("Record", Event, Memory, WindowItem)
 
 
 def going_out(grant: Grant, records: Iterable[Record]) -> Iterator[Record]:
-    """The same records. One that may not be read is a bug of ours, and ends the answer."""
+    """The same records. One that may not be read was moved, or is a bug; it ends the answer."""
     allowed: Scope | Label | None = None  # of the record before: most often the very same
     for record in records:
         where = record.scope if isinstance(record, Event) else record.label
@@ -30,4 +31,7 @@ def label_of(record: Event | Memory | WindowItem) -> Label:
 
 def check_going_out(grant: Grant, label: Label) -> None:
     if not grant.allows(label):
-        raise RuntimeError("a query gave a record its grant does not allow; refusing to answer")
+        raise Corrupt(
+            "a query gave a record its grant does not allow: it lies where it does not belong"
+            " (`nexus verify` says which); refusing to answer"
+        )

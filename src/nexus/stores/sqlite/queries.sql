@@ -133,8 +133,14 @@ SELECT events.id, outbox.step, outbox.attempts, outbox.error
  WHERE +events.label IN (SELECT value FROM json_each(:labels)) AND content IS NOT NULL;
 
 -- chain --
-SELECT seq, content, salt, commitment, hash FROM events
- WHERE workspace = :workspace ORDER BY seq;
+-- With the other columns, and whether what is empty was erased by somebody.
+SELECT seq, content, salt, commitment, hash, key, id, at,
+       (SELECT scopes FROM labels WHERE labels.workspace = events.workspace
+                                    AND labels.label = events.label AND NOT learned),
+       content IS NULL AND EXISTS (SELECT 1 FROM tombstones
+                                    WHERE tombstones.workspace = events.workspace
+                                      AND kind = 'event' AND digest = events.id)
+  FROM events WHERE workspace = :workspace ORDER BY seq;
 
 -- pending --
 SELECT count(*) FROM outbox

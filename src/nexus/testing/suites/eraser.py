@@ -75,7 +75,8 @@ class EraserSuite:
     def test_erased_events_are_nowhere(self, store: Store) -> None:
         ids = tell(store, event("1", "the secret"), event("2", "the rest"))
 
-        erased = store.eraser.erase(ACME, events=ids[:1], memories=[], tombstones=[])
+        stone = Tombstone(kind="event", digest=ids[0], at=NOON)
+        erased = store.eraser.erase(ACME, events=ids[:1], memories=[], tombstones=[stone])
 
         assert erased == Erased(events=1, queued=1)
         assert [found.text for found in store.ledger.find(ADMIN)] == ["the rest"]

@@ -11,7 +11,7 @@ import pytest
 from ...core.errors import Conflict, Forgotten, InvalidInput
 from ...core.filters import parse_filter
 from ...core.protocols import Store
-from ...core.records import Attachment, Event, EventKind, Progress, Stage, Trust
+from ...core.records import Attachment, Event, EventKind, Progress, Stage, Tombstone, Trust
 from ...core.scope import Scope
 from ..samples import ACME, ADMIN, ALICE, ALICE_DM, LATER, NOON, OTHER, PROJECT, event, tell
 
@@ -238,12 +238,22 @@ class LedgerSuite:
 
     def test_a_chain_stays_sound_when_something_is_erased(self, store: Store) -> None:
         ids = tell(store, event("1"), event("2"), event("3"))
-        store.eraser.erase(ACME, events=[ids[1]], memories=[], tombstones=[])
+        stone = Tombstone(kind="event", digest=ids[1], at=NOON)
+        store.eraser.erase(ACME, events=[ids[1]], memories=[], tombstones=[stone])
         tell(store, event("4"))
 
         report = store.ledger.verify(ACME)
 
         assert (report.sound, report.events, report.erased) == (True, 4, 1)
+
+    def test_an_event_that_is_empty_without_a_tombstone_was_emptied(self, store: Store) -> None:
+        ids = tell(store, event("1"), event("2"), event("3"))
+        stone = Tombstone(kind="memory", digest=ids[1], at=NOON)
+        store.eraser.erase(ACME, events=[ids[1]], memories=[], tombstones=[stone])
+
+        report = store.ledger.verify(ACME)
+
+        assert report.problems == ("event 2 is empty, but nobody forgot it",)
 
     def test_events_of_any_time_are_kept(self, store: Store) -> None:
         years = [2, 999, 1969, 2026, 9998]
