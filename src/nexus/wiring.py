@@ -153,7 +153,8 @@ def assemble(
     named = _enabled(settings).embeddings
     chosen = GivenEmbedder(embedder) if embedder else make_embedder(named)  # first: it may refuse
     kept, now, telemetry = store or make_store(settings.store), RisingClock(clock), traced(settings)
-    guards, changing = make_breakers(settings, embedder), Changeover(chosen, kept.vectors)
+    guards, refuses = make_breakers(settings, embedder), not settings.embeddings.changes
+    changing = Changeover(chosen, kept.vectors, refuses=refuses)
     cached = make_cached(settings, chosen, guards.embedder, changing, telemetry)
     model, spending = measured_llm(settings.llm, telemetry), make_spending(settings.llm, kept, now)
     asked = spending.on_account(model, settings.llm.model or "", RECALL) if model else None

@@ -191,9 +191,35 @@ def test_settings_may_refuse_to_change(open_nexus: Open, clock: Clock, file: Pat
     with pytest.raises(ConfigError, match="nexus reembed") as refusal:
         team.room.recall(QUESTION)
     assert Other().profile.name in str(refusal.value)
+    with pytest.raises(ConfigError, match="nexus reembed"):
+        team.room.compose(QUESTION)
 
     nexus.reembed()
     assert by_meaning(make_team(open_nexus(file, embedder=Other(), settings=settings), clock))
+
+
+def test_a_refusal_names_what_is_in_use_and_the_work_waits(
+    open_nexus: Open, clock: Clock, file: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    open_nexus(file, embedder=HashingEmbedder(128)).reembed()
+    settings = Settings(embeddings=EmbeddingSettings(on_change="refuse"))
+    nexus = open_nexus(file, embedder=Other(), settings=settings)
+    team = make_team(nexus, clock)
+
+    with pytest.raises(ConfigError) as refusal:
+        team.room.recall(QUESTION)  # also the first time, when nothing waits
+    assert f"vectors of {HashingEmbedder(128).profile.name}," in str(refusal.value)
+    team.room.observe("alice", "Not embedded by a stranger.", key="new")
+    team.workspace.flush()
+
+    (told,) = caplog.records
+    assert (told.levelname, told.exc_info) == ("WARNING", None)
+    (waiting,) = team.workspace.waiting()
+    assert not waiting.dead
+    assert "nexus reembed" in str(waiting.error)
+    nexus.reembed()
+    clock.advance(hours=1)
+    assert team.workspace.flush() == 0
 
 
 @pytest.mark.requirement("X2")

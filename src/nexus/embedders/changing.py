@@ -11,6 +11,7 @@ from ..core.errors import EmbedderUnavailable
 from ..core.ids import WorkspaceId
 from ..core.protocols import Embedder, Vectors
 from ..core.standing import Standing
+from .checked import refusal
 
 LOOK_SECONDS = 2.0  # between two looks at what is in use; another process may have changed it
 
@@ -30,9 +31,10 @@ class Changeover:
     there would be no end to it. It goes on with its own vectors while they are there.
     """
 
-    def __init__(self, embedder: Embedder, vectors: Vectors) -> None:
+    def __init__(self, embedder: Embedder, vectors: Vectors, *, refuses: bool = False) -> None:
         self.embedder = embedder
         self.vectors = vectors
+        self._refuses = refuses  # to change anything by itself: then it says so
         self.begin: Callable[[WorkspaceId], None] = _nothing  # for one that is to be changed
         self._looked: dict[WorkspaceId, tuple[float, State]] = {}
         self._began: set[WorkspaceId] = set()
@@ -53,6 +55,8 @@ class Changeover:
             return State.SETTLED
         if before in (State.SETTLED, State.LEFT_BEHIND):
             return State.LEFT_BEHIND
+        if self._refuses:
+            raise refusal([used], self.embedder.profile)
         if workspace not in self._began:
             self._began.add(workspace)
             self.begin(workspace)

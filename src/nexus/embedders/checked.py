@@ -10,6 +10,16 @@ from ..core.protocols import Embedder, Floats, Vectors, is_static
 from ..core.records import EmbeddingProfile
 
 
+def refusal(known: Sequence[EmbeddingProfile], ours: EmbeddingProfile) -> ConfigError:
+    """What is said where nothing changes by itself."""
+    names = " and ".join(each.name for each in known)
+    return ConfigError(
+        f"this memory holds vectors of {names}, but {ours.name} is configured: configure the"
+        " former again, run `nexus reembed` to change over, or let it happen by itself with"
+        " memory.embeddings.on_change: background"
+    )
+
+
 class CheckedEmbedder:
     """An embedder whose vectors this memory holds, or says so."""
 
@@ -22,11 +32,7 @@ class CheckedEmbedder:
         ours = self._embedder.profile
         known = self._vectors.profiles()
         if known and ours not in known:
-            raise ConfigError(
-                f"this memory holds vectors of {known[0].name}, but {ours.name} is configured:"
-                " configure the former again, run `nexus reembed` to change over, or let it"
-                " happen by itself with memory.embeddings.on_change: background"
-            )
+            raise refusal(known, ours)
         return ours
 
     @property

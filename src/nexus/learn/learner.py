@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from ..core.access import Grant
 from ..core.derive import embedded_text
-from ..core.errors import LeaseLost, NexusError, Unavailable
+from ..core.errors import ConfigError, LeaseLost, NexusError, Unavailable
 from ..core.heartbeat import HEARTBEAT
 from ..core.ids import WorkspaceId
 from ..core.leases import LOST, MOST_LOST
@@ -170,11 +170,7 @@ class Learner:
             tasks = [task for task in tasks if task not in lost]
         healthy, memories = self._derive(tasks)
         reached = Stage.INDEXED if self._make_one_pass else Stage.DERIVED
-        try:
-            self._embed(memories)
-        except Unavailable as error:
-            self._put_off(healthy, str(error))
-        else:
+        if self._embedded(memories, healthy):
             self._store.queue.finish(healthy, reached=reached, now=self._clock())
 
     def _read_again(self, tasks: Sequence[Task]) -> None:
@@ -196,11 +192,7 @@ class Learner:
         kept = self._store.memories.put(workspace, read.drafts) if read.drafts else []
         if read.replaced:
             self._store.memories.delete(workspace, read.replaced)
-        try:
-            self._embed(kept)
-        except Unavailable as error:
-            self._put_off(done, str(error))
-        else:
+        if self._embedded(kept, done):
             self._store.queue.finish(done, reached=Stage.DERIVED, now=self._clock())
 
     def _wait_for_the_model(self, tasks: Sequence[Task], error: NexusError) -> None:
@@ -245,6 +237,17 @@ class Learner:
         from .second_reading import SecondReading  # noqa: PLC0415  # the rules load with it
 
         return SecondReading(self._store, self._drafter, self._make_one_pass())
+
+    def _embedded(self, memories: Sequence[Memory], tasks: Sequence[Task]) -> bool:
+        """Whether these have vectors now; if an embedder is away or refused, their work waits."""
+        try:
+            self._embed(memories)
+        except (Unavailable, ConfigError) as error:
+            if isinstance(error, ConfigError):
+                log.warning("will be learned when this is settled: %s", error)
+            self._put_off(tasks, str(error))
+            return False
+        return True
 
     def _embed(self, memories: Sequence[Memory]) -> None:
         memories = [memory for memory in memories if memory.indexed_text != ""]

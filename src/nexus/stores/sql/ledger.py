@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from ...core.access import Grant
-from ...core.canonical import time_text
+from ...core.canonical import canonical_json, time_text
 from ...core.chain import GENESIS, commitment, content_of, link, new_salt, same_content
 from ...core.codec import event_from_json, spelt_event
 from ...core.errors import Conflict, Forgotten
