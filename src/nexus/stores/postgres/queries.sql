@@ -589,10 +589,18 @@ UPDATE jobs SET due_at = %(now)s::timestamptz,
 UPDATE jobs SET error = 'it failed' WHERE workspace = %(workspace)s AND error IS NOT NULL;
 
 -- memories_placed --
+-- A few are found one by one, however large the workspace is. For many, all of it is read at most
+-- once: a server that takes the table for empty may find each of them by reading all.
 SELECT found.id, memory, label, content, thread, tier, archived
-  FROM (SELECT DISTINCT jsonb_array_elements_text(%(ids)s::jsonb) AS id) AS wanted
+  FROM (SELECT DISTINCT jsonb_array_elements_text(%(ids)s::jsonb) AS id
+         WHERE jsonb_array_length(%(ids)s::jsonb) <= 100) AS wanted
  CROSS JOIN LATERAL (SELECT id, memory, label, content, thread, tier, archived FROM remembered
-                      WHERE workspace = %(workspace)s AND id = wanted.id OFFSET 0) AS found;
+                      WHERE workspace = %(workspace)s AND id = wanted.id OFFSET 0) AS found
+ UNION ALL
+SELECT id, memory, label, content, thread, tier, archived FROM remembered
+ WHERE workspace = %(workspace)s
+   AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)))
+   AND (SELECT jsonb_array_length(%(ids)s::jsonb) > 100);
 
 -- add_memory --
 WITH archived AS (
@@ -823,10 +831,10 @@ DELETE FROM links
 
 -- drop_vectors --
 DELETE FROM vectors
- USING (SELECT (r ->> 0)::bigint AS workspace, (r ->> 1)::bigint AS memory
-          FROM jsonb_array_elements(%(rows)s::jsonb) AS r OFFSET 0) AS given
- WHERE vectors.workspace = given.workspace AND vectors.memory = given.memory
-   AND profile IN (SELECT profile FROM profiles);
+ USING (SELECT (r ->> 0)::bigint AS workspace, (r ->> 1)::bigint AS memory, profile
+          FROM jsonb_array_elements(%(rows)s::jsonb) AS r CROSS JOIN profiles OFFSET 0) AS given
+ WHERE vectors.workspace = given.workspace AND vectors.profile = given.profile
+   AND vectors.memory = given.memory;
 
 -- memories_by_id --
 SELECT content, tier, archived
