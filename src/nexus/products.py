@@ -8,6 +8,7 @@ from .config import EmbeddingSettings, LlmSettings, Settings, in_use
 from .core.breaker import Breaker, Breakers, breaker
 from .core.errors import ConfigError
 from .core.models import LanguageModel, Reranker
+from .core.nearest import nearest
 from .core.protocols import Embedder
 from .core.telemetry import Telemetry
 from .providers.extras import require
@@ -34,8 +35,8 @@ def make_embedder(settings: EmbeddingSettings) -> Embedder:
         "hashing": _hashing,
     }
     if settings.provider not in makers:
-        known = ", ".join(makers)
-        raise ConfigError(f"unknown embedder {settings.provider!r}; known are {known}")
+        hint = nearest(settings.provider, makers)
+        raise ConfigError(f"unknown embedder {settings.provider!r}; {hint}")
     return makers[settings.provider](settings)
 
 
@@ -119,8 +120,8 @@ def make_llm(settings: LlmSettings) -> LanguageModel | None:
         "ollama": _ollama_model,
     }
     if settings.provider not in makers:
-        known = ", ".join(["none", *makers])
-        raise ConfigError(f"unknown memory.llm.provider {settings.provider!r}; known are {known}")
+        hint = nearest(settings.provider, ["none", *makers])
+        raise ConfigError(f"unknown memory.llm.provider {settings.provider!r}; {hint}")
     if not settings.model:
         raise ConfigError(f"memory.llm.model must name one of the models of {settings.provider}")
     names = ("model", "api_key", "base_url", "timeout_seconds", "max_output_tokens")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, cast
 from .config import StoreSettings, in_use, in_use_if_given
 from .core.errors import ConfigError
 from .core.keeping import ContextKeeper
+from .core.nearest import nearest
 from .core.protocols import Store
 from .core.urls import file_named, is_quoted, nearest_scheme, scheme_of, with_small_scheme
 from .providers.extras import require
@@ -54,8 +55,8 @@ def check_settings(settings: StoreSettings) -> None:
     for setting in ("url", "window", "contexts", "graph"):
         _check_quoted(getattr(settings, setting) or "", f"memory.store.{setting}")
     if settings.vectors not in VECTORS:
-        kinds = ", ".join(VECTORS)
-        raise ConfigError(f"unknown memory.store.vectors {settings.vectors!r}; known are {kinds}")
+        hint = nearest(settings.vectors, VECTORS)
+        raise ConfigError(f"unknown memory.store.vectors {settings.vectors!r}; {hint}")
     if settings.approximate and (
         settings.vectors != "lancedb" and (not is_postgres(settings) or key_of(settings))
     ):

@@ -213,6 +213,23 @@ def missing() -> NoReturn:
     raise MissingExtra("sqlite-vec", "sqlite-vec")
 
 
+def test_doctor_notes_a_dimension_that_the_embedder_does_not_have(lines, shell) -> None:
+    (shell / "nexus.yaml").write_text("memory: {dimension: 1536}")
+
+    checks = {check["name"]: check for check in lines("doctor")}
+
+    assert checks["dimension"]["state"] == "note"
+    assert "the configured 1536 is not used" in checks["dimension"]["detail"]
+
+
+def test_an_unknown_embedder_is_answered_with_the_nearest(lines, shell) -> None:
+    (shell / "nexus.yaml").write_text("memory: {embeddings: {provider: opnai}}")
+
+    (problem,) = [check for check in lines("doctor", code=1) if check["state"] == "problem"]
+
+    assert "did you mean openai?" in problem["detail"]
+
+
 def test_doctor_explains_settings_it_cannot_read(run, shell) -> None:
     (shell / "nexus.yaml").write_text("memory:\n  embeddngs: {}\n")
 

@@ -199,6 +199,23 @@ def test_compact_gives_back_disk_space(run, lines) -> None:
     assert done["still_waiting"] == 0
 
 
+def test_compact_says_nothing_of_bytes_where_there_is_no_file(lines, monkeypatch) -> None:
+    monkeypatch.setenv("NEXUS_STORE", ":memory:")
+
+    assert lines("memory", "compact") == [{"still_waiting": 0}]
+
+
+def test_what_is_imported_again_is_not_counted_again(run, lines, told) -> None:
+    run("memory", "export", "--as-admin", "--vectors", "--output", "one.jsonl")
+
+    words = ("memory", "import", "one.jsonl", "--as-admin", "--store", "new.db")
+    (first,), (again,) = lines(*words), lines(*words)
+
+    assert min(first["events"], first["memories"], first["vectors"]) > 0
+    assert (again["events"], again["memories"], again["vectors"]) == (0, 0, 0)
+    assert again["repeated"] == first["events"]
+
+
 @pytest.mark.requirement("C22")
 def test_an_archive_goes_out_and_comes_back_byte_for_byte(run, told) -> None:
     run("memory", "export", "--as-admin", "--vectors", "--output", "one.jsonl")

@@ -105,6 +105,7 @@ def test_a_file_may_have_a_strange_name(
         ({"graph": "neo4js://localhost"}, "did you mean neo4j"),
         ({"window": "${NO_REDIS}"}, "memory.store.window needs .* NO_REDIS"),
         ({"approximate": True}, "approximate needs vectors: lancedb, or a Postgres without a key"),
+        ({"vectors": "lancdb"}, "unknown memory.store.vectors 'lancdb'; did you mean lancedb?"),
         ({"vectors": "faiss"}, "unknown memory.store.vectors 'faiss'; known are plain"),
     ],
 )

@@ -185,6 +185,10 @@ def _embedder(settings: Settings) -> Iterator[Check]:
         yield Check("embedder", PROBLEM, detail)
         return
     yield Check("embedder", OK, ours.name)
+    given = settings.embeddings.dimension
+    if given not in (None, ours.dimension):
+        detail = f"{ours.name} has {ours.dimension}: the configured {given} is not used"
+        yield Check("dimension", NOTE, detail)
     if not _is_ready(settings.store):
         return
     with closing(make_records(settings.store)) as store:

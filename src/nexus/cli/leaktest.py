@@ -24,7 +24,12 @@ STORES = {"memory": "plain", "sqlite": "plain", "sqlite-vec": "sqlite-vec"}
 
 
 @click.command()
-@click.option("--seconds", default=60.0, show_default=True, help="How long to try, in all.")
+@click.option(
+    "--seconds",
+    default=60.0,
+    show_default=True,
+    help="How long to try, in all; what runs then is finished.",
+)
 @click.option(
     "--store",
     "stores",

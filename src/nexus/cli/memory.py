@@ -190,11 +190,12 @@ def compact(door: Door, as_json: bool) -> None:
 
     file = file_of(door.settings.store)
     with door.open() as nexus:
-        before = file.stat().st_size if file else 0
+        before = file.stat().st_size if file else None
         waiting = sum(nexus.workspace(name).flush() for name in nexus.workspaces())
         nexus.optimize()
-    after = file.stat().st_size if file else 0
-    done = {"bytes_before": before, "bytes_after": after, "still_waiting": waiting}
+    done = {"still_waiting": waiting}
+    if file and before is not None:  # a server gives its space back to itself
+        done = {"bytes_before": before, "bytes_after": file.stat().st_size, **done}
     (print_json if as_json else print_record)(done)
 
 

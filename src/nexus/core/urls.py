@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from .errors import ConfigError
+from .nearest import nearest
 
 HIDDEN = "***"
 # Greedy on purpose: a password may hold an @ that nobody quoted, and hiding more is no harm.
@@ -75,10 +76,4 @@ def file_named(url: str) -> str:
 
 def nearest_scheme(scheme: str, known: Iterable[str]) -> str:
     """How to go on after a scheme that nobody knows."""
-    from difflib import get_close_matches  # noqa: PLC0415  # few mistype
-
-    names = list(known)
-    near = get_close_matches(scheme, names, n=1, cutoff=0.5)
-    if near:
-        return f"did you mean {near[0]}://?"
-    return f"known are {', '.join(f'{name}://' for name in names)}"
+    return nearest(f"{scheme}://", [f"{name}://" for name in known])

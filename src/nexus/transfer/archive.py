@@ -52,7 +52,7 @@ class Exported:
 
 @dataclass(slots=True, kw_only=True)
 class Imported:
-    """What came in, and what did not and why."""
+    """What came in that was not here, and what did not and why."""
 
     events: int = 0
     repeated: int = 0
@@ -265,7 +265,10 @@ class _Import:
         waiting = [_draft(memory) for memory in memories if not _made_for_gone(stones, memory)]
         while ready := [draft for draft in waiting if self._may_rest_on(draft)]:
             for batch in _batches(ready):
-                done.memories += len(self.store.memories.put(self.grant.workspace, batch))
+                wanted = [draft.id for draft in batch if draft.id]
+                before = {each.id for each in self.store.memories.get(self.grant, wanted)}
+                kept = self.store.memories.put(self.grant.workspace, batch)
+                done.memories += sum(each.id not in before for each in kept)
             here = {draft.id for draft in ready}
             waiting = [draft for draft in waiting if draft.id not in here]
         archived = [memory.id for memory in memories if memory.archived]
@@ -287,7 +290,9 @@ class _Import:
                 if each.memory in ids:
                     spaces[each.profile][each.memory] = each.data
             for profile, rows in spaces.items():
-                done.vectors += self.store.vectors.put(self.grant.workspace, profile, rows)
+                before = self.store.vectors.get(self.grant, profile, list(rows))
+                self.store.vectors.put(self.grant.workspace, profile, rows)
+                done.vectors += len(rows.keys() - before.keys())
 
 
 def _batches(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
