@@ -69,7 +69,7 @@ def test_a_store_that_does_not_answer_is_exit_3(run, shell) -> None:
 
     result = run("remember", "text", "--store", "folder", code=3)
 
-    assert result.stderr.startswith("error: folder is a folder")
+    assert "folder is a folder; a memory is one file" in result.stderr
 
 
 def test_an_embedder_that_is_away_costs_a_warning_and_nothing_else(

@@ -26,6 +26,7 @@ from ..queries import load_queries
 from ..sql.held import check_held
 from ..sql.labels import Readable
 from ..sql.session import Row, Rows
+from .same_file import SameFile
 
 T = TypeVar("T")
 SQL = load_queries(__package__)
@@ -96,15 +97,6 @@ class Connection(Named, sqlite3.Connection):
     """A connection of Python's own SQLite."""
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
-    """Which file lies there: SQLite goes on with one that was deleted, and says nothing."""
-    try:
-        found = os.stat(path)  # noqa: PTH116  # asked for each write; a Path takes its time
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
-
-
 def _taken_lock() -> threading.Lock:
     lock = threading.Lock()
     lock.acquire()
@@ -152,7 +144,7 @@ class Connections:
         self._refuse_second_library()
         self._writer = self._connect()
         self._writer.writes = True
-        self._file = _identity(path)
+        self._file = SameFile(path)
         _libraries[path].append(driver.__name__)
 
     def _refuse_second_library(self) -> None:
@@ -205,7 +197,7 @@ class Connections:
         with self._mutex:
             connection = self._idle.pop() if self._idle else None
         if connection is None:
-            self._check_file()
+            self._file.check()
             connection = self._connect()
         self._held.connection = connection
         try:
@@ -235,7 +227,7 @@ class Connections:
         run twice, the first time undone: it must change nothing but the database.
         """
         self._check_open()
-        self._check_file()
+        self._file.check()
         job = _Job(self._if_held(work), lazily=lazily)
         with self._mutex:
             self._waiting.append(job)
@@ -385,12 +377,6 @@ class Connections:
             raise StoreUnavailable(f"{self.path} failed ({self._broken}); open it again")
         if self._pid != os.getpid():
             raise StoreUnavailable(f"{self.path} was opened before a fork; open it in the child")
-
-    def _check_file(self) -> None:
-        """Before a promise, and before SQLite would make an empty file in its place."""
-        if self._file != _identity(self.path):
-            why = "was deleted or replaced while it was open: what is written now would be lost"
-            raise StoreUnavailable(f"{self.path} {why}; open it again")
 
     def checkpoint(self) -> bool:
         """Move the write-ahead log into the file and empty it; False if a reader was in the way."""
