@@ -264,6 +264,19 @@ def test_an_index_of_vectors_in_lancedb_stands_beside_the_records(
     store.close()
 
 
+def test_an_index_stays_in_its_folder_wherever_the_process_goes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    store = make_store(StoreSettings(url="memory.db", vectors="lancedb"))
+    assert isinstance(store.vectors, LanceVectors)
+
+    monkeypatch.chdir("/")
+
+    assert store.vectors._tables.folder == tmp_path / "memory.lance"
+    store.close()
+
+
 def test_lancedb_needs_records_it_can_follow_and_a_folder() -> None:
     with pytest.raises(ConfigError, match="SQLite file or of Postgres"):
         make_store(StoreSettings(url=":memory:", vectors="lancedb"))
