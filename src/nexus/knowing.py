@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from .core.access import Grant, Viewer
-from .core.canonical import clean_list, clean_time
+from .core.canonical import clean_list, clean_text, clean_time
 from .core.errors import NotFound
 from .core.ids import check_name
 from .core.records import Memory, MemoryKind
@@ -55,6 +55,7 @@ class Knowing:
         from .recall.entities import names_of  # noqa: PLC0415
         from .recall.interpret import about, interpret  # noqa: PLC0415
 
+        subject, predicate = clean_text(subject, "a name"), clean_text(predicate, "a predicate")
         self._parts.learner.catch_up(self.grant)
         known_by = self._parts.now() if as_of is None else clean_time(as_of, "as_of")
         asked = known_by if at is None else clean_time(at, "at")

@@ -16,7 +16,7 @@ from .core.errors import NotFound, Unavailable
 from .core.ids import WorkspaceId
 from .core.metrics import Snapshot
 from .core.protocols import Embedder, Store
-from .core.records import Progress, Receipt
+from .core.records import Progress, Receipt, check_receipt
 from .core.report import Report, silent
 from .wiring import Parts, assemble
 from .workspace import Workspace
@@ -75,6 +75,7 @@ class Nexus:
 
     def wait(self, receipt: Receipt) -> Progress:
         """Index and learn what this receipt stands for, and say how far it came."""
+        check_receipt(receipt)
         grant = administrator_grant(receipt.workspace).within([receipt.scope])
         self._parts.learner.flush(grant)
         return self.progress(receipt)

@@ -13,7 +13,7 @@ from . import observe as tell
 from .books import Books
 from .contexts import Contexts
 from .core.access import Grant
-from .core.canonical import clean_list, clean_time
+from .core.canonical import clean_list, clean_text, clean_time
 from .core.errors import InvalidInput, NotFound
 from .core.filters import Condition, Every, Filter, Op, parse_filter
 from .core.ids import str_only
@@ -28,6 +28,7 @@ from .core.records import (
     NewEvent,
     Progress,
     Receipt,
+    check_receipt,
 )
 from .core.scope import Scope
 from .desk import Desk
@@ -227,7 +228,8 @@ class Place(Contexts, Desk, Knowing, Books, Sharing):
     def fact(self, scope: str, key: str, default: Any = RAISE) -> Any:
         """The newest exact value under this key, or NotFound if there is none and no default."""
         home = self.scope(scope)
-        known = self.facts(str(home), key, scope=scope, exact=True, limit=1)
+        named = clean_text(key, "a key")
+        known = self.facts(str(home), named, scope=scope, exact=True, limit=1)
         if known:
             return known[0].fact.value
         if default is RAISE:
@@ -248,9 +250,13 @@ class Place(Contexts, Desk, Knowing, Books, Sharing):
         """The log of observations, newest first: nothing is overwritten."""
         most = None if limit is None else check_limit(limit, MOST_LISTED)
         grant = self._narrowed(scope)
-        self._parts.learner.catch_up(grant)
         wanted = {"subject": subject, "predicate": predicate, "object": object}
-        given = {name: value for name, value in wanted.items() if value is not None}
+        given = {
+            name: clean_text(value, f"the {name}")
+            for name, value in wanted.items()
+            if value is not None
+        }
+        self._parts.learner.catch_up(grant)
         conditions = [Condition(name, Op.EQ, value) for name, value in given.items()]
         where = Every((Condition("kind", Op.EQ, MemoryKind.FACT), *conditions))
         found = self._parts.store.memories.find(grant, where=where)
@@ -289,6 +295,7 @@ class Place(Contexts, Desk, Knowing, Books, Sharing):
 
     def progress(self, receipt: Receipt) -> Progress:
         """How far an event has come, and what holds it up."""
+        check_receipt(receipt)
         known = self._parts.store.ledger.progress(self.grant, [receipt.event_id])
         if receipt.event_id not in known:
             raise NotFound(f"no event {receipt.event_id!r} here")

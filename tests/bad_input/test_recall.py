@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from tests.bad_input.nasty import NOT_A_TIME, NOT_TEXT, TEXTS
+from tests.conftest import Open
 
-from nexus import NexusError, Place, Workspace
+from nexus import InvalidInput, NexusError, NotFound, Place, Workspace
 from nexus.core.filters import FIELDS, Op
 
 
@@ -237,3 +239,41 @@ def test_a_time_in_a_filter_is_an_instant(room: Place) -> None:
 
     assert room.recall("postgresql", where={"at": {"lte": now}})
     assert not room.recall("postgresql", where={"at": {"gt": "9999-12-30"}})
+
+
+LOOKING_UP: dict[str, Callable[[Place, Any], object]] = {
+    "fact": lambda room, value: room.fact("user:alice", value),
+    "facts of": lambda room, value: room.facts(value),
+    "facts with": lambda room, value: room.facts("Tyler", value),
+    "facts about": lambda room, value: room.facts(object=value),
+    "interpret": lambda room, value: room.interpret(value, "WORKS_AT"),
+    "interpret with": lambda room, value: room.interpret("Tyler", value),
+    "explain": lambda room, value: room.explain(value),
+    "drop_note": lambda room, value: room.drop_note(value),
+    "progress": lambda room, value: room.progress(value),
+}
+FINDS_ALL = {"facts of", "facts with", "facts about"}  # with None
+
+
+@pytest.mark.requirement("X10")
+@table({**NOT_TEXT, "huge number": 2**70})
+@pytest.mark.parametrize("door", LOOKING_UP)
+def test_what_is_no_text_is_looked_up_nowhere(room: Place, door: str, value: Any) -> None:
+    if value is None and door in FINDS_ALL:
+        return
+    with pytest.raises(InvalidInput):
+        LOOKING_UP[door](room, value)
+
+
+@pytest.mark.requirement("X10")
+@pytest.mark.parametrize("door", LOOKING_UP)
+def test_a_nul_finds_nothing_in_any_store(url: str, open_nexus: Open, door: str) -> None:
+    room = open_nexus(url).workspace("acme").room("design", participants=["alice"])
+    room.set_fact("user:alice", "key", "value")
+    room.flush()
+
+    try:
+        found = LOOKING_UP[door](room, "ke\0y")
+    except (NotFound, InvalidInput):
+        return
+    assert not getattr(found, "observations", found)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from ..core.access import Grant, Viewer
+from ..core.canonical import clean_text
 from ..core.context import ContextReceipt
 from ..core.errors import NotFound
-from ..core.ids import str_only
 from ..core.protocols import Store
 from ..recall.answer import Ranking, answer
 from ..recall.query import make_query
@@ -31,7 +31,7 @@ class Explained:
 
 def explained(store: Store, grant: Grant, id: str, now: datetime) -> Explained:
     """The receipt of a context. Whoever may see less than it was made from finds nothing."""
-    told = kept_context(store, grant, str_only(id, "an id"), now)
+    told = kept_context(store, grant, clean_text(id, "an id"), now)
     if isinstance(told, dict):
         viewer = viewer_from_json(grant.workspace, told["viewer"])  # type: ignore[arg-type]
         if grant.allows(viewer.grant().scopes):

@@ -184,6 +184,7 @@ def notes(
 
 def drop_note(store: Store, workspace: WorkspaceId, scope: Scope, key: str) -> bool:
     """Take a note away; whether it was there."""
+    check_name(key, "the key of a note")
     return store.window.drop(workspace, scope, Slot.NOTE, key) > 0
 
 
