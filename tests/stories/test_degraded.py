@@ -306,3 +306,19 @@ def test_of_a_long_reason_the_beginning_is_kept_without_secrets(
     assert waiting.error is not None
     assert waiting.error.startswith("[redacted: api key] is refused and")
     assert len(waiting.error) == 500
+
+
+@pytest.mark.requirement("X3", "X10")
+def test_a_memory_that_was_closed_acknowledges_nothing(open_nexus: Open, url: str) -> None:
+    nexus = open_nexus(url)
+    room = nexus.workspace("acme").room("design", participants=["alice"])
+    room.observe("alice", "Lunch is at noon.")
+
+    nexus.close()
+
+    with pytest.raises(StoreUnavailable, match="closed"):
+        room.observe("alice", "After closing.")
+    with pytest.raises(StoreUnavailable, match="closed"):
+        room.recall("lunch")
+    with pytest.raises(StoreUnavailable, match="closed"):
+        room.note("key", "value")

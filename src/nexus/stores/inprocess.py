@@ -79,6 +79,7 @@ from .along import Along
 from .checks import DIGITS, check_vector, entered, ranked, recorded, shares
 from .holding import Holding
 from .inprocess_audit import InProcessAudit
+from .inprocess_gate import Gate
 from .inprocess_jobs import InProcessJobs, JobRow, retry_jobs
 from .inprocess_uses import (
     PlacesOfUse,
@@ -199,7 +200,7 @@ def _written(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, 
 
 class _State:
     def __init__(self) -> None:
-        self.lock = threading.RLock()
+        self.lock = Gate()
         self.along: Along[None] = Along()
         self._within = False  # another writing, of which this is a part
         self.audit = InProcessAudit(self.lock, self)
@@ -1289,4 +1290,4 @@ class InProcessStore:
         pass
 
     def close(self) -> None:
-        pass
+        self._state.lock.close()

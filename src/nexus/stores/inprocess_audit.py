@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from threading import RLock
 from typing import Any, Protocol, TypeVar
 
 from ..core.access import Grant, check_grant
@@ -27,6 +26,7 @@ from ..core.trail import (
     without_forgotten,
 )
 from .along import Along
+from .inprocess_gate import Gate
 
 R = TypeVar("R")
 
@@ -63,7 +63,7 @@ class Writer(Protocol):
 
 
 class InProcessAudit:
-    def __init__(self, lock: RLock, writer: Writer) -> None:
+    def __init__(self, lock: Gate, writer: Writer) -> None:
         self._lock = lock
         self._writer = writer
         self.trails: defaultdict[WorkspaceId, Trail] = defaultdict(Trail)

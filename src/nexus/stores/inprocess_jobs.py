@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from threading import RLock
 from typing import Protocol
 
 from ..core.access import Grant
@@ -16,6 +15,7 @@ from ..core.jobs import MARK, Done, Job, JobState, Json, NewJob, Priority, Recur
 from ..core.leases import LEASE, LOST
 from ..core.moving import MovedJob, check_administrator
 from .holding import Holding
+from .inprocess_gate import Gate
 
 Known = tuple[str, str]  # a name and a key
 
@@ -125,7 +125,7 @@ class Home(Protocol):
 class State(Protocol):
     """What this part needs of the store."""
 
-    lock: RLock
+    lock: Gate
     holding: Holding
 
     def of(self, workspace: WorkspaceId) -> Home: ...

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
-from threading import RLock
 from typing import Protocol, TypeVar
 
 from ..core.access import Grant, Label, check_grant
@@ -24,6 +23,7 @@ from ..core.window import (
     keeps_awake,
     never_silent,
 )
+from .inprocess_gate import Gate
 
 Address = tuple[WorkspaceId, Scope, Slot, str]
 R = TypeVar("R")
@@ -48,7 +48,7 @@ class Said(Protocol):
 
 
 class InProcessWindow:
-    def __init__(self, lock: RLock, said: Said) -> None:
+    def __init__(self, lock: Gate, said: Said) -> None:
         self._lock = lock
         self._said = said
         self.items: dict[Address, WindowItem] = {}
