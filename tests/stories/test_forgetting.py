@@ -217,6 +217,21 @@ def test_one_memory_is_forgotten_and_not_derived_again(team: Team) -> None:
     assert [event.key for event in team.room.recent()] == ["choice"]
 
 
+@pytest.mark.requirement("X6")
+def test_a_note_is_forgotten_with_its_event(team: Team, on_disk) -> None:
+    """It says the same: who forgets the one means both."""
+    team.room.remember(f"The staging server is called {MARK}.")
+    team.room.observe("bob", "Lunch is at noon.", key="lunch")
+    (hit,) = team.room.recall(f"staging {MARK}", limit=1)
+
+    report = team.workspace.forget(memory=hit.memory.id)
+
+    assert (report.erased.events, report.residue) == (1, 0)
+    assert [event.key for event in team.room.recent()] == ["lunch"]
+    assert on_disk(MARK) == 0
+    assert team.workspace.verify().sound
+
+
 @pytest.mark.requirement("X6", "X1")
 def test_whatever_rests_on_it_goes_and_what_had_other_sources_comes_back(
     team: Team, on_disk

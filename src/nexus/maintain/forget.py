@@ -23,7 +23,7 @@ from ..core.filters import Condition, Op
 from ..core.ids import WorkspaceId, check_name, digest, str_only
 from ..core.links import Relation, shared_by
 from ..core.protocols import Store
-from ..core.records import Erased, Event, Json, Memory, MemoryKind, Tombstone
+from ..core.records import Erased, Event, EventKind, Json, Memory, MemoryKind, Tombstone
 from ..core.scope import Scope
 from ..core.window import WindowItem
 from .consolidate import refresh
@@ -93,10 +93,17 @@ def event_target(store: Store, workspace: WorkspaceId, id: str) -> Target:
 
 
 def memory_target(store: Store, workspace: WorkspaceId, id: str) -> Target:
-    found = store.memories.get(administrator_grant(workspace), [id])
+    """One memory. A note is what its event says and nothing else, so that goes too.
+
+    A message stays: somebody said it, and the memory is only what is known by it.
+    """
+    everything = administrator_grant(workspace)
+    found = store.memories.get(everything, [id])
     if not found:
         raise NotFound(f"no memory {id!r} here")
-    return Target(f"memory {id}", memories=tuple(found), stones=(("memory", id),))
+    rested_on = store.ledger.get(everything, [id for memory in found for id in memory.sources])
+    noted = tuple(event for event in rested_on if event.kind is EventKind.NOTE)
+    return Target(f"memory {id}", noted, memories=tuple(found), stones=(("memory", id),))
 
 
 def choose_target(
