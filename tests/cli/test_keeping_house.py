@@ -81,6 +81,8 @@ def test_a_residue_is_exit_1(run, monkeypatch: pytest.MonkeyPatch) -> None:
     result = run("forget", "--user", "alice", "--yes", code=1)
 
     assert "residue\t2" in result.stdout
+    assert "places searched\t2" in result.stdout
+    assert "files searched" not in result.stdout
     assert "2 traces are left" in result.stderr
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.option("--user", metavar="NAME", help="All they said, and what is in their drawers.")
 @click.option("--room", "--channel", "room", metavar="NAME", help="All that was said in a room.")
 @click.option("--event", metavar="ID", help="One event.")
-@click.option("--memory", metavar="ID", help="One memory.")
+@click.option("--memory", metavar="ID", help="One memory; a message it was made of stays.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
 @workspace_options
@@ -52,6 +52,6 @@ def _shown(report: ForgetReport) -> dict[str, Any]:
     told = asdict(report)
     erased = {f"erased_{name}": count for name, count in told.pop("erased").items()}
     left = {file: count for file, count in told.pop("by_file").items() if count}
-    told["files_searched"] = len(report.files_searched)
+    told["places_searched"] = len(told.pop("files_searched"))  # files, or tables of a server
     told["seconds"] = round(report.seconds, 3)
     return {"what": told.pop("what"), **erased, **told, **({"left_in": left} if left else {})}

@@ -43,7 +43,7 @@ class ForgetReport:
     erased: Erased
     derived_again: int
     tombstones: int
-    files_searched: tuple[str, ...]
+    files_searched: tuple[str, ...]  # or tables, where a server has the files
     residue: int
     seconds: float
     by_file: dict[str, int] = field(default_factory=dict)
