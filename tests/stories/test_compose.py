@@ -498,3 +498,23 @@ def test_a_budget_holds_whatever_is_said(team: Team, said: str, model: str | Non
     context = team.room.compose("What notes are there?", budget=1000, model=model)
 
     assert count(context.text, family_of(model)) <= context.tokens <= 1000
+
+
+@pytest.mark.requirement("X7")
+def test_every_wish_and_every_viewer_has_a_receipt_of_its_own(team: Team) -> None:
+    team.room.observe("alice", DECIDED)
+    then = team.clock()
+    team.clock.advance(hours=2)
+    others = team.workspace.room("design", agent="scribe", participants=["alice", "bob", "dora"])
+
+    contexts = [
+        team.room.compose(QUESTION, as_of=then, budget=300),
+        team.room.compose(QUESTION, as_of=then, budget=3000),
+        team.room.compose(QUESTION, as_of=then, budget=3000, window=5),
+        others.compose(QUESTION, as_of=then, budget=3000),
+    ]
+
+    assert len({context.id for context in contexts}) == 4
+    for context in contexts[:3]:
+        assert team.room.explain(context.id).receipt == context.receipt
+    assert others.explain(contexts[3].id).receipt == contexts[3].receipt

@@ -221,8 +221,8 @@ def _holds(entry: _Kept) -> bool:
         return False
 
 
-def key_of(viewer: Viewer, wish: Wish, epoch: int) -> str:
-    """Everything a context depends on, but for the time."""
+def key_of(viewer: Viewer, wish: Wish, epoch: int | None = None) -> str:
+    """Everything a context depends on, but for the time, and for what was told without an epoch."""
     grant = viewer.grant()
     said = [part for each in wish.said for part in (each.role, each.name or "", each.text)]
     return digest(

@@ -27,6 +27,7 @@ from ..recall.iterate import leads_in
 from ..recall.query import make_query
 from .asking import Asking, Source
 from .budget import STEADY
+from .cache import key_of
 from .fit import Fitted, Measure, fit
 from .found import find_for
 from .lines import KeptLines
@@ -192,8 +193,7 @@ def _shown_by(wish: Wish, asking: Asking) -> frozenset[str]:
 
 
 def _context(asking: Asking, wish: Wish, fitted: Fitted, stages: Stages, budget: int) -> Context:
-    home, at = str(asking.viewer.home), time_text(asking.now)
-    id = digest("context", home, asking.viewer.agent.value, wish.question, at)
+    id = digest("context", key_of(asking.viewer, wish), time_text(asking.now))
     shares = [fitted.shares[part] for part in Part if part in fitted.shares]
     with stages.timed("render"):
         rendered = render(
