@@ -518,3 +518,21 @@ def test_every_wish_and_every_viewer_has_a_receipt_of_its_own(team: Team) -> Non
     for context in contexts[:3]:
         assert team.room.explain(context.id).receipt == context.receipt
     assert others.explain(contexts[3].id).receipt == contexts[3].receipt
+
+
+@pytest.mark.requirement("A15")
+def test_with_a_greater_budget_more_is_pinned_whatever_is_asked(team: Team) -> None:
+    for number in range(80):
+        team.clock.advance(minutes=1)
+        team.room.observe("alice", f"We decided to use tool number {number} for part {number * 7}.")
+    chatter(team.room, team.clock, 45)
+
+    usual, greater, again = (
+        team.room.compose(question, budget=budget)
+        for question, budget in (("Hi", None), ("Hi", 8000), ("Which tool is for part 7?", 8000))
+    )
+
+    pinned = [len(context.section(Part.LANDMARKS)) for context in (usual, greater, again)]
+    assert pinned[1] == pinned[2] >= 1.8 * pinned[0]
+    assert greater.text[: greater.steady] == again.text[: again.steady]
+    assert greater.tokens <= 8000

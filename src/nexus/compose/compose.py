@@ -69,10 +69,11 @@ class Composer:
         if self.lines:
             measure = replace(measure, lines=self.lines.of(viewer, measure.family))
         asking = self._asking(viewer, wish, stages)
+        settings = asking.settings
         found = self._fetched(asking, wish, stages, measure)
         with stages.timed("budget"):
-            fitted = fit(asking, wish, self.settings, found, measure)
-        return _context(asking, wish, fitted, stages, wish.budget or self.settings.budget)
+            fitted = fit(asking, wish, settings, found, measure)
+        return _context(asking, wish, fitted, stages, wish.budget or settings.budget)
 
     def _asking(self, viewer: Viewer, wish: Wish, stages: Stages) -> Asking:
         """What every section is told: the last messages, the plan, and the hits."""
@@ -84,7 +85,7 @@ class Composer:
             plan=Plan(wanted={}, question=wish.question, steps=(wish.question,)),
             now=self.clock() if wish.as_of is None else wish.as_of,
             replayed=wish.as_of is not None,
-            settings=self.settings,
+            settings=self.settings.within(wish.budget),
         )
         stages.stage("learn", lambda: self.catch_up(grant), None)
         view = stages.stage("window", lambda: self._view(bare, wish), bare.view)
@@ -171,7 +172,8 @@ class Composer:
             epoch = self.store.epoch(asking.grant)
         except Unavailable:
             return {}  # each section says itself what it misses
-        standing = Standing(asking.viewer, window, measure.family, epoch)
+        room = asking.settings.landmarks
+        standing = Standing(asking.viewer, window, measure.family, epoch, room)
         known = self.steady.find(standing)
         if known is None:
             remarks, forgotten = len(stages.degraded), self.steady.forgotten

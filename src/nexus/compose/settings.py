@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from ..core.part import Part
@@ -42,6 +42,21 @@ class Composing:
     @property
     def idle(self) -> timedelta:
         return timedelta(hours=self.idle_hours)
+
+    def within(self, budget: int | None) -> Composing:
+        """With more than the usual budget, the sections that stand first have more room, too.
+
+        What others leave cannot flow to them: it depends on the question, and they shall not.
+        """
+        if budget is None or budget <= self.budget:
+            return self
+        more = budget / self.budget
+        return replace(
+            self,
+            budget=budget,
+            landmarks=int(self.landmarks * more),
+            profile=int(self.profile * more),
+        )
 
     def budget_of(self, part: Part) -> int:
         """What a section may use of its own; what it leaves flows on."""
