@@ -227,7 +227,7 @@ class Contexts:
     def explain(self, id: str) -> Explained:
         """Why a context of this place was as it was: each item with its reasons, and what was cut.
 
-        Receipts are kept for a day.
+        The last 64 receipts of a place are kept, for a day.
         """
         from .compose.explain import explained  # noqa: PLC0415
 

@@ -536,3 +536,60 @@ def test_with_a_greater_budget_more_is_pinned_whatever_is_asked(team: Team) -> N
     assert pinned[1] == pinned[2] >= 1.8 * pinned[0]
     assert greater.text[: greater.steady] == again.text[: again.steady]
     assert greater.tokens <= 8000
+
+
+@pytest.mark.requirement("X7")
+def test_a_receipt_adds_up_and_tells_all_that_was_found(team: Team) -> None:
+    for number in range(60):
+        team.clock.advance(minutes=1)
+        more = "It went on and on through the hills. " * (30 if number == 3 else 0)
+        team.room.observe("alice", f"Train {number} to Leeds had {number} wagons. {more}")
+    for number in range(45):
+        team.clock.advance(minutes=1)
+        team.room.observe("bob", f"We decided to use tool number {number} for part {number * 7}.")
+    chatter(team.room, team.clock, 45, "soup")
+
+    context = team.room.compose("Which trains to Leeds had wagons?")
+    receipt = context.receipt
+
+    assert receipt.sections == {each.part: each.tokens for each in context.sections}
+    assert sum(receipt.sections.values()) + receipt.frame == receipt.tokens
+    found = [each.id for each in (*receipt.shown, *receipt.cut) if each.part is Part.RECALL]
+    assert len(found) == len(set(found)) == 25
+    pinned = [each for each in (*receipt.shown, *receipt.cut) if each.part is Part.LANDMARKS]
+    assert len(pinned) == 45
+    assert {"limit", "budget"} <= {cut.why for cut in receipt.cut}
+
+
+def test_what_is_shown_in_part_is_marked(team: Team) -> None:
+    for number in range(30):
+        team.clock.advance(minutes=1)
+        wagons = (f"The wagon {n} of train {number} was painted blue." for n in range(40))
+        team.room.observe("alice", " ".join(wagons))
+
+    context = team.room.compose("Which wagons were painted?", budget=1500)
+
+    shown = {(each.part, each.id): each.why for each in context.receipt.shown}
+    for section in context.sections:
+        for item in section.items:
+            in_part = {"shortened_from", "excerpt"} & shown[section.part, item.id].keys()
+            assert bool(in_part) == (item.text.endswith("…") or " … " in item.text)
+    assert any("shortened_from" in why for why in shown.values())
+
+
+def test_whoever_explains_sees_a_text_for_every_line_in_the_order_of_the_context(
+    team: Team,
+) -> None:
+    team.room.observe("alice", DECIDED)
+    team.room.set_goal("Ship the ledger")
+    for number in range(20):
+        team.clock.advance(minutes=1)
+        team.room.observe("alice", f"Remark {number} about the train was heard by all of us.")
+    context = team.room.compose(QUESTION)
+
+    found = team.room.explain(context.id)
+
+    assert all(found.texts.get(each.id) for each in found.receipt.shown)
+    assert list(found.receipt.plan) == [part for part in Part if part in context.receipt.plan]
+    assert list(found.receipt.seconds) == list(context.receipt.seconds)
+    assert list(found.receipt.sections) == list(context.receipt.sections)

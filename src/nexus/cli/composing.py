@@ -112,6 +112,8 @@ def _text(found: Explained, id: str) -> str:
 def _totals(receipt: ContextReceipt) -> Iterator[str]:
     yield f"question: {one_line(receipt.question, 200)}"
     yield f"asked for {_moment(receipt.at)}; {receipt.tokens} of {receipt.budget} tokens"
+    parts = [f"{part.value} {tokens}" for part, tokens in receipt.sections.items()]
+    yield f"tokens: {', '.join([*parts, f'frame {receipt.frame}'])}"
     times = ", ".join(f"{name} {took * 1000:.1f} ms" for name, took in receipt.seconds.items())
     yield f"times: {times}"
     yield from (f"plan: {part.value}: {why}" for part, why in receipt.plan.items())

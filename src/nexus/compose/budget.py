@@ -33,6 +33,7 @@ IN_A_ROW = frozenset({Part.WINDOW})  # the newest, without a gap
 ATTENTION = 20  # tokens: what a line costs a reader before its first word
 LEAST_PIECE = 24  # tokens: of less nothing is understood
 NO_ROOM = "budget"
+SHORTENED = "shortened_from"  # in `why`: how many tokens it has as a whole
 SENTENCE_ENDS = ".!?…。！？\n"
 
 Count = Callable[[Item, Part], int]  # tokens of an item as it is rendered
@@ -143,10 +144,10 @@ def shortened(item: Item, room: int, part: Part, count: Count) -> Item | None:
         return item
     if room < LEAST_PIECE:
         return None
-    text = item.text
+    text, why = item.text, {**item.why, SHORTENED: item.why.get(SHORTENED, float(item.tokens))}
     length = len(text) * room // max(1, item.tokens)
     while length > 0:
-        piece = replace(item, text=_until(text, length), line="", words="")
+        piece = replace(item, text=_until(text, length), why=why, line="", words="")
         tokens = count(piece, part)
         if tokens <= room:
             return replace(piece, tokens=tokens) if piece.text != "…" else None

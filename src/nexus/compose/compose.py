@@ -172,8 +172,7 @@ class Composer:
             epoch = self.store.epoch(asking.grant)
         except Unavailable:
             return {}  # each section says itself what it misses
-        room = asking.settings.landmarks
-        standing = Standing(asking.viewer, window, measure.family, epoch, room)
+        standing = Standing(asking.viewer, window, measure.family, epoch)
         known = self.steady.find(standing)
         if known is None:
             remarks, forgotten = len(stages.degraded), self.steady.forgotten
@@ -213,6 +212,8 @@ def _context(asking: Asking, wish: Wish, fitted: Fitted, stages: Stages, budget:
         budget=budget,
         tokens=fitted.tokens,
         plan=asking.plan.wanted,
+        sections={each.part: each.tokens for each in shares if each.items},
+        frame=fitted.tokens - sum(each.tokens for each in shares),
         shown=tuple(_shown(each.part, item) for each in shares for item in each.items),
         cut=fitted.cut,
         seconds=stages.seconds,

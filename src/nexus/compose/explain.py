@@ -11,11 +11,16 @@ from ..core.canonical import clean_text
 from ..core.context import ContextReceipt
 from ..core.errors import NotFound
 from ..core.protocols import Store
+from ..core.window import MOST_KEPT, Slot
 from ..recall.answer import Ranking, answer
 from ..recall.query import make_query
 from .receipts import receipt_from_json, viewer_from_json
-from .window import kept_context
+from .sections.awareness import HOW, KEPT, WHERE, lookups
+from .sections.goals import ACTIVE_GOAL
+from .window import goal, kept_context
 
+MOST = MOST_KEPT[Slot.CONTEXT]
+STYLE = "how {0} writes, counted in the last messages"
 HITS = 10  # the best of a question, for an administrator to compare
 
 
@@ -36,8 +41,9 @@ def explained(store: Store, grant: Grant, id: str, now: datetime) -> Explained:
         viewer = viewer_from_json(grant.workspace, told["viewer"])  # type: ignore[arg-type]
         if grant.allows(viewer.grant().scopes):
             receipt = receipt_from_json(told)
-            return Explained(receipt=receipt, viewer=viewer, texts=_texts(store, grant, receipt))
-    raise NotFound(f"no context {id!r:.80} here; receipts are kept for a day")
+            texts = _texts(store, grant, receipt) | _told_now(store, viewer, receipt, now)
+            return Explained(receipt=receipt, viewer=viewer, texts=texts)
+    raise NotFound(f"no context {id!r:.80} here; the last {MOST} of a place are kept for a day")
 
 
 def _texts(store: Store, grant: Grant, receipt: ContextReceipt) -> dict[str, str]:
@@ -50,6 +56,20 @@ def _texts(store: Store, grant: Grant, receipt: ContextReceipt) -> dict[str, str
         events = {event.id: event.text for event in store.ledger.get(grant, wanted)}
     known = {**events, **memories}
     return {id: known[whole] for id, whole in ids.items() if whole in known}
+
+
+def _told_now(
+    store: Store, viewer: Viewer, receipt: ContextReceipt, now: datetime
+) -> dict[str, str]:
+    """Lines that rest on no record, as they would be told today."""
+    grant = viewer.grant()
+    ids = {each.id for each in receipt.shown} | {each.id for each in receipt.cut}
+    texts = {id: STYLE.format(id.removeprefix("style:")) for id in ids if id.startswith("style:")}
+    if ids & {HOW, KEPT, WHERE}:
+        texts |= lookups(store, grant)
+    if ACTIVE_GOAL in ids and (active := goal(store, grant, viewer.home, now)):
+        texts[ACTIVE_GOAL] = active.text
+    return {id: text for id, text in texts.items() if id in ids}
 
 
 def with_withheld(known: Explained, store: Store, ranking: Ranking, everything: Grant) -> Explained:

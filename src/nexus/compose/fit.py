@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..core.context import Cut, Item
+from ..core.context import Cut, Item, made_cut
 from ..core.fence import fenced_steadily
 from ..core.part import Part
 from ..core.text import words_alone
@@ -29,6 +29,8 @@ from .wish import Wish
 
 FENCE = fenced_steadily("", id="0a" * 16)  # an id that has as many tokens as any
 ROUNDS = 3  # what finds room below may take that of something else
+SHORTEST = 15  # tokens of a landmark: of more than have room nobody needs to hear
+LIMIT = "limit"
 LONGEST_SHARE = 3  # one item takes at most a third of its section
 
 
@@ -90,7 +92,12 @@ def fit(
     measure: Measure,
 ) -> Fitted:
     """Choose, under the budget of the wish or the settings."""
+    counted: dict[Part, Sequence[Item]]
     counted = {part: measure.counted(part, items) for part, items in found.items()}
+    pinned = counted.get(Part.LANDMARKS, ())
+    offered = _best(pinned, settings.landmarks // SHORTEST)
+    counted[Part.LANDMARKS] = offered
+    beyond = _beyond(Part.LANDMARKS, pinned, offered)
     before = _before(asking, wish, settings, counted.get(Part.WINDOW, ()))
     lines = compared(counted, before)
     frame = measure.frame(asking)
@@ -107,7 +114,7 @@ def fit(
         cut += _without(counted, gone)
     return Fitted(
         shares=shares,
-        cut=(*left.cut, *cut),
+        cut=(*left.cut, *cut, *beyond),
         remarks=_remarks(asking, found, shares),
         tokens=frame + sum(each.tokens for each in shares.values()),
     )
@@ -124,9 +131,31 @@ def _divided(
 ) -> tuple[Once, dict[Part, Share], tuple[Cut, ...]]:
     """Each thing once, and of that what has room."""
     left = once(lines, unsaid, gone)
-    left.kept[Part.RECALL] = left.kept[Part.RECALL][: settings.hits]
+    hits = left.kept[Part.RECALL]
+    left.kept[Part.RECALL] = hits[: settings.hits]
+    left.cut.extend(_beyond(Part.RECALL, hits, left.kept[Part.RECALL]))
     offers = [_offer(part, items, settings, measure) for part, items in left.kept.items() if items]
     return left, *share(offers, room, measure.tokens)
+
+
+def _best(items: Sequence[Item], most: int) -> Sequence[Item]:
+    """So many that are worth most, in the order they stand."""
+    if len(items) <= most:
+        return items
+    ids = {item.id for item in sorted(items, key=lambda item: -item.worth)[:most]}
+    return [item for item in items if item.id in ids]
+
+
+def _beyond(part: Part, found: Sequence[Item], offered: Sequence[Item]) -> list[Cut]:
+    """Those that were found, and for which no place is asked."""
+    if len(found) == len(offered):
+        return []
+    ids = {item.id for item in offered}
+    return [
+        made_cut(part=part, id=item.id, tokens=item.tokens, why=LIMIT)
+        for item in found
+        if item.id not in ids
+    ]
 
 
 def _unsaid(left: Once, shares: Mapping[Part, Share]) -> set[Place]:

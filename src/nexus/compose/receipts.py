@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from ..core.access import Viewer
 from ..core.canonical import text_time, time_text
@@ -18,6 +18,11 @@ from ..learn.injected import injected_item
 from .window import context_item
 
 DIGEST = re.compile(r"[0-9a-f]{32}")
+T = TypeVar("T")
+
+# In the order of a context: three are asked before the other sections.
+FIRST = ("learn", Part.WINDOW.value, "plan", Part.RECALL.value)
+STAGES = (*FIRST, *(part.value for part in Part if part.value not in FIRST), "budget", "render")
 
 
 def kept(context: Context, viewer: Viewer, now: datetime) -> list[WindowItem]:
@@ -55,6 +60,7 @@ def receipt_to_json(receipt: ContextReceipt) -> dict[str, Any]:
         **_fields(receipt),
         "at": time_text(receipt.at),
         "plan": {part.value: why for part, why in receipt.plan.items()},
+        "sections": {part.value: tokens for part, tokens in receipt.sections.items()},
         "seconds": dict(receipt.seconds),
         "shown": [
             {**_fields(each), "part": each.part.value, "why": dict(each.why)}
@@ -71,17 +77,27 @@ def _fields(record: ContextReceipt | Shown | Cut) -> dict[str, Any]:
 
 
 def receipt_from_json(told: Mapping[str, Any]) -> ContextReceipt:
-    rest = {
-        name: told[name] for name in ("id", "question", "budget", "tokens", "seconds", "cached")
-    }
+    """As it was made; what is kept has lost the order of its stages and sections."""
+    rest = {name: told[name] for name in ("id", "question", "budget", "tokens", "cached")}
     return ContextReceipt(
         **rest,
         at=text_time(told["at"]),
-        plan={Part(part): why for part, why in told["plan"].items()},
+        plan=_in_order(told["plan"]),
+        sections=_in_order(told.get("sections", {})),  # one of an earlier release has none
+        frame=told.get("frame", 0),
+        seconds={name: told["seconds"][name] for name in sorted(told["seconds"], key=_stage)},
         shown=tuple(Shown(**{**each, "part": Part(each["part"])}) for each in told["shown"]),
         cut=tuple(Cut(**{**each, "part": Part(each["part"])}) for each in told["cut"]),
         degraded=tuple(told["degraded"]),
     )
+
+
+def _in_order(told: Mapping[str, T]) -> dict[Part, T]:
+    return {part: told[part.value] for part in Part if part.value in told}
+
+
+def _stage(name: str) -> int:
+    return STAGES.index(name) if name in STAGES else len(STAGES)
 
 
 def viewer_to_json(viewer: Viewer) -> dict[str, Any]:

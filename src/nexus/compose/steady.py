@@ -30,7 +30,6 @@ class Standing:
     window: int
     family: str  # whose tokens are counted
     epoch: int
-    room: int = 0  # tokens of landmarks: how many are offered
 
 
 class SteadySections:

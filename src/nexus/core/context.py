@@ -58,7 +58,7 @@ class Cut:
     part: Part
     id: str
     tokens: int
-    why: str  # "budget", "in the window", "said above"
+    why: str  # "budget", "in the window", "said above", "limit"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +85,8 @@ class ContextReceipt:
     budget: int
     tokens: int
     plan: Mapping[Part, str]  # each section that was wanted → why
+    sections: Mapping[Part, int] = field(default_factory=dict)  # → tokens, with its heading
+    frame: int = 0  # tokens of the rest: the header, the fence; with the sections it is all
     shown: tuple[Shown, ...] = ()
     cut: tuple[Cut, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)  # stage → how long

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
+from ...core.access import Grant
 from ...core.context import Item
+from ...core.protocols import Store
 from ...core.records import MemoryKind, Trust
 from ..asking import Asking
 
@@ -15,6 +15,7 @@ KINDS = {
     MemoryKind.EPISODE: "moments of conversations",
     MemoryKind.PROCEDURE: "procedures",
 }
+HOW, KEPT, WHERE = "awareness:how", "awareness:kept", "awareness:where"  # ids
 AMOUNTS = ((1_000, "thousands of"), (100, "hundreds of"), (10, "dozens of"), (1, "a few"))
 ASKING = (
     "To find more, ask the memory: recall(question) for what was said, facts(subject) and"
@@ -25,36 +26,41 @@ ASKING = (
 
 def awareness(asking: Asking) -> list[Item]:
     """Amounts are told in words: a number would change with every message."""
-    lines = [ASKING, *_kept(asking), _places(asking)]
+    lines = lookups(asking.store, asking.grant)
+    if asking.replayed:  # what there was then is not counted
+        del lines[KEPT]
     return [
         Item(
             text=text,
-            id=f"awareness:{place}",
+            id=id,
             trust=Trust.INTERNAL,
             worth=1.0 - place / 10,
             why={"strategy": "counted"},
         )
-        for place, text in enumerate(lines)
+        for place, (id, text) in enumerate(lines.items())
+        if text
     ]
 
 
-def _kept(asking: Asking) -> Iterator[str]:
-    if asking.replayed:  # what there was then is not counted
-        return
-    counts = asking.store.count(asking.grant)
+def lookups(store: Store, grant: Grant) -> dict[str, str]:
+    """What can be looked up by who reads this much: each line by its id."""
+    return {HOW: ASKING, KEPT: _kept(store, grant), WHERE: _places(grant)}
+
+
+def _kept(store: Store, grant: Grant) -> str:
+    counts = store.count(grant)
     kept = [
         f"{amount} {name}"
         for kind, name in KINDS.items()
         if (amount := _amount(counts.get(kind.value, 0)))
     ]
-    if kept:
-        yield f"Kept here: {', '.join(kept)}."
+    return f"Kept here: {', '.join(kept)}." if kept else ""
 
 
 def _amount(number: int) -> str | None:
     return next((words for least, words in AMOUNTS if number >= least), None)
 
 
-def _places(asking: Asking) -> str:
-    places = ", ".join(sorted(map(str, asking.grant.scopes)))
+def _places(grant: Grant) -> str:
+    places = ", ".join(sorted(map(str, grant.scopes)))
     return f"It can be narrowed to one of: {places}."

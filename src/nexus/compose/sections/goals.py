@@ -11,6 +11,7 @@ from ..asking import Asking, falling
 
 MOST = 20
 ACTIVE = "active"
+ACTIVE_GOAL = "goal:active"  # its id
 
 
 def goals(asking: Asking) -> list[Item]:
@@ -46,7 +47,7 @@ def _active(asking: Asking) -> list[Item]:
     return [
         Item(
             text=goal.text,
-            id="goal:active",
+            id=ACTIVE_GOAL,
             at=goal.at,
             speaker=goal.by,
             trust=Trust.INFERRED,

@@ -12,8 +12,7 @@ from ...core.records import Memory, MemoryKind
 from ...core.text import query_terms
 from ..asking import Asking, falling, said
 
-MOST = 100  # the newest are looked at, and the best of them offered
-SHORTEST = 15  # tokens of a line: of more lines than have room nobody needs to hear
+MOST = 100  # the newest are looked at
 COMPARED = 40  # with each other, to see which take the place of earlier ones
 CORRECTION = "correction"
 CHANGES = re.compile(
@@ -39,10 +38,9 @@ def landmarks(asking: Asking) -> list[Item]:
     found = once_each(every, links)  # the newest of those that say the same
     over = _replaced(found) | {each.id for each in found if _is_over(each, asking)}
     ranked = sorted(found, key=lambda each: (each.id in over, -each.salience))  # newest first
-    offered = asking.settings.landmarks // SHORTEST
     items = [
         _item(asking, memory, falling(place, 0.97), links.get(memory.id), over=memory.id in over)
-        for place, memory in enumerate(ranked[:offered])
+        for place, memory in enumerate(ranked)
     ]
     return sorted(items, key=lambda item: (item.at, item.id))
 

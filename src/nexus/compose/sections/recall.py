@@ -34,4 +34,6 @@ def _added(hit: Hit) -> dict[str, float]:
 
 def _telling(item: Item, hit: Hit) -> Item:
     told = " … ".join(hit.highlights)
-    return replace(item, text=told) if 0 < len(told) < len(item.text) else item
+    if not 0 < len(told) < len(item.text):
+        return item
+    return replace(item, text=told, why={**item.why, "excerpt": "the sentences that answer"})
