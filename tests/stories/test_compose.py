@@ -593,3 +593,18 @@ def test_whoever_explains_sees_a_text_for_every_line_in_the_order_of_the_context
     assert list(found.receipt.plan) == [part for part in Part if part in context.receipt.plan]
     assert list(found.receipt.seconds) == list(context.receipt.seconds)
     assert list(found.receipt.sections) == list(context.receipt.sections)
+
+
+@pytest.mark.requirement("D17")
+@pytest.mark.parametrize("letter", ["ꦏ", "𒀀", "😀", "ກ", "Q", "é"])
+@pytest.mark.parametrize("model", [None, "gpt-4", "claude-sonnet-4-5"])
+def test_the_least_budget_holds_whatever_the_names_are(
+    nexus: Nexus, letter: str, model: str | None
+) -> None:
+    people = [letter * 38 + str(number) for number in range(4)]
+    name = letter * 40
+    room = nexus.workspace("acme").room(name, agent=name, participants=people, project=name)
+
+    context = room.compose("Which database?", budget=300, model=model)
+
+    assert count(context.text, family_of(model)) <= context.tokens <= 300

@@ -20,6 +20,7 @@ from ..core.fence import fenced_steadily, visible
 from ..core.part import Part
 from ..core.records import Trust
 from ..core.scope import Kind, Scope
+from ..core.tokens import count
 from .asking import TIMES
 from .budget import STEADY
 
@@ -52,6 +53,9 @@ TIMED = frozenset({Part.WINDOW, Part.ACTIVITY})  # where the hour matters
 BARE = frozenset({Part.AWARENESS})  # our own words
 LONGEST_LIST = 150  # characters of people's names in the header
 LONGEST_NAME = 40
+MOST_OF_A_LIST = 50  # tokens of names in the header, by the family that needs most,
+MOST_OF_A_NAME = 20  # and of each: a letter of a rare script has several
+WORST = "other"  # family of models
 PLACES = {
     Kind.ROOM: "room {0}",
     Kind.DM: "direct messages of {0} with {1}",
@@ -110,19 +114,22 @@ def header(viewer: Viewer) -> str:
     parts = [f"Place: {place_name(viewer.home)}"]
     if names:
         parts.append(f"People here: {', '.join(names)}")
-    parts.append(f"Agent: {_name(viewer.agent.value)}")
+    parts.append(f"Agent: {_in_header(viewer.agent.value)}")
     if viewer.project:
-        parts.append(f"Project: {_name(viewer.project)}")
+        parts.append(f"Project: {_in_header(viewer.project)}")
     return " · ".join(parts)
 
 
 def _names(people: Sequence[str]) -> list[str]:
     """As many as have room in the header, and how many more there are."""
     names: list[str] = []
+    letters, tokens = LONGEST_LIST, MOST_OF_A_LIST
     for person in people:
-        if sum(map(len, names)) + len(person) > LONGEST_LIST:
+        name = _in_header(person)
+        letters, tokens = letters - len(name), tokens - count(name, WORST)
+        if letters < 0 or tokens < 0:
             return [*names, f"and {len(people) - len(names)} more" if names else "many"]
-        names.append(_name(person))
+        names.append(name)
     return names
 
 
@@ -131,7 +138,7 @@ def moment(now: datetime, *, as_of: bool = False) -> str:
 
 
 def place_name(scope: Scope) -> str:
-    names = [_name(part) for part in scope.ids]
+    names = [_in_header(part) for part in scope.ids]
     return PLACES.get(scope.kind, " ".join([scope.kind.value, *names])).format(*names)
 
 
@@ -174,6 +181,15 @@ def _mark(item: Item) -> str:
         return MARKS[item.trust]
     said = f"said {times:.0f} times"
     return said if item.trust is Trust.DIRECT else f"{MARKS[item.trust]}, {said}"
+
+
+@lru_cache(maxsize=1_000)
+def _in_header(name: str) -> str:
+    """A name for which there is always room."""
+    plain = _name(name)
+    while (tokens := count(plain, WORST)) > MOST_OF_A_NAME:
+        plain = plain[: min(len(plain) - 2, len(plain) * MOST_OF_A_NAME // tokens)] + "…"
+    return plain
 
 
 @lru_cache(maxsize=1_000)  # the same people speak line after line
