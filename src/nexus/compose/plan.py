@@ -58,7 +58,7 @@ COMPARED = re.compile(
     re.IGNORECASE,
 )
 THEN = re.compile(
-    r"[,;]?\s+\b(?:and then|and also|then also|after that,?|as well as)\b", re.IGNORECASE
+    r"[,;]?(?<!\s)\s+\b(?:and then|and also|then also|after that,?|as well as)\b", re.IGNORECASE
 )
 NESTED = re.compile(
     r"\b(?:the (?:one|person|people|team|company|project|place|thing)|whoever|somebody|someone)"
@@ -110,7 +110,7 @@ def plan(question: str, *, now: datetime, recent: Sequence[str] = ()) -> Plan:
 
 def _wanted(question: str, window: Window | None) -> Iterator[tuple[Part, str]]:
     yield from ALWAYS.items()
-    names = CAPITAL.findall(question)
+    names = [found for found in CAPITAL.findall(question) if found.casefold() not in STOP_WORDS]
     yield Part.FACTS, f"it may name {names[-1]}" if names else "always: exact values"
     if not is_small_talk(question):
         yield Part.RECALL, "it asks for something"

@@ -9,6 +9,7 @@ wrote comes last and stays inside its line, whatever it holds.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -61,6 +62,7 @@ PLACES = {
     Kind.DM: "direct messages of {0} with {1}",
     Kind.SESSION: "session {1} of {0}",
 }
+SAYS = re.compile(r"[:：]\s+")
 _STRUCTURE = str.maketrans({"[": "(", "]": ")", "|": "/", "\n": " "})
 
 
@@ -150,7 +152,7 @@ def line(item: Item, part: Part) -> str:
     when, kind = _moment(item.at, part) if item.at else "", item.why.get("kind")
     known = f"{when} | {kind} | {_mark(item)}" if kind else f"{when} | {_mark(item)}"
     where = f" | {_name(item.scope)}" if item.scope else ""
-    who = f"{_name(item.speaker)}: " if item.speaker else ""
+    who = f"{_speaker(item.speaker)}: " if item.speaker else ""
     return f"- [{known.removeprefix(' | ')}{where}] {who}{text}"
 
 
@@ -181,6 +183,12 @@ def _mark(item: Item) -> str:
         return MARKS[item.trust]
     said = f"said {times:.0f} times"
     return said if item.trust is Trust.DIRECT else f"{MARKS[item.trust]}, {said}"
+
+
+@lru_cache(maxsize=1_000)
+def _speaker(name: str) -> str:
+    """A name that cannot look like somebody, and what they say."""
+    return SAYS.sub(" ", _name(name))
 
 
 @lru_cache(maxsize=1_000)

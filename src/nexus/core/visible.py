@@ -7,12 +7,15 @@ import re
 HIDDEN = re.compile(
     "(?P<tags>[\U000e0020-\U000e007e]+\U000e007f?)"  # letters that are never drawn
     "|(?P<selectors>[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,})"  # bytes behind one character
-    "|(?P<joiner>[\u200c\u200d])"
+    "|(?P<selector>[\ufe00-\ufe0f\U000e0100-\U000e01ef])"
+    "|(?P<joiner>[\u180b-\u180d\u180f\u200c\u200d])"
     "|(?P<code>"
     "[\x00-\x08\x0b-\x1f\x7f-\x9f]"  # control codes, among them the escape of terminals
     "|[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u2028-\u202e"
-    "\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e001f\U000e007f])"
+    "\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e001f\U000e007f-\U000e00ff\U000e01f0-\U000e0fff])"
 )
+FIRST_IDEOGRAPH = "\u2e80"
 # All of their characters in one class, which is soon seen not to occur.
 ANY_HIDDEN = re.compile("[" + "".join(re.findall(r"\[([^\]]+)\]", HIDDEN.pattern)) + "]")
 HIDDEN_BYTES = bytes(code for code in range(256) if ANY_HIDDEN.match(chr(code)))
@@ -48,6 +51,15 @@ def _shown(found: re.Match[str]) -> str:
         return f"⟨{len(selectors)} hidden characters⟩"
     text, place = found.string, found.start()
     around = text[place - 1 : place] + text[place + 1 : place + 2]
+    if found["selector"] and _chooses(text[place - 1 : place], found[0]):
+        return found[0]
     if found["joiner"] and len(around) == 2 and not around.isascii() and not around.isspace():
         return found[0]
     return f"⟨U+{ord(found[0]):04X}⟩"
+
+
+def _chooses(before: str, selector: str) -> bool:
+    """Whether it says how the character before it is drawn: a picture, or an ideograph."""
+    if before.isalpha():
+        return before >= FIRST_IDEOGRAPH
+    return selector in "\ufe0e\ufe0f" and bool(before) and not before.isspace()

@@ -118,3 +118,15 @@ def _seconds(question: str) -> float:
         return time.thread_time() - started
 
     return min(once() for _ in range(5))
+
+
+def test_a_word_that_asks_is_no_name() -> None:
+    assert plan("Which one is it?", now=NOW).wanted[Part.FACTS] == "always: exact values"
+    assert plan("Which one is Bob's?", now=NOW).wanted[Part.FACTS] == "it may name Bob's"
+
+
+def test_a_question_of_spaces_is_read_at_once() -> None:
+    started = time.process_time()
+    for _ in range(20):
+        plan(" " * 1_000, now=NOW)
+    assert time.process_time() - started < 0.2

@@ -201,3 +201,17 @@ def test_what_is_visible_stays(text: str) -> None:
 
     assert visible(once) == once
     assert not set(once) & set("\u202e\u200b\x1b\U000e0041")
+
+
+def test_nothing_is_hidden_behind_letters_one_by_one() -> None:
+    letters = zip("hello world", "do bad deed", strict=True)
+    hidden = "".join(letter + chr(0xE0100 + ord(told)) for letter, told in letters)
+    assert hidden not in visible(hidden)
+    assert visible(hidden).count("⟨U+E01") == 11
+    for place in (0xE0080, 0xE00FF, 0xE01F0, 0xE0FFF, 0x180B, 0x180F, 0x1D173, 0x1D17A, 0xFE00):
+        assert visible(f"a{chr(place)}b") == f"a⟨U+{place:04X}⟩b"
+
+
+@pytest.mark.parametrize("text", ["❤️", "1️⃣", "👩‍💻", "葛\U000e0100城", "⚠︎ careful", "ᠠ᠋ᠠ"])
+def test_what_says_how_a_picture_or_an_ideograph_is_drawn_stays(text: str) -> None:
+    assert visible(text) == text
