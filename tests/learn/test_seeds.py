@@ -99,3 +99,13 @@ def test_a_correction_says_what_becomes_what() -> None:
     (mended,) = said("Actually, it's not 40 users, it's 400.").landmarks
 
     assert (mended.wrong, mended.right) == ("40 users", "400")
+
+
+def test_what_was_decided_is_not_due_before_it_was_said() -> None:
+    (decided,) = said("We decided to ship the release on 16 March.").landmarks
+    (planned,) = said("I'll ship the release on 16 March.").landmarks
+
+    assert decided.kind is LandmarkKind.DECISION
+    assert decided.due is None
+    assert planned.due is not None
+    assert planned.due.isoformat() == "2026-03-17T00:00:00+00:00"

@@ -13,7 +13,7 @@ from ..core.tokens import count, family_of
 from .asking import Asking
 from .budget import LEAST_PIECE, NO_ROOM, STEADY, Offer, Share, share, shortened
 from .lines import PlaceLines
-from .once import Before, Line, Once, Place, compared, once, words_of
+from .once import Before, Line, Once, Place, Repeated, compared, once, words_of
 from .render import (
     INTRODUCTION,
     NOTHING_FOUND,
@@ -104,12 +104,14 @@ def fit(
     room = (wish.budget or settings.budget) - frame
     left, shares, cut = _divided(lines, settings, measure, room)
     unsaid: set[Place] = set()
+    gone: set[Place] = set()
     for _ in range(ROUNDS):
-        if not (more := _unsaid(left, shares) - unsaid):
+        more = [each for each in _unsaid(left, shares) if each.above not in unsaid]
+        if not more:
             break
         # What was to be said above has no room there: it is said where it comes next.
-        unsaid |= more
-        gone = _gone(unsaid)
+        unsaid.update(each.above for each in more)
+        gone |= left_out(more)
         left, shares, cut = _divided(lines, settings, measure, room, unsaid=unsaid, gone=gone)
         cut += _without(counted, gone)
     return Fitted(
@@ -158,21 +160,21 @@ def _beyond(part: Part, found: Sequence[Item], offered: Sequence[Item]) -> list[
     ]
 
 
-def _unsaid(left: Once, shares: Mapping[Part, Share]) -> set[Place]:
+def _unsaid(left: Once, shares: Mapping[Part, Share]) -> list[Repeated]:
     """What others were left out for, and is not shown itself, or not to where it says the same."""
     if not left.repeated:
-        return set()
+        return []
     shown = {(each.part, item.id): item for each in shares.values() for item in each.items}
-    return {each.above for each in left.repeated if not each.still_said(shown)}
+    return [each for each in left.repeated if not each.still_said(shown)]
 
 
-def _gone(unsaid: Collection[Place]) -> set[Place]:
+def left_out(unsaid: Iterable[Repeated]) -> set[Place]:
     """What is left out for good: it shall not find room after all, and be said twice.
 
-    Those that stand first keep theirs: whether something below says the same depends on the
-    question, and nothing that does may move them.
+    Those that stand first keep theirs, unless one of these says the same: whether something below
+    does depends on the question, and nothing that does may move them.
     """
-    return {each for each in unsaid if each[0] not in STEADY}
+    return {each.above for each in unsaid if each.above[0] not in STEADY or each.part in STEADY}
 
 
 def _without(counted: Mapping[Part, Sequence[Item]], gone: Collection[Place]) -> tuple[Cut, ...]:

@@ -51,6 +51,7 @@ class Repeated:
 
     words: str
     above: Place  # of that one
+    part: Part  # its own
 
     def still_said(self, shown: Mapping[Place, Item]) -> bool:
         """Whether it is, when only this is shown; of some, perhaps, not to the end."""
@@ -115,10 +116,11 @@ def once(
     cut: list[Cut] = []
     repeated: list[Repeated] = []
     above: set[int] = set()
-    for number, (part, item, words, shown, said_by, same) in enumerate(lines):
+    for number, line in enumerate(lines):
+        part, item, shown = line.part, line.item, line.shown
         if gone and (part, item.id) in gone:
             continue
-        again = _again(lines, words, said_by, same, above) if said_by or same else None
+        again = _again(lines, line, above) if line.said_by or line.same else None
         if shown or again:
             why = IN_THE_WINDOW if shown else SAID_ABOVE
             cut.append(made_cut(part=part, id=item.id, tokens=item.tokens, why=why))
@@ -130,18 +132,12 @@ def once(
     return Once({part: tuple(items) for part, items in kept.items()}, cut, repeated)
 
 
-def _again(
-    lines: Sequence[Line],
-    words: str,
-    said_by: Sequence[int],
-    same: Sequence[int],
-    above: Collection[int],
-) -> Repeated | None:
+def _again(lines: Sequence[Line], line: Line, above: Collection[int]) -> Repeated | None:
     """By which line above its words are said, or the same memory is told in other words."""
-    for saying, numbers in ((words, said_by), ("", same)):
+    for saying, numbers in ((line.words, line.said_by), ("", line.same)):
         for number in numbers:
             if number in above:
-                return Repeated(saying, (lines[number].part, lines[number].item.id))
+                return Repeated(saying, (lines[number].part, lines[number].item.id), line.part)
     return None
 
 

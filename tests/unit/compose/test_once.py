@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from nexus.compose.once import Before, Once, compared, once
+from nexus.compose.fit import left_out
+from nexus.compose.once import Before, Once, Repeated, compared, once
 from nexus.core.context import Item
 from nexus.core.part import Part
 from nexus.core.text import words_alone
@@ -94,3 +95,15 @@ def test_what_has_no_room_above_is_said_below() -> None:
     assert not repeated.still_said({})
     assert not repeated.still_said(shortened)
     assert once(compared(sections, Before()), {repeated.above}).cut == []
+
+
+def test_of_two_that_stand_first_one_gives_way_for_good() -> None:
+    """One that has no room, and finds it when the other one took its place, would be there twice."""
+    pinned, profile = (Part.LANDMARKS, "1"), (Part.PROFILE, "2")
+    said = (
+        Repeated("words", pinned, Part.PROFILE),
+        Repeated("words", profile, Part.RECALL),
+        Repeated("words", (Part.RECALL, "3"), Part.WINDOW),
+    )
+
+    assert left_out(said) == {pinned, (Part.RECALL, "3")}

@@ -143,4 +143,5 @@ class _Reading:
             low=low,
             cast=self.cast,
             dates=[span for span in self.dates if start <= span.start < end],
+            at=self.message.at,
         )

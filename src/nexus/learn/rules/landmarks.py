@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import NamedTuple
 
 from ...core.dates import DateSpan
@@ -124,6 +125,7 @@ class Sentence(NamedTuple):
     low: frozenset[str]
     cast: Cast
     dates: Sequence[DateSpan]
+    at: datetime  # when it was said
 
 
 def may_hold_landmarks(
@@ -149,7 +151,8 @@ def landmarks(said: Sentence) -> Iterator[Landmark]:
 
 def _make(said: Sentence, kind: LandmarkKind, **fields: str | None) -> Landmark:
     date = next(iter(said.dates), None)
-    dated = kind in (ACTION_ITEM, COMMITMENT, DECISION) and date is not None
+    ahead = date is not None and date.until > said.at  # "decided on Monday": not for when
+    dated = kind in (ACTION_ITEM, COMMITMENT, DECISION) and ahead
     return Landmark(
         kind=kind,
         text=said.write(),
