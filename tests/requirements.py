@@ -52,7 +52,7 @@ REQUIREMENTS: dict[str, Requirement] = {
     "A14": works("Compaction inline at 70 % of the agent's context window"),
     "A15": partial(
         "Landmarks are never deleted and always pinned",
-        "never deleted; pinned as many as have room (500 tokens, a setting): the newest and most"
+        "never deleted; pinned as many as have room (an eighth, a setting): the newest and most"
         " salient of the last hundred",
     ),
     "A16": works("Many people in a room, each statement attributed"),

@@ -98,7 +98,7 @@ def test_what_has_no_room_above_is_said_below() -> None:
 
 
 def test_of_two_that_stand_first_one_gives_way_for_good() -> None:
-    """One that has no room, and finds it when the other one took its place, would be there twice."""
+    """One without room, which finds it when the other one took its place, would be there twice."""
     pinned, profile = (Part.LANDMARKS, "1"), (Part.PROFILE, "2")
     said = (
         Repeated("words", pinned, Part.PROFILE),
