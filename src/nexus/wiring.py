@@ -150,8 +150,7 @@ def assemble(
     background: bool = True,
 ) -> Parts:
     """Build the parts these settings name, or take the ones given."""
-    named = _enabled(settings).embeddings
-    chosen = GivenEmbedder(embedder) if embedder else make_embedder(named)  # first: it may refuse
+    chosen = GivenEmbedder(embedder) if embedder else make_embedder(_enabled(settings).embeddings)
     kept, now, telemetry = store or make_store(settings.store), RisingClock(clock), traced(settings)
     guards, refuses = make_breakers(settings, embedder), not settings.embeddings.changes
     changing = Changeover(chosen, kept.vectors, refuses=refuses)

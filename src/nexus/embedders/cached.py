@@ -10,6 +10,7 @@ from ..core.errors import ConfigError
 from ..core.ids import WorkspaceId, digest
 from ..core.protocols import Embedder, Floats, is_static
 from ..core.records import EmbeddingProfile
+from .given import vector_of
 
 Key = tuple[EmbeddingProfile, WorkspaceId, str]
 Asking = Callable[[Callable[[], Floats]], Floats]  # how a provider is asked while somebody waits
@@ -70,7 +71,7 @@ class CachedEmbedder:
 
     def _fresh(self, workspace: WorkspaceId, text: str) -> Floats:
         # Not under the lock: others must not wait for this provider.
-        vector: Floats = self._embedder.embed([text])[0]
+        vector = vector_of(self._embedder, text)
         vector.flags.writeable = False
         self._keep((self.profile, workspace, digest(text)), vector)
         return vector

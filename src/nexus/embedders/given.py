@@ -10,7 +10,7 @@ from ..core.records import EmbeddingProfile
 
 
 class GivenEmbedder:
-    """The same embedder: whatever goes wrong in it, it is away, and the rest goes on."""
+    """The same embedder: one that cannot be reached is away, and waited for."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
@@ -19,9 +19,7 @@ class GivenEmbedder:
     def profile(self) -> EmbeddingProfile:
         try:
             return self._embedder.profile
-        except NexusError:
-            raise
-        except Exception as error:
+        except OSError as error:  # a network's, or a time that is over
             raise _away(error) from error
 
     @property
@@ -30,22 +28,34 @@ class GivenEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Floats:
         try:
-            vectors = self._embedder.embed(texts)
-        except NexusError:
-            raise
-        except Exception as error:
+            return self._embedder.embed(texts)
+        except OSError as error:
             raise _away(error) from error
-        return self._sound(vectors, len(texts))
 
-    def _sound(self, vectors: Floats, number: int) -> Floats:
-        from numpy import isfinite  # noqa: PLC0415  # importing nexus does not wait for it
 
-        wanted = (number, self.profile.dimension)
-        if vectors.shape != wanted:
-            raise EmbedderUnavailable(f"its vectors are {vectors.shape}, not {wanted}")
-        if not isfinite(vectors).all():
-            raise EmbedderUnavailable("its vectors hold something that is no number")
-        return vectors
+def vector_of(embedder: Embedder, question: str) -> Floats:
+    """The vector of a question: whatever goes wrong, the embedder is away and the rest goes on.
+
+    Of what is stored it is not: a text that cannot be embedded is given up after a few tries.
+    """
+    try:
+        vectors = embedder.embed([question])
+    except NexusError:
+        raise
+    except Exception as error:
+        raise _away(error) from error
+    return _sound(vectors, (1, embedder.profile.dimension))
+
+
+def _sound(vectors: Floats, wanted: tuple[int, int]) -> Floats:
+    from numpy import isfinite  # noqa: PLC0415  # importing nexus does not wait for it
+
+    if vectors.shape != wanted:
+        raise EmbedderUnavailable(f"its vectors are {vectors.shape}, not {wanted}")
+    if not isfinite(vectors).all():
+        raise EmbedderUnavailable("its vectors hold something that is no number")
+    vector: Floats = vectors[0]
+    return vector
 
 
 def _away(error: Exception) -> EmbedderUnavailable:

@@ -87,11 +87,21 @@ class Learner:
                 break
             done.update(task.event.id for task in tasks)
             if self._embedder.local:
-                self._learn(tasks)
+                self._learn_meanwhile(tasks)
             else:
                 with self._telemetry.doing("learn", events=len(tasks)):
                     self._derive(tasks)
         return len(done)
+
+    def _learn_meanwhile(self, tasks: Sequence[Task]) -> None:
+        """For a question that waits: what cannot be learned is put off, and it is answered."""
+        try:
+            self._learn(tasks)
+        except Unavailable:
+            raise
+        except Exception as error:
+            log.exception("could not be learned")
+            self._do_apart(tasks, error)
 
     def flush(self, grant: Grant) -> int:
         """Learn everything in these scopes now; returns how much could not be.
