@@ -16,8 +16,9 @@ from .core.errors import NotFound, Unavailable
 from .core.ids import WorkspaceId
 from .core.metrics import Snapshot
 from .core.protocols import Embedder, Store
-from .core.records import Progress, Receipt, check_receipt
+from .core.records import Progress, Receipt
 from .core.report import Report, silent
+from .reading import check_receipt
 from .wiring import Parts, assemble
 from .workspace import Workspace
 

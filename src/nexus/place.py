@@ -28,13 +28,12 @@ from .core.records import (
     NewEvent,
     Progress,
     Receipt,
-    check_receipt,
 )
 from .core.scope import Scope
 from .desk import Desk
 from .knowing import Knowing
 from .observe import Told
-from .reading import audited
+from .reading import audited, check_receipt
 from .recall.query import check_limit, make_query
 from .sharing import Sharing
 

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
-from .core.errors import QuotaExceeded
+from .core.errors import InvalidInput, QuotaExceeded
+from .core.records import Receipt
 
 if TYPE_CHECKING:
     from .core.access import Viewer
@@ -51,3 +52,9 @@ def _ask(parts: Parts, viewer: Viewer, action: str) -> None:
     except QuotaExceeded as error:
         parts.telemetry.metrics.add("errors_total", (action, type(error).__name__))
         raise
+
+
+def check_receipt(value: object) -> None:
+    """Refuse what is none: an id alone does not say where its event is."""
+    if not isinstance(value, Receipt):
+        raise InvalidInput(f"a receipt is needed, not {type(value).__name__}")

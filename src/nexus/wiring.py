@@ -152,8 +152,7 @@ def assemble(
     """Build the parts these settings name, or take the ones given."""
     chosen = GivenEmbedder(embedder) if embedder else make_embedder(_enabled(settings).embeddings)
     kept, now, telemetry = store or make_store(settings.store), RisingClock(clock), traced(settings)
-    guards, refuses = make_breakers(settings, embedder), not settings.embeddings.changes
-    changing = Changeover(chosen, kept.vectors, refuses=refuses)
+    guards, changing = make_breakers(settings, embedder), make_changeover(settings, chosen, kept)
     cached = make_cached(settings, chosen, guards.embedder, changing, telemetry)
     model, spending = measured_llm(settings.llm, telemetry), make_spending(settings.llm, kept, now)
     asked = spending.on_account(model, settings.llm.model or "", RECALL) if model else None
@@ -182,6 +181,11 @@ def assemble(
         now=now,
         background=background,
     )
+
+
+def make_changeover(settings: Settings, embedder: Embedder, store: Store) -> Changeover:
+    """Which vectors may be asked; one that refuses says so where others are in use."""
+    return Changeover(embedder, store.vectors, refuses=not settings.embeddings.changes)
 
 
 def make_contexts(  # noqa: PLR0917  # called once

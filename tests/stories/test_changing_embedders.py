@@ -212,7 +212,7 @@ def test_a_refusal_names_what_is_in_use_and_the_work_waits(
     team.room.observe("alice", "Not embedded by a stranger.", key="new")
     team.workspace.flush()
 
-    (told,) = caplog.records
+    (told,) = [each for each in caplog.records if each.name == "nexus.learn.learner"]
     assert (told.levelname, told.exc_info) == ("WARNING", None)
     (waiting,) = team.workspace.waiting()
     assert not waiting.dead

@@ -135,12 +135,6 @@ class Receipt:
     stage: Stage = Stage.DURABLE
 
 
-def check_receipt(value: object) -> None:
-    """Refuse what is none: an id alone does not say where its event is."""
-    if not isinstance(value, Receipt):
-        raise InvalidInput(f"a receipt is needed, not {type(value).__name__}")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
     """Where an event is now, and what holds it up if something does."""
