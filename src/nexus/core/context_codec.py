@@ -14,6 +14,7 @@ from typing import Any
 
 from .codec import TRUST_NAMES, TRUSTS
 from .context import (
+    Compaction,
     Context,
     ContextReceipt,
     Cut,
@@ -48,6 +49,7 @@ def context_bytes(context: Context) -> bytes:
         context.text,
         context.steady,
         list(map(dict, context.chat)),
+        _of_compaction(context.compaction),
     ]
     try:
         spelt = json.dumps(told, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
@@ -73,10 +75,6 @@ def unpacked(spelt: bytes) -> bytes:
     if not reader.eof or reader.unused_data:
         raise Unspelt("it is cut short, too long, or goes on behind its end")
     return told
-
-
-def _of_section(section: Section) -> Row:
-    return [section.part.value, section.tokens, list(map(_of_item, section.items))]
 
 
 def _of_item(item: Item) -> Row:
@@ -106,12 +104,30 @@ def _of_receipt(context: Context) -> Row:
         receipt.budget,
         receipt.tokens,
         [[part.value, why] for part, why in receipt.plan.items()],
+        [[part.value, spent] for part, spent in receipt.sections.items()],
+        receipt.frame,
         None if as_items else list(map(_of_shown, receipt.shown)),
         [[each.part.value, each.id, each.tokens, each.why] for each in receipt.cut],
         dict(receipt.seconds),
         receipt.degraded,
         receipt.cached,
     ]
+
+
+def _of_compaction(done: Compaction | None) -> Row | None:
+    return None if done is None else [done.fits, done.removed, done.left_out, done.degraded]
+
+
+def _compaction(told: Row | None) -> Compaction | None:
+    if told is None:
+        return None
+    fits, removed, left_out, degraded = told
+    return Compaction(
+        fits=bool(fits),
+        removed=_number(removed),
+        left_out=_number(left_out),
+        degraded=_texts(degraded),
+    )
 
 
 def _of_shown(shown: Shown) -> Row:
@@ -128,7 +144,7 @@ def _shown_by(sections: Sequence[Section]) -> tuple[Shown, ...]:
 
 
 def _context(told: Any) -> Context:
-    sections, receipt, text, steady, chat = told
+    sections, receipt, text, steady, chat, compaction = told
     read = tuple(
         Section(part=PARTS[part], items=tuple(map(_item, items)), tokens=_number(tokens))
         for part, tokens, items in sections
@@ -141,6 +157,7 @@ def _context(told: Any) -> Context:
         text=_text(text),
         steady=_number(steady),
         chat=tuple(chat),
+        compaction=_compaction(compaction),
     )
 
 
@@ -163,7 +180,8 @@ def _item(told: Row) -> Item:
 
 
 def _receipt(told: Row, sections: Sequence[Section]) -> ContextReceipt:
-    id, at, question, budget, tokens, plan, shown, cut, seconds, degraded, cached = told
+    id, at, question, budget, tokens, plan, spent, frame, *rest = told
+    shown, cut, seconds, degraded, cached = rest
     return ContextReceipt(
         id=_text(id),
         at=datetime.fromisoformat(at),
@@ -171,6 +189,8 @@ def _receipt(told: Row, sections: Sequence[Section]) -> ContextReceipt:
         budget=_number(budget),
         tokens=_number(tokens),
         plan={PARTS[part]: _text(why) for part, why in plan},
+        sections={PARTS[part]: _number(tokens) for part, tokens in spent},
+        frame=_number(frame),
         shown=_shown_by(sections) if shown is None else tuple(map(_shown, shown)),
         cut=tuple(map(_cut, cut)),
         seconds={name: _worth(took) for name, took in seconds.items()},

@@ -40,6 +40,7 @@ from .session import Connections, Row, Session
 from .states import SqlStates, mark_memories
 from .stones import erased_among, stones_of
 from .texts import Texts
+from .threads import drop_empty_thread, thread_number
 
 
 class SqlMemories(SqlStates):
@@ -261,7 +262,7 @@ def add_memories(session: Session, number: int, memories: Sequence[Memory]) -> N
     placed = [labels[memory.label, memory.learned] for memory in memories]
     named = list(zip(placed, map(thread_name, memories), strict=True))
     threads = {
-        (label, name): _thread_number(session, number, label, name)
+        (label, name): thread_number(session, number, label, name)
         for label, name in dict.fromkeys(named)
     }
     rows = [
@@ -341,16 +342,6 @@ def _count_names(session: Session, names: Sequence[Row], sign: int) -> None:
     session.run_many("names_counted", rows)
 
 
-def _thread_number(session: Session, number: int, label: int, name: str) -> int:
-    named = {"workspace": number, "label": label, "name": name}
-    row = session.run("thread", named).fetchone()
-    if row:
-        return int(row[0])
-    (thread,) = session.run("add_thread", named).fetchone()
-    session.run("threads_counted", {**named, "more": 1})
-    return int(thread)
-
-
 def delete_memories(session: Session, workspace: WorkspaceId, ids: Iterable[str]) -> Erased:
     """Take these out of every table, and count what went."""
     number = locked_workspace(session, workspace)
@@ -375,7 +366,7 @@ def _delete(
     vectors = session.run_many("drop_vectors", places)
     session.run_many("drop_memory", places)
     for label, thread in dict.fromkeys((known.label, known.thread) for known in gone):
-        _drop_empty_thread(session, {"workspace": number, "label": label, "thread": thread})
+        drop_empty_thread(session, {"workspace": number, "label": label, "thread": thread})
     return Erased(memories=len(gone), vectors=vectors, keywords=keywords, links=links)
 
 
@@ -393,10 +384,3 @@ def _delete_postings(session: Session, number: int, gone: Sequence[_Known]) -> i
     session.run_many("label_shrank", shrunk)
     session.run_many("thread_changed", talks)
     return dropped
-
-
-def _drop_empty_thread(session: Session, where: dict[str, int]) -> None:
-    """A thread's name is the caller's word: it goes with the last memory of the thread."""
-    gone = session.run("drop_empty_thread", where).rowcount
-    if gone:
-        session.run("threads_counted", {**where, "more": -1})

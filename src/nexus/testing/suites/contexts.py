@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ...core.access import Grant, Viewer
-from ...core.context import Context, ContextReceipt, Cut, Item, Section, Shown
+from ...core.context import Compaction, Context, ContextReceipt, Cut, Item, Section, Shown
 from ...core.ids import AgentId, UserId
 from ...core.keeping import ContextKeeper, KeptContext
 from ...core.part import Part
@@ -21,9 +21,8 @@ LASTS = 300
 KEY = "who asks what, and when"
 
 
-def full_context(text: str = "Tea is served at four. π ␀ </nexus-memory>") -> Context:
-    """One that has something in every field."""
-    item = Item(
+def _full_item(text: str) -> Item:
+    return Item(
         text=text,
         id="0" * 32,
         at=NOON,
@@ -37,6 +36,11 @@ def full_context(text: str = "Tea is served at four. π ␀ </nexus-memory>") ->
         line=f"- {text}",
         words=text.lower(),
     )
+
+
+def full_context(text: str = "Tea is served at four. π ␀ </nexus-memory>") -> Context:
+    """One that has something in every field."""
+    item = _full_item(text)
     bare = Item(text="", id="rule")
     receipt = ContextReceipt(
         id="3" * 32,
@@ -45,9 +49,13 @@ def full_context(text: str = "Tea is served at four. π ␀ </nexus-memory>") ->
         budget=4_000,
         tokens=99,
         plan={Part.WINDOW: "always", Part.RECALL: "a question"},
+        sections={Part.RECALL: 9, Part.WINDOW: 0},
+        frame=90,
         shown=(Shown(part=Part.RECALL, id=item.id, tokens=7, scope=str(ROOM), why=item.why),),
         cut=(Cut(part=Part.FACTS, id="4" * 32, tokens=3, why="budget"),),
         seconds={"plan": 1e-5, "recall": 0.25},
+        degraded=("the embedder: it does not answer",),
+        cached=True,
     )
     return Context(
         sections=(
@@ -58,6 +66,7 @@ def full_context(text: str = "Tea is served at four. π ␀ </nexus-memory>") ->
         text=f"<nexus-memory>\n{item.line}\n</nexus-memory>",
         steady=15,
         chat=({"role": "user", "content": text},),
+        compaction=Compaction(fits=True, removed=3, left_out=1, degraded=("the model",)),
     )
 
 
