@@ -156,7 +156,8 @@ REQUIREMENTS: dict[str, Requirement] = {
     "D25": works("Slow writes through a queue that loses nothing"),
     "D26": partial(
         "Consolidation per workspace, for ten thousand of them",
-        "per workspace, batched and resumable; of ten thousand only the daily sweep was measured",
+        "per workspace, batched, resumable, by many workers; of ten thousand the daily sweep was"
+        " measured, and consolidation of hundreds",
     ),
     "D27": later(
         "Context assembled within 30 ms at the median",
