@@ -11,6 +11,7 @@ from nexus.core.protocols import Embedder, Floats, is_static
 from nexus.core.records import EmbeddingProfile
 from nexus.embedders.builtin import BuiltinEmbedder
 from nexus.embedders.cached import CachedEmbedder
+from nexus.embedders.given import GivenEmbedder
 from nexus.embedders.hashing import HashingEmbedder
 
 
@@ -31,3 +32,4 @@ class Somebodys:
 def test_what_an_embedder_says_holds_behind_a_cache_too(embedder: Embedder, static: bool) -> None:
     assert is_static(embedder) is static
     assert CachedEmbedder(embedder).static is static
+    assert GivenEmbedder(embedder).static is static

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..core.errors import EmbedderUnavailable, NexusError
-from ..core.protocols import Embedder, Floats
+from ..core.protocols import Embedder, Floats, is_static
 from ..core.records import EmbeddingProfile
 
 
@@ -25,6 +25,10 @@ class GivenEmbedder:
     @property
     def local(self) -> bool:
         return self._embedder.local
+
+    @property
+    def static(self) -> bool:
+        return is_static(self._embedder)
 
     def embed(self, texts: Sequence[str]) -> Floats:
         try:
