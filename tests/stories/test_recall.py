@@ -15,6 +15,7 @@ from nexus import Nexus, Place
 from nexus.config import Settings
 from nexus.core.errors import ConfigError, ModelUnavailable
 from nexus.embedders.hashing import HashingEmbedder
+from nexus.recall import closely
 from nexus.recall.features import NAMES
 from nexus.recall.query import Search
 
@@ -145,7 +146,7 @@ def test_the_contextual_ranking_names_every_signal(open_nexus: Open) -> None:
 
     (hit,) = place.recall("kettle", explain=True)
 
-    assert set(hit.explanation.parts) == {*NAMES, "wording"}
+    assert set(hit.explanation.parts) == {*NAMES, *closely.NAMES}
 
 
 @pytest.mark.requirement("E12")

@@ -118,7 +118,7 @@ class Pool:
         keyword, meaning = self.own
         every, understood = self.columns, self.understood
         before, after, answers = self._neighbours(keyword + meaning)
-        person = next(iter(understood.people)) if len(understood.people) == 1 else None
+        person = understood.person
         columns: dict[str, Sequence[float] | Numbers | None] = {
             "keyword": keyword,
             "conversation": standing(every.thread_keyword),

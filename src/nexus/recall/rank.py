@@ -1,6 +1,6 @@
 """Putting candidates in order: a weighted sum of what is known of each.
 
-A second, closer look compares the question with the best candidates word by word.
+A second, closer look reads the texts of the best candidates.
 """
 
 from __future__ import annotations
@@ -16,17 +16,16 @@ from ..core.access import Grant
 from ..core.candidate import Candidate
 from ..core.errors import Unavailable
 from ..core.records import Explanation, StrategyReport
+from . import closely
 from .answer import Ranked, Ranking
 from .asked import Results
-from .features import NAMES, Numbers, Pool, standing
+from .features import NAMES, Numbers, Pool
 from .gather import Gatherer
 from .keyword import worded
 from .query import Query
 from .surroundings import Places
 from .timeline import in_time
 from .weights import Weights
-
-CLOSER = 50  # candidates that get a closer look
 
 Interaction = Callable[[str, Sequence[str]], Sequence[float]]  # question, texts → closeness
 
@@ -76,7 +75,7 @@ class ContextualOrder:
         added = self.parts[place].tolist()
         return Explanation(
             found_by=self.results.places(self.pool.candidates[place].id),
-            parts=dict(zip((*NAMES, "wording"), added, strict=True)),
+            parts=dict(zip((*NAMES, *closely.NAMES), added, strict=True)),
             total=sum(added),
         )
 
@@ -111,18 +110,31 @@ def in_order(
     """Places best first, and what each signal added to each."""
     features = pool.features()
     first_sight, closer_look = weights.of(len(pool.understood.terms))
-    parts = np.zeros((len(features), len(NAMES) + 1))
-    np.multiply(features, first_sight, out=parts[:, :-1])
-    order = _falling(parts[:, :-1].sum(axis=1), np.arange(len(parts)))
-    head = order[:CLOSER]
-    ids = [pool.candidates[place].id for place in head]
-    wording = texts(ids)
-    closeness = closer(pool.understood.meaning, [wording.get(id, "") for id in ids])
-    parts[head, :-1] = features[head] * closer_look
-    parts[head, -1] = weights.wording * standing(closeness)
+    parts = np.zeros((len(features), len(NAMES) + len(closely.NAMES)))
+    np.multiply(features, first_sight, out=parts[:, : len(NAMES)])
+    order = _falling(parts.sum(axis=1), np.arange(len(parts)))
+    head, rest = np.split(order, [weights.closer])
+    parts[head, : len(NAMES)] = features[head] * closer_look
+    parts[head, len(NAMES) :] = looked_at(pool, head.tolist(), texts, closer) * weights.closely
     sums = parts.sum(axis=1)
-    closely = _falling(sums[head], head).tolist()
-    return [*spread(closely, sums, pool.candidates, weights.again), *order[CLOSER:].tolist()], parts
+    best = _falling(sums[head], head).tolist()
+    return [*spread(best, sums, pool.candidates, weights.again), *rest.tolist()], parts
+
+
+def looked_at(
+    pool: Pool,
+    places: Sequence[int],
+    texts: Callable[[Sequence[str]], Mapping[str, str]],
+    closer: Interaction,
+) -> Numbers:
+    """What their texts tell of some candidates."""
+    ids = [pool.candidates[place].id for place in places]
+    held = texts(ids)
+    read = [held.get(id, "") for id in ids]
+    person = pool.understood.person
+    asked = [person is not None and pool.candidates[place].speaker == person for place in places]
+    understood = pool.understood
+    return closely.look(understood.matter, read, closer(understood.meaning, read), asked)
 
 
 def spread(

@@ -64,6 +64,11 @@ class Understood:
     said: frozenset[str] = frozenset()  # all terms of the question
     matter: str = ""  # what it asks for, names included
 
+    @property
+    def person(self) -> str | None:
+        """The one speaker it is about; of several none is meant more than the others."""
+        return next(iter(self.people)) if len(self.people) == 1 else None
+
     def naming(self, speakers: Iterable[str | None]) -> Understood:
         """The same question among other people who were heard speaking."""
         people = frozenset(name for name in speakers if name and self.said.issuperset(_of(name)))

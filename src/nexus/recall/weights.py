@@ -15,6 +15,7 @@ from math import log
 
 import numpy as np
 
+from . import closely
 from .features import NAMES, Numbers
 
 USUAL_TERMS = 4  # of a question
@@ -27,11 +28,12 @@ Row = tuple[float, float] | tuple[float, float, float, float]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Weights:
-    """Of every signal at first sight and with a closer look, and of the wording."""
+    """Of every signal at first sight and with a closer look, and of what only that one sees."""
 
     usual: Numbers  # two rows, columns in the order of NAMES
     longer: Numbers
-    wording: float
+    closely: Numbers  # in the order of `closely.NAMES`
+    closer: int  # how many get a closer look
     again: float  # what each further hit of one conversation costs: a soft cap
 
     def of(self, terms: int) -> Numbers:
@@ -44,50 +46,69 @@ def longer(terms: int) -> float:
     return log(min(max(terms, 1), MOST_TERMS) / USUAL_TERMS)
 
 
-def weights(rows: Mapping[str, Row], *, wording: float, again: float) -> Weights:
+def weights(
+    rows: Mapping[str, Row], look: Mapping[str, float], *, closer: int, again: float
+) -> Weights:
     table = np.array([(*rows[name], 0.0, 0.0)[:4] for name in NAMES]).T
-    return Weights(table[:2], table[2:], wording, again)
+    seen = np.array([look[name] for name in closely.NAMES])
+    return Weights(table[:2], table[2:], seen, closer, again)
 
 
 STATIC = weights(
     {
-        "keyword": (0.28, 0.05, 0.05, -0.04),
-        "conversation": (0.56, 0.53, 0.12, 0.17),
-        "meaning": (0.60, 0.26, -0.12, -0.07),
-        "topic": (0.15, 0.14),
+        "keyword": (0.29, 0.09, 0.06, -0.05),
+        "conversation": (0.55, 0.37, 0.08, 0.18),
+        "meaning": (0.60, 0.27, -0.16, 0.05),
+        "topic": (0.16, 0.12),
         "before": (0.08, 0.09),
-        "after": (0.05, 0.04),
-        "answers": (0.15, 0.15),
-        "asks": (-0.47, -0.68),
-        "opens": (1.04, 0.95),
-        "speaker": (2.64, 2.65),
-        "role": (2.27, 2.32),
-        "length": (1.03, -2.06),
-        "directs": (0.86, 0.77),
-        "timeline": (2.19, 2.53),
+        "after": (0.04, 0.04),
+        "answers": (0.15, 0.13),
+        "asks": (-0.40, -0.30),
+        "opens": (1.05, 0.71),
+        "speaker": (2.62, 1.66),
+        "role": (2.24, 2.57),
+        "length": (0.36, -2.69),
+        "directs": (0.96, 0.78),
+        "timeline": (2.14, 1.85),
         "graph": (2.2, 2.2),
     },
-    wording=0.72,
-    again=0.1,
+    {
+        "wording": 0.61,
+        "time": 1.99,
+        "number": 0.40,
+        "name": 0.88,
+        "oneself": 0.85,
+        "address": -0.24,
+    },
+    closer=50,
+    again=0.05,
 )
 READS_SENTENCES = weights(
     {
-        "keyword": (0.30, 0.06, -0.01, -0.08),
-        "conversation": (0.44, 0.43, 0.21, 0.23),
-        "meaning": (0.60, 0.39, -0.02, 0.03),
-        "topic": (0.25, 0.24),
-        "before": (0.07, 0.07),
-        "after": (0.04, 0.03),
-        "answers": (0.14, 0.14),
-        "asks": (-0.37, -0.59),
-        "opens": (1.10, 0.98),
-        "speaker": (2.65, 2.66),
-        "role": (2.33, 2.35),
-        "length": (1.67, -1.14),
-        "directs": (0.95, 0.83),
-        "timeline": (2.49, 2.79),
+        "keyword": (0.31, 0.08, -0.01, -0.09),
+        "conversation": (0.42, 0.30, 0.17, 0.27),
+        "meaning": (0.60, 0.38, -0.06, 0.09),
+        "topic": (0.25, 0.19),
+        "before": (0.07, 0.08),
+        "after": (0.04, 0.04),
+        "answers": (0.14, 0.12),
+        "asks": (-0.31, -0.24),
+        "opens": (1.08, 0.81),
+        "speaker": (2.63, 1.61),
+        "role": (2.32, 2.36),
+        "length": (1.02, -1.96),
+        "directs": (1.03, 0.88),
+        "timeline": (2.44, 2.44),
         "graph": (2.2, 2.2),
     },
-    wording=0.62,
-    again=0.2,
+    {
+        "wording": 0.55,
+        "time": 2.11,
+        "number": 0.16,
+        "name": 0.93,
+        "oneself": 0.97,
+        "address": -0.16,
+    },
+    closer=80,
+    again=0.15,
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 import numpy as np
@@ -10,6 +12,7 @@ from tests.unit.making import NOON
 
 from nexus.core.candidate import Candidate
 from nexus.core.records import MemoryKind
+from nexus.recall import closely
 from nexus.recall.features import NAMES, Pool, standing
 from nexus.recall.rank import in_order, spread
 from nexus.recall.surroundings import Surroundings, openings, views
@@ -25,6 +28,7 @@ from nexus.recall.weights import (
 )
 
 SAME_AGAIN = STATIC.again
+LOOK = dict.fromkeys(closely.NAMES, 1.0)
 
 
 def candidate(id: str, **more: object) -> Candidate:
@@ -60,11 +64,20 @@ def order(given: Pool) -> list[str]:
 def test_every_feature_has_its_weights(fitted: Weights) -> None:
     assert fitted.usual.shape == fitted.longer.shape == (2, len(NAMES))
     assert fitted.usual.any(axis=0).all()
+    assert fitted.closely.shape == (len(closely.NAMES),)
+    assert fitted.closely.all()
 
 
 def test_weights_for_a_feature_that_has_none_are_refused() -> None:
     with pytest.raises(KeyError, match="opens"):
-        weights({name: (1.0, 1.0) for name in NAMES if name != "opens"}, wording=1.0, again=0.1)
+        weights({name: (1.0, 1.0) for name in NAMES if name != "opens"}, LOOK, closer=50, again=0.1)
+
+
+def test_weights_for_something_seen_closely_that_has_none_are_refused() -> None:
+    rows = dict.fromkeys(NAMES, (1.0, 1.0))
+    look = {name: 1.0 for name in LOOK if name != "oneself"}
+    with pytest.raises(KeyError, match="oneself"):
+        weights(rows, look, closer=50, again=0.1)
 
 
 def test_a_question_of_usual_length_is_weighed_as_usual_and_a_longer_one_otherwise() -> None:
@@ -153,7 +166,42 @@ def test_closer_wording_decides_between_equals() -> None:
     )
 
     assert [given.candidates[place].id for place in places] == ["b", "a"]
-    assert parts[0, -1] < 0 < parts[1, -1]
+    wording = len(NAMES) + closely.NAMES.index("wording")
+    assert parts[0, wording] < 0 < parts[1, wording]
+
+
+def test_only_the_best_are_looked_at_closely() -> None:
+    few = replace(STATIC, closer=1)
+    given = pool(candidate("a", keyword=0.9), candidate("b"))
+    read: list[str] = []
+
+    def texts(ids: Sequence[str]) -> dict[str, str]:
+        read.extend(ids)
+        return dict.fromkeys(ids, "tea")
+
+    places, parts = in_order(given, texts, lambda _question, texts: [1.0] * len(texts), few)
+
+    assert read == ["a"]
+    assert [given.candidates[place].id for place in places] == ["a", "b"]
+    assert not parts[1, len(NAMES) :].any()
+
+
+def test_whom_the_question_is_about_tells_of_themselves() -> None:
+    said = {"a": "I like tea.", "b": "She likes tea.", "c": "I like tea."}
+    spoken = [
+        candidate(id, speaker=speaker)
+        for id, speaker in zip("abc", ("ann", "ann", "bob"), strict=True)
+    ]
+    oneself = len(NAMES) + closely.NAMES.index("oneself")
+
+    _, parts = in_order(
+        pool(*spoken, question="What does Ann like?"),
+        lambda ids: {id: said[id] for id in ids},
+        lambda _question, texts: [0.0] * len(texts),
+        STATIC,
+    )
+
+    assert [amount > 0 for amount in parts[:, oneself]] == [True, False, False]
 
 
 def test_what_was_said_in_the_time_asked_for_comes_first() -> None:
