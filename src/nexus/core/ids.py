@@ -10,7 +10,6 @@ import hashlib
 import re
 import unicodedata
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import NoReturn, Self
 
 from .errors import InvalidInput
@@ -85,12 +84,7 @@ def is_digest(text: str) -> bool:
 
 def event_digest(scope: str, key: str) -> str:
     """The id of an event, from where it happened, spelt, and from its key."""
-    return _hashed(_events_of(scope) + _framed(key))
-
-
-@lru_cache(maxsize=10_000)  # what is told comes from few places
-def _events_of(scope: str) -> bytes:
-    return _framed("event") + _framed(scope)
+    return digest("event", scope, key)
 
 
 def digest(*parts: str) -> str:
@@ -99,13 +93,8 @@ def digest(*parts: str) -> str:
     Ids are made from what a record is, never counted: a sequence would tell one viewer
     how much another one wrote.
     """
-    return _hashed(b"".join(map(_framed, parts)))
-
-
-def _framed(part: str) -> bytes:
-    encoded = part.encode()
-    return len(encoded).to_bytes(8, "big") + encoded
-
-
-def _hashed(told: bytes) -> str:
+    told = b""
+    for part in parts:
+        encoded = part.encode()
+        told += len(encoded).to_bytes(8, "big") + encoded
     return hashlib.blake2b(told, digest_size=16).hexdigest()

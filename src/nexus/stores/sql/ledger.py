@@ -33,7 +33,7 @@ DAY = len("2026-01-31")
 _Receipt = quickly(Receipt)
 PLACE, BYTES = itemgetter(0, 3), itemgetter(-1)  # of an event's row
 FEW_LABELS = 16  # a viewer's places; an administrator's are many
-Place = tuple[int, Scope]  # a scope of a workspace
+Place = tuple[int, str]  # a scope of a workspace, spelt
 
 
 class SqlLedger:
@@ -149,12 +149,12 @@ class SqlLedger:
 
 
 def label_of(
-    session: Session, place: Place, known: Mapping[Place, int], new: dict[Place, int]
+    session: Session, number: int, scope: Scope, known: Mapping[Place, int], new: dict[Place, int]
 ) -> int:
-    """The number of a place's label: a known one, or one that is now among the new ones."""
+    """The number of a scope's label: a known one, or one that is now among the new ones."""
+    place = (number, scope.spelt)
     label = known.get(place) or new.get(place)
     if label is None:
-        number, scope = place
         label = new[place] = label_number(session, number, frozenset({scope}))
     return label
 
@@ -173,7 +173,7 @@ class Entry(NamedTuple):
 
 def entry_of(event: NewEvent, recorded_at: datetime) -> Entry:
     recorded = event.recorded_at if isinstance(event, Event) else recorded_at
-    scope, at = str(event.scope), time_text(event.at)
+    scope, at = event.scope.spelt, time_text(event.at)
     id, told = event_digest(scope, event.key), at if recorded is event.at else time_text(recorded)
     content = spelt_event(event, id, scope, at, told)
     salt = new_salt()
@@ -193,7 +193,7 @@ def _append(
     """The receipts, and the labels that are new if this is committed."""
     end = chain_end(session, workspace)
     new: dict[Place, int] = {}
-    places = [label_of(session, (end[0], entry.event.scope), known, new) for entry in entries]
+    places = [label_of(session, end[0], entry.event.scope, known, new) for entry in entries]
     rows, head = chained(end, entries, places)
     there: dict[int, bool] = {}
     if session.run_many("add_event", rows) < len(rows):
