@@ -236,9 +236,7 @@ def _come(session: Session, rows: Sequence[Row], head: bytes, work: Sequence[Row
     """What follows from new events: work, a longer chain, and news for whoever reads them."""
     number, length, _, _, now, _ = work[-1]
     session.run_many("add_work", work)
-    grown = {"length": length, "head": head, "bytes": sum(map(BYTES, rows)), "day": now[:DAY]}
-    grown["workspace"] = number
-    session.run("advance_chain", grown)
+    session.run_many("advance_chain", [(number, length, head, sum(map(BYTES, rows)), now[:DAY])])
     session.run_many("events_came", sorted(set(map(PLACE, rows))))
 
 

@@ -54,7 +54,7 @@ class Named:
     """Queries by their names; a connection is a session of the shared row logic."""
 
     writes = False
-    telling: sqlite3.Cursor  # for what finds no rows: a new cursor each time would take longer
+    at_once: sqlite3.Cursor  # of what is read to its end at once: a new one each time takes longer
     views: dict[Hashable, tuple[int, Readable]]
     seen: dict[Hashable, Readable]  # in the moment that is being read
 
@@ -63,11 +63,11 @@ class Named:
         return cursor
 
     def run_many(self: Any, name: str, rows: Sequence[Row]) -> int:
-        changed: int = self.telling.executemany(SQL[name], rows).rowcount
+        changed: int = self.at_once.executemany(SQL[name], rows).rowcount
         return max(changed, 0)  # of no rows it is -1
 
     def read_each(self: Any, name: str, rows: Sequence[Row]) -> list[list[Any]]:
-        sql, execute = SQL[name], self.execute
+        sql, execute = SQL[name], self.at_once.execute
         return [execute(sql, row).fetchall() for row in rows]
 
     def view(self: Any, key: Hashable, make: Callable[[], Readable]) -> Readable:
@@ -169,7 +169,7 @@ class Connections:
                 cached_statements=STATEMENTS,
                 factory=self._kind,
             )
-            connection.telling, connection.views, connection.seen = connection.cursor(), {}, {}
+            connection.at_once, connection.views, connection.seen = connection.cursor(), {}, {}
             self._prepare(connection)
             self._refuse_strangers(connection)
             connection.execute("PRAGMA page_size = 4096")  # a commit writes few and small pages
@@ -296,7 +296,7 @@ class Connections:
                     job.turn.release()
 
     def _transact(self, jobs: Sequence[_Job[Any]], *, apart: bool = False) -> None:
-        writer, execute = self._writer, self._writer.telling.execute
+        writer, execute = self._writer, self._writer.at_once.execute
         lazily = all(map(LAZILY, jobs))
         try:
             if lazily is self._waits:
