@@ -39,6 +39,7 @@ from nexus.recall.query import Search
 RESULTS = Path(__file__).parent / "results" / "embedded.json"
 WORDS_A_MESSAGE = 18
 ROUNDS = 9
+LOG_PAGES = 1_000  # a write-ahead log is so long before it is overwritten from its beginning
 FUSED = Settings(search=Search(ranking="fused", strategies=("meaning", "keyword")))
 
 
@@ -98,6 +99,7 @@ def measure_observe(folder: Path) -> dict[str, float | list[float]]:
     with Nexus.open(folder / "observe.db", background=False) as nexus:
         room = nexus.workspace("bench").room("r", participants=["ann"])
         commit = floor_commit(folder)
+        fill_logs(room, commit)
         rounds = [single_writer(room, commit, Texts(seed)) for seed in range(ROUNDS)]
         floors, singles = zip(*rounds, strict=True)
         return {
@@ -107,6 +109,15 @@ def measure_observe(folder: Path) -> dict[str, float | list[float]]:
             "observe_single_ratios": sorted(round(single / floor, 2) for floor, single in rounds),
             "observe_32_writers_per_second": concurrent_writers(room, 32, 200),
         }
+
+
+def fill_logs(room: Place, commit: Callable[[str], object]) -> None:
+    """Until both overwrite their logs: a commit that makes its file longer takes longer, too."""
+    text = Texts(ROUNDS)
+    for _ in range(LOG_PAGES):
+        commit(text())  # writes one page
+    for _ in range(LOG_PAGES // 5):
+        room.observe("ann", text())  # writes more than five
 
 
 def single_writer(room: Place, commit: Callable[[str], object], text: Texts) -> tuple[float, float]:

@@ -13,18 +13,20 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from datetime import UTC, date, datetime
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
 from .config import AuditSettings, Settings, in_use_if_given
 from .core.access import Viewer, administrator_grant
 from .core.audit import ADMINISTRATOR, Entry, Level
 from .core.canonical import canonical_json, clean_text
-from .core.context import Context
 from .core.errors import ConfigError, NexusError, Unavailable
 from .core.ids import WorkspaceId, digest, is_digest
 from .core.protocols import Store
 from .core.records import Found, Json
 from .core.scope import Scope, parse_scope
+
+if TYPE_CHECKING:
+    from .core.context import Context
 
 MOST_WAITING = 500  # reads that are not written down yet; whoever makes one more writes them
 LONGEST_QUESTION = 4_000  # characters of it that are kept
@@ -228,12 +230,12 @@ class Auditor:
         """Record a read, if the level says so; nobody waits for it."""
         if not self.reads:
             return
-        if isinstance(found, Context):
+        if _is_context(found):
             asked = found.receipt.question
         detail = {**_asked(viewer, asked, self.level), **_found(found, viewer)}
         detail |= {"ms": round(seconds * 1000, 3), SETTINGS: self._digest}
         detail |= {"error": error} if error else {}
-        if isinstance(found, Found | Context) and (asked_model := self._rewriting()):
+        if (isinstance(found, Found) or _is_context(found)) and (asked_model := self._rewriting()):
             detail["prompts"] = asked_model
         owners = {scope_owner for scope_owner in _owners(found) if scope_owner}
         entry = Entry(
@@ -341,11 +343,17 @@ def _asked(viewer: Viewer, asked: str | None, level: Level) -> dict[str, Json]:
     return {"question_digest": digest("question", viewer.workspace.value, asked)}
 
 
+def _is_context(found: object) -> TypeGuard[Context]:
+    from .core.context import Context  # noqa: PLC0415  # whoever has one has loaded it
+
+    return isinstance(found, Context)
+
+
 def _found(found: object, viewer: Viewer) -> dict[str, Json]:
     """How much was found, from which scopes, and how much of it from elsewhere."""
     scopes = Counter(_scopes(found))
     told: dict[str, Json] = {}
-    if isinstance(found, Context):
+    if _is_context(found):
         told = {"context": found.id, "tokens": found.tokens, "results": len(found.receipt.shown)}
     elif isinstance(found, Sequence | Mapping):
         told = {"results": len(found)}
@@ -359,7 +367,7 @@ def _found(found: object, viewer: Viewer) -> dict[str, Json]:
 
 def _scopes(found: object) -> Iterator[str]:
     """Where each thing that was found lies, as far as it says so."""
-    if isinstance(found, Context):
+    if _is_context(found):
         yield from (shown.scope for shown in found.receipt.shown if shown.scope)
     elif isinstance(found, Found):
         yield from (str(hit.memory.scope) for hit in found)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
 from datetime import datetime
+from os import urandom
 from typing import Any, TypedDict
 
 from .core.access import Viewer
@@ -15,6 +15,7 @@ from .core.goals import GOAL, Deed, check_deed
 from .core.ids import check_name
 from .core.notebook import DOCUMENT, check_version
 from .core.questions import QUESTION
+from .core.quick import quickly
 from .core.records import Attachment, EventKind, Fact, Memory, NewEvent, Trust
 from .core.scope import Scope
 from .core.sharing import SHARE, SHARED_FROM, TEXT, act_key, seal, told_along
@@ -24,6 +25,7 @@ from .learn.learning import PROJECT
 
 ROLES = ("user", "assistant", "tool", "system")
 LONGEST_KEY = 500
+_Message = quickly(NewEvent)
 
 TRUST = {
     "user": Trust.DIRECT,
@@ -58,7 +60,7 @@ def message(
     if role not in ROLES:
         raise InvalidInput(f"unknown role {role!r}; known are {', '.join(ROLES)}")
     kind = EventKind.TOOL if role == "tool" else EventKind.MESSAGE
-    return NewEvent(
+    return _Message(
         scope=viewer.home,
         kind=kind,
         role=role,
@@ -193,7 +195,7 @@ def share(
     key: str | None,
 ) -> tuple[NewEvent, NewEvent]:
     """A memory shall be readable there, too: the act of sharing it, and the copy."""
-    secret = secrets.token_hex(16)
+    secret = urandom(16).hex()
     kind, along = told_along(memory)
     told: Told = {"key": key}
     metadata = {**along, SHARED_FROM: seal(secret)}
@@ -278,7 +280,7 @@ def _common(speaker: str, text: str, now: datetime, told: Told) -> dict[str, Any
 def _key(key: str | None) -> str:
     """The caller's key, or one nobody else has."""
     if key is None:
-        return f"auto-{secrets.token_hex(12)}"
+        return f"auto-{urandom(12).hex()}"
     cleaned = clean_text(key, "the key")
     if not cleaned or len(cleaned) > LONGEST_KEY:
         raise InvalidInput(f"a key has 1 to {LONGEST_KEY} characters, not {len(cleaned)}")

@@ -67,7 +67,7 @@ class Place(Contexts, Desk, Knowing, Books, Sharing):
         event = tell.message(
             self.viewer, speaker, text, now=now, role=role, attachments=attachments, told=told
         )
-        return self._append([event], now)[0]
+        return self._parts.append(self.viewer.workspace, [event], now)[0]
 
     def observe_many(self, messages: Iterable[Mapping[str, Any]]) -> list[Receipt]:
         """Write down many messages: each a mapping of what `observe` takes.

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from .auditing import Auditor, make_auditor
@@ -51,6 +52,8 @@ if TYPE_CHECKING:
     from .learn.one_pass import OnePass
 
     Later = Callable[[Callable[[], None]], None]
+
+REPEATED = attrgetter("repeated")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +112,7 @@ class Parts:
             quota = self.quotas.observing(workspace, len(events))
             receipts = self.store.ledger.append(workspace, events, recorded_at=now, quota=quota)
             deed.tell(receipts=receipts)
-        new = sum(not receipt.repeated for receipt in receipts)
+        new = len(receipts) - sum(map(REPEATED, receipts))
         self.telemetry.metrics.add("events_written_total", (), new)
         if self.background:
             self.worker.nudge()

@@ -11,11 +11,14 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from ..core.access import Viewer
-from ..core.context import Item
 from ..core.ids import WorkspaceId
 from ..core.part import Part
+
+if TYPE_CHECKING:
+    from ..core.context import Item
 
 MOST = 256  # places, as many as whose steady sections are kept
 MOST_OF_A_SECTION = 100  # lines

@@ -11,15 +11,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from ..core.access import Viewer
-from ..core.context import Item
 from ..core.ids import WorkspaceId
 from ..core.part import Part
 
+if TYPE_CHECKING:
+    from ..core.context import Item
+
 MOST = 256  # places
 
-Sections = Mapping[Part, Sequence[Item]]
+Sections = Mapping[Part, Sequence["Item"]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ of them: whatever is derived from two places is readable only where both are.
 
 from __future__ import annotations
 
-import secrets
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -22,7 +22,7 @@ from .scope import Kind, Scope, kind_named, parse_scope
 
 Label = frozenset[Scope]
 
-_SECRET = secrets.token_bytes(32)  # of this process: a grant means nothing elsewhere
+_SECRET = os.urandom(32)  # of this process: a grant means nothing elsewhere
 
 
 @final

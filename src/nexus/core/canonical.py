@@ -14,6 +14,7 @@ DEEPEST = 64
 SIMPLE = frozenset({str, bool, int, float, type(None)})
 LONGEST_TEXT = 10_000_000
 EARLIEST = datetime(1, 1, 2, tzinfo=UTC)
+SPELT = "%04d-%02d-%02dT%02d:%02d:%02d.%06dZ"
 LATEST = datetime(9999, 12, 30, tzinfo=UTC)
 
 
@@ -141,8 +142,9 @@ def clean_time(at: datetime, what: str = "at") -> datetime:
 def time_text(at: datetime) -> str:
     """Fixed width, so that text order is time order."""
     utc = at if at.tzinfo is UTC else at.astimezone(UTC)
-    plain = utc.replace(tzinfo=None)  # the zone would be spelt, slowly, and cut off again
-    return plain.isoformat(timespec="microseconds") + "Z"
+    day = (utc.year, utc.month, utc.day)
+    # `isoformat` takes twice as long, and every event is spelt with its time
+    return SPELT % (*day, utc.hour, utc.minute, utc.second, utc.microsecond)
 
 
 def text_time(text: str) -> datetime:

@@ -8,18 +8,19 @@ text can be guessed from it.
 from __future__ import annotations
 
 import hashlib
-import secrets
 from datetime import datetime
+from os import urandom
 
 from .canonical import canonical_json
 from .codec import event_json
 from .records import NewEvent
 
 GENESIS = bytes(32)
+EMPTY = hashlib.sha256()  # to look it up takes longer than to copy it and hash so little
 
 
 def new_salt() -> bytes:
-    return secrets.token_bytes(16)
+    return urandom(16)
 
 
 def content_of(event: NewEvent, recorded_at: datetime | None = None) -> str:
@@ -28,11 +29,15 @@ def content_of(event: NewEvent, recorded_at: datetime | None = None) -> str:
 
 
 def commitment(salt: bytes, content: str) -> bytes:
-    return hashlib.sha256(salt + content.encode()).digest()
+    hashed = EMPTY.copy()
+    hashed.update(salt + content.encode())
+    return hashed.digest()
 
 
 def link(previous: bytes, commitment: bytes) -> bytes:
-    return hashlib.sha256(previous + commitment).digest()
+    hashed = EMPTY.copy()
+    hashed.update(previous + commitment)
+    return hashed.digest()
 
 
 def same_content(one: NewEvent, other: NewEvent) -> bool:

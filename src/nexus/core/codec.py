@@ -48,10 +48,10 @@ def event_json(event: NewEvent, recorded_at: datetime | None = None) -> dict[str
     return data
 
 
-def spelt_event(event: NewEvent, id: str, at: str, recorded_at: str) -> str:
+def spelt_event(event: NewEvent, id: str, scope: str, at: str, recorded_at: str) -> str:
     """`canonical_json(event_json(event))`, without a detour: whoever writes an event waits for it.
 
-    What it is known by and its two times are given as they are spelt.
+    What it is known by, its scope and its two times are given as they are spelt.
     """
     files = event.attachments
     attachments = canonical_json(list(map(asdict, files))) if files else "[]"
@@ -60,7 +60,7 @@ def spelt_event(event: NewEvent, id: str, at: str, recorded_at: str) -> str:
     return (
         f'{{"at":"{at}","attachments":{attachments},"id":"{id}","key":{_quoted(event.key)}'
         f',"kind":{_quoted(event.kind)},"metadata":{metadata},"recorded_at":"{recorded_at}"'
-        f',"role":{_quoted(event.role)},"scope":{_quoted(str(event.scope))}'
+        f',"role":{_quoted(event.role)},"scope":{_quoted(scope)}'
         f',"speaker":{_quoted(event.speaker)},"text":{_quoted(event.text)},"thread":{thread}'
         f',"trust":"{TRUST_NAMES[event.trust]}"}}'
     )

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from .access import Grant
-from .context import Context
 from .metrics import CacheUse
+
+if TYPE_CHECKING:
+    from .context import Context
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,7 +22,10 @@ def quickly(cls: type[T]) -> type[T]:
         (each.name, each.type, field(default=each.default, default_factory=each.default_factory))
         for each in fields(cls)  # type: ignore[arg-type]  # whoever comes here has fields
     ]
-    open = make_dataclass(cls.__name__, told, kw_only=True, namespace={"__post_init__": whole})
+    made_whole = {"__post_init__": whole, "__doc__": cls.__doc__}
+    open = make_dataclass(  # all else is the record's own
+        cls.__name__, told, kw_only=True, repr=False, eq=False, namespace=made_whole
+    )
     unguarded = {
         "__slots__": (),
         "__init__": vars(open)["__init__"],

@@ -6,7 +6,7 @@ spellings live.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
 from urllib.parse import unquote
@@ -62,6 +62,7 @@ class Scope:
 
     kind: Kind
     ids: tuple[str, ...] = ()
+    spelt: str = field(init=False, repr=False, compare=False)  # asked for all the time
 
     def __post_init__(self) -> None:
         wanted = PARTS.get(self.kind, 1)
@@ -69,6 +70,8 @@ class Scope:
             raise InvalidInput(f"a {self.kind.value} scope has {wanted} ids, not {len(self.ids)}")
         for part in self.ids:
             check_name(part, f"{self.kind.value} id")
+        spelt = ":".join((self.kind.value, *map(_escape, self.ids)))
+        object.__setattr__(self, "spelt", spelt)  # once, while it is made
 
     @classmethod
     def workspace(cls) -> Scope:
@@ -114,12 +117,7 @@ class Scope:
         return self.ids[0] if personal else None
 
     def __str__(self) -> str:
-        return _spelt(self)
-
-
-@lru_cache(maxsize=10_000)
-def _spelt(scope: Scope) -> str:
-    return ":".join((scope.kind.value, *map(_escape, scope.ids)))
+        return self.spelt
 
 
 def _escape(part: str) -> str:

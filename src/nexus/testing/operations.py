@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
-from types import SimpleNamespace
 from typing import Any, Protocol
 from unittest.mock import patch
 
@@ -115,7 +114,7 @@ class World:
 
 def _keys(token: str) -> AbstractContextManager[object]:
     """Let `set_fact`, which makes up its key, make up the same one in every world."""
-    return patch("nexus.observe.secrets", SimpleNamespace(token_hex=lambda _: digest(token)))
+    return patch("nexus.observe.urandom", lambda _: bytes.fromhex(digest(token)))
 
 
 class Operation(Protocol):

@@ -67,7 +67,7 @@ def test_an_event_survives_json(one: Event) -> None:
 @given(events)
 def test_an_event_is_spelt_in_one_way(one: Event) -> None:
     """A ledger commits to these bytes, however they were put together."""
-    spelt = spelt_event(one, one.id, time_text(one.at), time_text(one.recorded_at))
+    spelt = spelt_event(one, one.id, str(one.scope), time_text(one.at), time_text(one.recorded_at))
     assert spelt == canonical_json(event_json(one))
 
 

@@ -94,8 +94,8 @@ def _append(
     work: list[Row] = []
     for call in calls:
         end = ends[call.workspace.value]
-        homes = [(end[0], entry.event.scope) for entry in call.entries]
-        places = [label_of(session, home, known, fresh) for home in homes]
+        homes = [entry.event.scope for entry in call.entries]
+        places = [label_of(session, end[0], home, known, fresh) for home in homes]
         new, head = chained(end, call.entries, places)
         ends[call.workspace.value] = (end[0], end[1] + len(new), head)
         rows += new

@@ -41,10 +41,13 @@ SELECT workspace, name FROM workspaces ORDER BY workspace;
 -- advance_chain --
 -- With the first event of a day it is noted where the day began.
 UPDATE workspaces
-   SET day_began = CASE WHEN day < %(day)s THEN length ELSE day_began END,
-       day = greatest(day, %(day)s), text_bytes = text_bytes + %(bytes)s,
-       length = %(length)s, head = %(head)s
- WHERE workspace = %(workspace)s;
+   SET day_began = CASE WHEN workspaces.day < given.day THEN workspaces.length ELSE day_began END,
+       day = greatest(workspaces.day, given.day), text_bytes = text_bytes + given.bytes,
+       length = given.length, head = given.head
+  FROM (SELECT (r ->> 0)::bigint AS workspace, (r ->> 1)::bigint AS length,
+               decode(r ->> 2, 'hex') AS head, (r ->> 3)::bigint AS bytes, r ->> 4 AS day
+          FROM jsonb_array_elements(%(rows)s::jsonb) AS r OFFSET 0) AS given
+ WHERE workspaces.workspace = given.workspace;
 
 -- used --
 -- A day that some other clock has begun already is today.

@@ -22,7 +22,7 @@ class Accompanied:
 
     def write(self, work: Callable[[Session], T], /, *, lazily: bool = False) -> T:
         along = self.along
-        if not along:
+        if not along.notes:
             return self._connections.write(work, lazily=lazily)
         value = self._connections.write(along.around(work), lazily=lazily)
         along.taken()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 from ...core.errors import LeaseLost
 from ...core.leases import Lease
 from .session import Session
 
+T = TypeVar("T")
 QUERIES = {"event": "held_work", "job": "held_jobs"}
 
 
@@ -22,3 +24,13 @@ def check_held(session: Session, leases: Sequence[Lease]) -> None:
             (held,) = session.run(query, told).fetchone()
             if held < len(wanted):
                 raise LeaseLost
+
+
+def if_held(work: Callable[[Any], T], leases: Sequence[Lease]) -> Callable[[Any], T]:
+    """This work of a session, if these are all ours by then."""
+
+    def held(session: Session) -> T:
+        check_held(session, leases)
+        return work(session)
+
+    return held

@@ -123,18 +123,12 @@ def workspace_number(session: Session, workspace: WorkspaceId) -> int:
 
 def chain_end(session: Session, workspace: WorkspaceId) -> tuple[int, int, bytes]:
     """Where the workspace's next event goes: its number, its length and the newest hash."""
-    row = _locked(session, workspace)
+    row = session.run("lock_workspace", {"name": workspace.value}).fetchone()
     if row:
         number, length, head, _ = row
         return number, length, head
     session.run("add_workspace", {"name": workspace.value, "head": GENESIS})
     return chain_end(session, workspace)
-
-
-def _locked(session: Session, workspace: WorkspaceId) -> Row | None:
-    """The workspace's row, which nobody else changes before this transaction ends."""
-    row: Row | None = session.run("lock_workspace", {"name": workspace.value}).fetchone()
-    return row
 
 
 def known_workspace(session: Session, workspace: WorkspaceId) -> int:
@@ -145,7 +139,7 @@ def known_workspace(session: Session, workspace: WorkspaceId) -> int:
 
 def locked_workspace(session: Session, workspace: WorkspaceId) -> int:
     """The number of a workspace that is written to, or one that no row has."""
-    row = _locked(session, workspace)
+    row = session.run("lock_workspace", {"name": workspace.value}).fetchone()
     return int(row[0]) if row else NOTHING.workspace
 
 

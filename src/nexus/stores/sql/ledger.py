@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from itertools import islice
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from ...core.access import Grant
@@ -16,6 +18,7 @@ from ...core.errors import Conflict, Forgotten
 from ...core.filters import Filter, matches
 from ...core.ids import WorkspaceId, digest, event_digest
 from ...core.moving import check_administrator
+from ...core.quick import quickly
 from ...core.quotas import Quota, Used, check_kept
 from ...core.records import Event, LedgerReport, NewEvent, Progress, Receipt, Stage
 from ...core.scope import Scope
@@ -27,8 +30,10 @@ from .session import Connections, Row, Session
 
 FIRST_STEP = Stage.INDEXED.value
 DAY = len("2026-01-31")
+_Receipt = quickly(Receipt)
+PLACE, BYTES = itemgetter(0, 3), itemgetter(-1)  # of an event's row
 FEW_LABELS = 16  # a viewer's places; an administrator's are many
-Place = tuple[int, Scope]  # a scope of a workspace
+Place = tuple[int, str]  # a scope of a workspace, spelt
 
 
 class SqlLedger:
@@ -54,9 +59,9 @@ class SqlLedger:
         now: datetime,
         quota: Quota | None,
     ) -> list[Receipt]:
-        def append(session: Session) -> tuple[list[Receipt], Mapping[Place, int]]:
-            return _append(session, workspace, entries, self._labels, now=now, quota=quota)
-
+        append = partial(
+            _append, workspace=workspace, entries=entries, known=self._labels, now=now, quota=quota
+        )
         with step("store.append"):
             receipts, labels = self._connections.write(append)
         self._labels.update(labels)
@@ -144,12 +149,12 @@ class SqlLedger:
 
 
 def label_of(
-    session: Session, place: Place, known: Mapping[Place, int], new: dict[Place, int]
+    session: Session, number: int, scope: Scope, known: Mapping[Place, int], new: dict[Place, int]
 ) -> int:
-    """The number of a place's label: a known one, or one that is now among the new ones."""
+    """The number of a scope's label: a known one, or one that is now among the new ones."""
+    place = (number, scope.spelt)
     label = known.get(place) or new.get(place)
     if label is None:
-        number, scope = place
         label = new[place] = label_number(session, number, frozenset({scope}))
     return label
 
@@ -168,8 +173,9 @@ class Entry(NamedTuple):
 
 def entry_of(event: NewEvent, recorded_at: datetime) -> Entry:
     recorded = event.recorded_at if isinstance(event, Event) else recorded_at
-    id, at = event_digest(str(event.scope), event.key), time_text(event.at)
-    content = spelt_event(event, id, at, at if recorded is event.at else time_text(recorded))
+    scope, at = event.scope.spelt, time_text(event.at)
+    id, told = event_digest(scope, event.key), at if recorded is event.at else time_text(recorded)
+    content = spelt_event(event, id, scope, at, told)
     salt = new_salt()
     size = len(content) if content.isascii() else len(content.encode())
     return Entry(event, id, at, content, salt, commitment(salt, content), size)
@@ -187,7 +193,7 @@ def _append(
     """The receipts, and the labels that are new if this is committed."""
     end = chain_end(session, workspace)
     new: dict[Place, int] = {}
-    places = [label_of(session, (end[0], entry.event.scope), known, new) for entry in entries]
+    places = [label_of(session, end[0], entry.event.scope, known, new) for entry in entries]
     rows, head = chained(end, entries, places)
     there: dict[int, bool] = {}
     if session.run_many("add_event", rows) < len(rows):
@@ -230,9 +236,8 @@ def _come(session: Session, rows: Sequence[Row], head: bytes, work: Sequence[Row
     """What follows from new events: work, a longer chain, and news for whoever reads them."""
     number, length, _, _, now, _ = work[-1]
     session.run_many("add_work", work)
-    grown = {"length": length, "head": head, "bytes": sum([row[-1] for row in rows])}
-    session.run("advance_chain", {"workspace": number, **grown, "day": now[:DAY]})
-    session.run_many("events_came", sorted({(number, row[3]) for row in rows}))
+    session.run_many("advance_chain", [(number, length, head, sum(map(BYTES, rows)), now[:DAY])])
+    session.run_many("events_came", sorted(set(map(PLACE, rows))))
 
 
 def used(session: Session, number: int, now: datetime) -> Used:
@@ -253,7 +258,7 @@ def check_room(session: Session, number: int, quota: Quota, now: datetime) -> No
 
 def receipt_of(workspace: WorkspaceId, entry: Entry, *, repeated: bool) -> Receipt:
     event = entry.event
-    return Receipt(
+    return _Receipt(
         workspace=workspace,
         scope=event.scope,
         event_id=entry.id,

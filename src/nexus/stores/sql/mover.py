@@ -203,16 +203,9 @@ def _keep_events(session: Session, workspace: WorkspaceId, lines: Sequence[str])
     if session.run_many("add_event", rows) < len(rows):
         raise Conflict("an event is there already, at another place")
     if new:
-        session.run(
-            "advance_chain",
-            {
-                "workspace": number,
-                "length": new[-1].number,
-                "head": new[-1].hash,
-                "bytes": sum(row[-1] for row in rows),
-                "day": "",  # they were written on other days
-            },
-        )
+        size, today = sum(row[-1] for row in rows), ""  # they were written on other days
+        end = (number, new[-1].number, new[-1].hash, size, today)
+        session.run_many("advance_chain", [end])
         labels = sorted({row[3] for row in rows} - {None})
         session.run_many("events_came", [(number, label) for label in labels])
     return len(new)

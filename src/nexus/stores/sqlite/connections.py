@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Generic, TypeVar
@@ -23,7 +24,7 @@ from ...core.errors import ConfigError, Corrupt, StoreUnavailable
 from ...core.protocols import Floats
 from ..holding import Holding
 from ..queries import load_queries
-from ..sql.held import check_held
+from ..sql.held import if_held
 from ..sql.labels import Readable
 from ..sql.session import Row, Rows
 from .same_file import SameFile
@@ -53,6 +54,7 @@ class Named:
     """Queries by their names; a connection is a session of the shared row logic."""
 
     writes = False
+    at_once: sqlite3.Cursor  # of what is read to its end at once: a new one each time takes longer
     views: dict[Hashable, tuple[int, Readable]]
     seen: dict[Hashable, Readable]  # in the moment that is being read
 
@@ -61,11 +63,11 @@ class Named:
         return cursor
 
     def run_many(self: Any, name: str, rows: Sequence[Row]) -> int:
-        changed: int = self.executemany(SQL[name], rows).rowcount
+        changed: int = self.at_once.executemany(SQL[name], rows).rowcount
         return max(changed, 0)  # of no rows it is -1
 
     def read_each(self: Any, name: str, rows: Sequence[Row]) -> list[list[Any]]:
-        sql, execute = SQL[name], self.execute
+        sql, execute = SQL[name], self.at_once.execute
         return [execute(sql, row).fetchall() for row in rows]
 
     def view(self: Any, key: Hashable, make: Callable[[], Readable]) -> Readable:
@@ -113,6 +115,7 @@ class _Job(Generic[T]):
     error: BaseException | None = None
 
 
+LAZILY = attrgetter("lazily")
 _libraries: dict[Path, list[str]] = defaultdict(list)  # file → the SQLite each opener uses
 
 
@@ -166,7 +169,7 @@ class Connections:
                 cached_statements=STATEMENTS,
                 factory=self._kind,
             )
-            connection.views, connection.seen = {}, {}
+            connection.at_once, connection.views, connection.seen = connection.cursor(), {}, {}
             self._prepare(connection)
             self._refuse_strangers(connection)
             connection.execute("PRAGMA page_size = 4096")  # a commit writes few and small pages
@@ -228,7 +231,8 @@ class Connections:
         """
         self._check_open()
         self._file.check()
-        job = _Job(self._if_held(work), lazily=lazily)
+        leases = self.holding.leases
+        job = _Job(if_held(work, leases) if leases else work, lazily)
         with self._mutex:
             self._waiting.append(job)
             leads, self._led = not self._led, True
@@ -241,18 +245,6 @@ class Connections:
         if job.error:
             raise job.error
         return job.value  # type: ignore[return-value]  # set together with `done`
-
-    def _if_held(self, work: Callable[[Connection], T]) -> Callable[[Connection], T]:
-        """This work, if what this thread holds is still its own by then."""
-        leases = self.holding.leases
-        if not leases:
-            return work
-
-        def if_held(session: Connection) -> T:
-            check_held(session, leases)
-            return work(session)
-
-        return if_held
 
     def _await_turn(self, job: _Job[Any], turn: threading.Lock) -> None:
         try:
@@ -304,15 +296,15 @@ class Connections:
                     job.turn.release()
 
     def _transact(self, jobs: Sequence[_Job[Any]], *, apart: bool = False) -> None:
-        writer = self._writer
-        lazily = all(job.lazily for job in jobs)
+        writer, execute = self._writer, self._writer.at_once.execute
+        lazily = all(map(LAZILY, jobs))
         try:
             if lazily is self._waits:
                 self._wait_for_the_disk(not lazily)
-            writer.execute("BEGIN IMMEDIATE")
+            execute("BEGIN IMMEDIATE")
             for job in jobs:
                 job.value = self._apart(job) if apart else job.work(writer)
-            writer.execute("COMMIT")
+            execute("COMMIT")
         except self._driver.Error as error:
             explained = self._explained(error)
             self._undo()

@@ -25,9 +25,9 @@ SELECT workspace, name FROM workspaces ORDER BY workspace;
 
 -- advance_chain --
 -- With the first event of a day it is noted where the day began.
-UPDATE workspaces SET day_began = CASE WHEN day < :day THEN length ELSE day_began END,
-       day = max(day, :day), text_bytes = text_bytes + :bytes, length = :length, head = :head
- WHERE workspace = :workspace;
+UPDATE workspaces SET day_began = CASE WHEN day < ?5 THEN length ELSE day_began END,
+       day = max(day, ?5), text_bytes = text_bytes + ?4, length = ?2, head = ?3
+ WHERE workspace = ?1;
 
 -- used --
 -- A day that some other clock has begun already is today.

@@ -10,8 +10,8 @@ from ...core.errors import StoreUnavailable
 
 class SameFile:
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self._opened = _identity(path)
+        self._path = str(path)
+        self._opened = _identity(self._path)
 
     def check(self) -> None:
         """Before a promise, and before SQLite would make an empty file in its place."""
@@ -20,7 +20,7 @@ class SameFile:
             raise StoreUnavailable(f"{self._path} {why}; open it again")
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
+def _identity(path: str) -> tuple[int, int] | None:
     try:
         found = os.stat(path)  # noqa: PTH116  # asked for each write; a Path takes its time
     except OSError:
