@@ -109,13 +109,13 @@ def in_order(
 ) -> tuple[list[int], Numbers]:
     """Places best first, and what each signal added to each."""
     features = pool.features()
-    first_sight, closer_look = weights.of(len(pool.understood.terms))
+    first_sight, closer_look, closely_seen = weights.of(len(pool.understood.terms), len(features))
     parts = np.zeros((len(features), len(NAMES) + len(closely.NAMES)))
     np.multiply(features, first_sight, out=parts[:, : len(NAMES)])
     order = _falling(parts.sum(axis=1), np.arange(len(parts)))
     head, rest = np.split(order, [weights.closer])
     parts[head, : len(NAMES)] = features[head] * closer_look
-    parts[head, len(NAMES) :] = looked_at(pool, head.tolist(), texts, closer) * weights.closely
+    parts[head, len(NAMES) :] = looked_at(pool, head.tolist(), texts, closer) * closely_seen
     sums = parts.sum(axis=1)
     best = _falling(sums[head], head).tolist()
     return [*spread(best, sums, pool.candidates, weights.again), *rest.tolist()], parts

@@ -18,6 +18,8 @@ from nexus.recall.rank import in_order, spread
 from nexus.recall.surroundings import Surroundings, openings, views
 from nexus.recall.understand import understand
 from nexus.recall.weights import (
+    ENOUGH,
+    LIKELY,
     LONGER,
     MOST_TERMS,
     READS_SENTENCES,
@@ -29,6 +31,10 @@ from nexus.recall.weights import (
 
 SAME_AGAIN = STATIC.again
 LOOK = dict.fromkeys(closely.NAMES, 1.0)
+
+
+def rows(terms: int, candidates: int = ENOUGH) -> np.ndarray:
+    return np.array(STATIC.of(terms, candidates)[:2])
 
 
 def candidate(id: str, **more: object) -> Candidate:
@@ -81,16 +87,28 @@ def test_weights_for_something_seen_closely_that_has_none_are_refused() -> None:
 
 
 def test_a_question_of_usual_length_is_weighed_as_usual_and_a_longer_one_otherwise() -> None:
-    otherwise = STATIC.of(2 * USUAL_TERMS) - STATIC.of(USUAL_TERMS)
+    otherwise = rows(2 * USUAL_TERMS) - rows(USUAL_TERMS)
 
-    assert np.array_equal(STATIC.of(USUAL_TERMS), STATIC.usual)
+    assert np.array_equal(rows(USUAL_TERMS), STATIC.usual)
     assert {NAMES[place] for place in np.flatnonzero(otherwise.any(axis=0))} == set(LONGER)
-    assert np.allclose(otherwise, -(STATIC.of(USUAL_TERMS // 2) - STATIC.usual))
+    assert np.allclose(otherwise, -(rows(USUAL_TERMS // 2) - STATIC.usual))
+
+
+def test_among_few_candidates_what_is_likely_anyway_counts_less() -> None:
+    few, many = rows(USUAL_TERMS, ENOUGH // 4), rows(USUAL_TERMS, 10 * ENOUGH)
+
+    assert np.array_equal(many, STATIC.usual)
+    less = {NAMES[place] for place in np.flatnonzero((few != many).any(axis=0))}
+    assert less == set(LIKELY)
+    role = NAMES.index("role")
+    assert np.allclose(few[:, role], many[:, role] / 2)
+    assert STATIC.of(USUAL_TERMS, ENOUGH // 4)[2][0] == STATIC.closely[0]  # the wording
+    assert np.allclose(STATIC.of(USUAL_TERMS, ENOUGH // 4)[2][1:], STATIC.closely[1:] / 2)
 
 
 def test_a_question_without_terms_or_with_very_many_is_weighed_like_the_next_one() -> None:
-    assert np.array_equal(STATIC.of(0), STATIC.of(1))
-    assert np.array_equal(STATIC.of(MOST_TERMS), STATIC.of(1_000))
+    assert np.array_equal(rows(0), rows(1))
+    assert np.array_equal(rows(MOST_TERMS), rows(1_000))
 
 
 def topics(*candidates: Candidate, meaning: dict[str, float]) -> list[float]:
