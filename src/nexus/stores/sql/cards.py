@@ -95,6 +95,7 @@ class CardBox:
     def __init__(self, cache_bytes: int) -> None:
         self._cache: LabelCache[Cards] = LabelCache(cache_bytes)
         self._most = cache_bytes // CARD_BYTES
+        self._last: tuple[Readable | None, list[Cards]] = (None, [])  # one question asks many times
 
     @property
     def use(self) -> CacheUse:
@@ -106,8 +107,12 @@ class CardBox:
         return self.readable(session, view) if few else []
 
     def readable(self, session: Session, view: Readable) -> list[Cards]:
-        wanted = {(view.workspace, s.label): s for s in view.labels if s.documents}
-        return self._cache.fresh(wanted, partial(_read, session))
+        last, boxes = self._last
+        if last is not view:
+            wanted = {(view.workspace, s.label): s for s in view.labels if s.documents}
+            boxes = self._cache.fresh(wanted, partial(_read, session))
+            self._last = (view, boxes)
+        return boxes
 
 
 def pick(boxes: Sequence[Cards], ids: Sequence[str]) -> list[Card]:
