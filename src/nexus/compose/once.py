@@ -29,7 +29,8 @@ class Before:
 
     def shows(self, item: Item, words: str) -> bool:
         """Whether it shows what an item rests on, or says its words."""
-        if item.events and self.events.issuperset(item.events):
+        events = item.events
+        if events and events[0] in self.events and self.events.issuperset(events):
             return True
         return _says(self.said, words)
 

@@ -92,11 +92,12 @@ class Vocabulary:
     def tokens(self, text: str) -> int:
         """Counted once: the same lines are asked about in turn after turn."""
         key = hash(text)
-        if key not in self._counted:
+        known = self._counted.get(key)
+        if known is None:
             if len(self._counted) >= MOST_COUNTED:
                 self._counted.clear()
-            self._counted[key] = self._count(text)
-        return self._counted[key]
+            known = self._counted[key] = self._count(text)
+        return known
 
     def _count(self, text: str) -> int:
         """Word by word where single spaces stand between them: no piece reaches across one."""
