@@ -93,7 +93,7 @@ def _digest(scope: Scope) -> str:
 def readable(session: Session, grant: Grant) -> Readable:
     """Compile a grant into what every query below it is bound to."""
     check_grant(grant)
-    key = (grant.workspace, grant.scopes, grant.everything)
+    key = (grant.workspace.value, grant.scopes, grant.everything)
     return session.view(key, partial(_compiled, session, grant))
 
 
