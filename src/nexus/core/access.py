@@ -105,8 +105,10 @@ def administrator_grant(workspace: WorkspaceId) -> Grant:
 @lru_cache(maxsize=10_000)  # asked for with every message
 def _home(room: str | None, user: str, session: str | None, agent: str) -> Scope:
     if room or not user:
-        return Scope.room(room or "")
-    return Scope.session(user, session) if session else Scope.dm(user, agent)
+        home = Scope.room(room or "")
+    else:
+        home = Scope.session(user, session) if session else Scope.dm(user, agent)
+    return parse_scope(str(home))  # the one that records have, which is soon seen to be the same
 
 
 @lru_cache(maxsize=10_000)  # so are these

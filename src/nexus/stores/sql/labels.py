@@ -69,8 +69,11 @@ class Readable:
     @property
     def with_names(self) -> dict[str, object]:
         """The parameters of what is looked up by name: labels without names are not asked."""
-        labels = json.dumps([state.label for state in self.labels if state.names])
-        return {"workspace": self.workspace, "labels": labels}
+        return {"workspace": self.workspace, "labels": self._named_labels}
+
+    @cached_property
+    def _named_labels(self) -> str:
+        return json.dumps([state.label for state in self.labels if state.names])
 
     @cached_property
     def _labels(self) -> str:

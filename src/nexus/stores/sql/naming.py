@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 
 from ...core.derive import NAMED, known_as
 from ...core.outline import Outline
@@ -68,12 +68,12 @@ class Naming:
         """What this query tells of the newest; no kinds are those of facts and entities."""
         if not any(state.names for state in view.labels):
             return []
-        asked = sorted({*(NAMED if kinds is None else kinds)})
+        asked = NAMED if kinds is None else tuple(kinds)
         known = self._box.readable(session, view) if self._box else None
         wanted = _spelt(names) if known is None else _there(known, names, asked)
         if not wanted:
             return []
-        told = {"names": json.dumps(wanted), "kinds": json.dumps(asked), "limit": limit}
+        told = {"names": json.dumps(wanted), "kinds": _spelt_kinds(asked), "limit": limit}
         return session.run(query, {**view.with_names, **told}).fetchall()
 
     def outlines(
@@ -85,6 +85,11 @@ class Naming:
         return [
             Outline.read(told) for told in json.loads(f"[{','.join(text for (text,) in rows)}]")
         ]
+
+
+@lru_cache(maxsize=100)  # questions ask for the same few
+def _spelt_kinds(kinds: tuple[MemoryKind, ...]) -> str:
+    return json.dumps(sorted({*kinds}))
 
 
 def _spelt(names: Sequence[str]) -> list[str]:
