@@ -68,13 +68,14 @@ class Asking:
 
     def item(self, memory: Memory, worth: float, **why: float | str) -> Item:
         """A memory as a line; where it lies is said unless it is here."""
+        here, lies = self.viewer.home, memory.scope
         return made_item(
             text=memory.text,
             id=memory.id,
             at=memory.at,
             speaker=memory.speaker,
             trust=memory.trust,
-            scope=None if memory.scope == self.viewer.home else str(memory.scope),
+            scope=None if lies is here or lies == here else str(lies),
             events=memory.sources,
             worth=worth,
             why={**why, "age_days": self.age(memory.at)},

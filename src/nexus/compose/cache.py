@@ -70,9 +70,10 @@ class _Asked:
     wish: Wish
     epoch: Callable[[], int]
     forgotten: int
+    told: tuple[str, ...]  # what its key is made of, but for the epoch
 
     def key(self, epoch: int) -> str:
-        return key_of(self.viewer, self.wish, epoch)
+        return digest(*self.told, str(epoch))
 
     def entry(self, kept: KeptContext) -> _Kept:
         return _Kept(
@@ -125,7 +126,7 @@ class ContextCache:
         """
         if not self._lasts:
             return compose(None)[0]
-        asked = _Asked(viewer, wish, epoch, self._forgotten)
+        asked = _Asked(viewer, wish, epoch, self._forgotten, _told(viewer, wish))
         found, visit = None, Visit()
         with suppress(Unavailable):  # what is away is remarked upon by who needs it
             found = epoch()
@@ -223,9 +224,13 @@ def _holds(entry: _Kept) -> bool:
 
 def key_of(viewer: Viewer, wish: Wish, epoch: int | None = None) -> str:
     """Everything a context depends on, but for the time, and for what was told without an epoch."""
+    return digest(*_told(viewer, wish), str(epoch))
+
+
+def _told(viewer: Viewer, wish: Wish) -> tuple[str, ...]:
     grant = viewer.grant()
     said = [part for each in wish.said for part in (each.role, each.name or "", each.text)]
-    return digest(
+    return (
         grant.workspace.value,
         str(viewer.home),
         viewer.agent.value,
@@ -238,7 +243,6 @@ def key_of(viewer: Viewer, wish: Wish, epoch: int | None = None) -> str:
         repr((wish.budget, wish.window, wish.model, wish.as_of, wish.explain, wish.thread)),
         "shows",
         *said,
-        str(epoch),
     )
 
 

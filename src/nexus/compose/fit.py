@@ -9,7 +9,7 @@ from ..core.context import Cut, Item, made_cut
 from ..core.fence import fenced_steadily
 from ..core.part import Part
 from ..core.text import words_alone
-from ..core.tokens import count, family_of
+from ..core.tokens import counter, family_of
 from .asking import Asking
 from .budget import LEAST_PIECE, NO_ROOM, STEADY, Offer, Share, share, shortened
 from .lines import PlaceLines
@@ -56,10 +56,10 @@ class Measure:
         return cls(family_of(model))
 
     def count(self, text: str) -> int:
-        return count(text, self.family)
+        return counter(self.family)(text)
 
     def tokens(self, item: Item, part: Part) -> int:
-        return self._of_a_line(line(item, part))
+        return self.count(line(item, part) + "\n")
 
     def counted(self, part: Part, items: Iterable[Item]) -> list[Item]:
         """Each one's tokens counted; those that have them stay as they are."""
@@ -70,12 +70,10 @@ class Measure:
         if known and same_line(known, item):
             return item.counted(known.line, known.tokens, known.words)
         rendered = line(item, part)
-        counted = item.counted(rendered, self._of_a_line(rendered), words_alone(item.text))
+        tokens = counter(self.family)(rendered + "\n")
+        counted = item.counted(rendered, tokens, words_alone(item.text))
         self.lines.keep(part, counted)
         return counted
-
-    def _of_a_line(self, rendered: str) -> int:
-        return self.count(rendered + "\n")
 
     def frame(self, asking: Asking) -> int:
         """The header, the fence, and what is said where nothing was found."""

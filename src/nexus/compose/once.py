@@ -29,7 +29,8 @@ class Before:
 
     def shows(self, item: Item, words: str) -> bool:
         """Whether it shows what an item rests on, or says its words."""
-        if item.events and self.events.issuperset(item.events):
+        events = item.events
+        if events and events[0] in self.events and self.events.issuperset(events):
             return True
         return _says(self.said, words)
 
@@ -87,19 +88,21 @@ def compared(sections: Mapping[Part, Sequence[Item]], before: Before) -> list[Li
     told: dict[str, tuple[int, ...]] = {}  # id → lines, the last first
     said, starts = "", []
     for part in Part:
+        last = part is Part.WINDOW
         for item in sections.get(part, ()):
-            words, number = words_of(item), len(lines)
+            words, number, id = words_of(item), len(lines), item.id
             starts.append(len(said))
-            if part is not Part.WINDOW and before.shows(item, words):
-                lines.append(Line(part, item, words, shown=True))
+            if not last and before.shows(item, words):
+                lines.append(Line(part, item, words, True))
                 continue
             said_by: Sequence[int] = ()
-            itself = part is Part.WINDOW and item.id in before.events
+            itself = last and id in before.events
             if not itself and words in said:
-                places = (bisect_right(starts, place) - 1 for place in _places(said, words))
+                places = [bisect_right(starts, place) - 1 for place in _places(said, words)]
                 said_by = list(dict.fromkeys(places))
-            lines.append(Line(part, item, words, False, said_by, told.get(item.id, ())))
-            told[item.id] = (number, *told.get(item.id, ()))
+            same = told.get(id, ())
+            lines.append(Line(part, item, words, False, said_by, same))
+            told[id] = (number, *same)
             said += f"{words}\n"
     return lines
 

@@ -23,12 +23,16 @@ class Stages:
 
     def stage(self, name: str, call: Callable[[], T], otherwise: T) -> T:
         """What the call gives; if what it needs is away, `otherwise`, and a remark."""
-        with self.timed(name):
-            try:
-                return call()
-            except Unavailable as error:
-                self.degraded.append(f"{name}: {error}")
-                return otherwise
+        started = time.perf_counter()
+        try:
+            with step(f"compose.{name}"):
+                try:
+                    return call()
+                except Unavailable as error:
+                    self.degraded.append(f"{name}: {error}")
+                    return otherwise
+        finally:
+            self._took(name, started)
 
     @contextmanager
     def timed(self, name: str) -> Iterator[None]:
@@ -37,4 +41,7 @@ class Stages:
             with step(f"compose.{name}"):
                 yield
         finally:
-            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - started
+            self._took(name, started)
+
+    def _took(self, name: str, started: float) -> None:
+        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - started

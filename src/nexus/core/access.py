@@ -74,7 +74,7 @@ class Grant:
 
 def _seal(workspace: WorkspaceId, scopes: frozenset[Scope], everything: bool) -> int:
     """Keyed and cheap: every read checks it. It guards against mistakes, not against a debugger."""
-    return hash((_SECRET, workspace, scopes, everything))
+    return hash((_SECRET, workspace.value, scopes, everything))
 
 
 def _mint(workspace: WorkspaceId, scopes: frozenset[Scope], *, everything: bool) -> Grant:
@@ -105,8 +105,15 @@ def administrator_grant(workspace: WorkspaceId) -> Grant:
 @lru_cache(maxsize=10_000)  # asked for with every message
 def _home(room: str | None, user: str, session: str | None, agent: str) -> Scope:
     if room or not user:
-        return Scope.room(room or "")
-    return Scope.session(user, session) if session else Scope.dm(user, agent)
+        home = Scope.room(room or "")
+    else:
+        home = Scope.session(user, session) if session else Scope.dm(user, agent)
+    return parse_scope(str(home))  # the one that records have, which is soon seen to be the same
+
+
+@lru_cache(maxsize=10_000)  # so are these
+def _drawer(kind: Kind, name: str) -> Scope:
+    return Scope(kind, (name,))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,10 +158,10 @@ class Viewer:
     def _scopes(self) -> Iterable[Scope]:
         yield self.home
         yield Scope.workspace()
-        yield Scope.agent(self.agent.value)
+        yield _drawer(Kind.AGENT, self.agent.value)
         if self.project:
-            yield Scope.project(self.project)
-        yield from (Scope.user(person.value) for person in self.people)
+            yield _drawer(Kind.PROJECT, self.project)
+        yield from (_drawer(Kind.USER, person.value) for person in self.people)
 
     def scope(self, name: str) -> Scope:
         """The scope of this viewer that `name` means: a kind (`project`) or `kind:id`.

@@ -11,7 +11,9 @@ from typing import Any
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u0e00-\u0e7f]")
 ALONE = re.compile(r"[^\W_]+")
-MARKS_AS_SPACES = bytes(code if chr(code).isalnum() else ord(" ") for code in range(256))
+# Of ASCII: letters are small, and what is neither a letter nor a number is a space.
+WORDS_ALONE = bytes(ord(chr(code).lower() if chr(code).isalnum() else " ") for code in range(128))
+WORDS_ALONE += bytes(128)
 LONGEST_TERM = 64
 
 STOP_WORDS = frozenset(
@@ -68,10 +70,9 @@ def _pairs(run: str) -> list[str]:
 
 def words_alone(text: str) -> str:
     """The words of a text with a space between them, case-folded; marks tell nothing here."""
-    folded = text.casefold()
-    if folded.isascii():  # nearly always, and four times as fast
-        return " ".join(folded.encode().translate(MARKS_AS_SPACES).decode().split())
-    return " ".join(ALONE.findall(folded))
+    if text.isascii():  # nearly always, and five times as fast
+        return " ".join(text.encode().translate(WORDS_ALONE).decode().split())
+    return " ".join(ALONE.findall(text.casefold()))
 
 
 def speaks_of(text: str, name: str) -> bool:

@@ -63,8 +63,15 @@ IDEOGRAPHS = (0x20000, 0x3FFFF)  # begin: rare ones, too
 
 def count(text: str, family: str = "o200k") -> int:
     """How many tokens this is; where the tokeniser is not public, rather too many than too few."""
+    return counter(family)(text)
+
+
+@cache
+def counter(family: str) -> Callable[[str], int]:
+    """What counts the tokens of a text for one family."""
     name, factor = FAMILIES[family]
-    return ceil(vocabulary(name).tokens(text) * factor)
+    tokens = vocabulary(name).tokens
+    return tokens if factor == 1 else lambda text: ceil(tokens(text) * factor)
 
 
 def family_of(model: str | None) -> str:
@@ -92,11 +99,12 @@ class Vocabulary:
     def tokens(self, text: str) -> int:
         """Counted once: the same lines are asked about in turn after turn."""
         key = hash(text)
-        if key not in self._counted:
+        known = self._counted.get(key)
+        if known is None:
             if len(self._counted) >= MOST_COUNTED:
                 self._counted.clear()
-            self._counted[key] = self._count(text)
-        return self._counted[key]
+            known = self._counted[key] = self._count(text)
+        return known
 
     def _count(self, text: str) -> int:
         """Word by word where single spaces stand between them: no piece reaches across one."""

@@ -33,6 +33,8 @@ def visible(text: str) -> str:
 
 def _plain(text: str) -> bool:
     """Whether there are only letters of one byte, and none hidden: soon seen, and nearly always."""
+    if text.isascii() and text.isprintable():
+        return True
     try:
         letters = text.encode("latin-1")
     except UnicodeEncodeError:

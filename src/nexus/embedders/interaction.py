@@ -29,10 +29,8 @@ def interaction(question: str, texts: Sequence[str]) -> list[float]:
     if not len(asked.norms) or not held:
         return scores
     # Texts share most of their words: each word is compared once.
-    every = np.concatenate(pieces)
-    words = np.flatnonzero(np.bincount(every))
+    words, places = np.unique(np.concatenate(pieces), return_inverse=True)
     cosines = _compared(asked.vectors, embedder.directions(words))
-    places = np.searchsorted(words, every)
     starts = [0, *accumulate(len(pieces[number]) for number in held)][:-1]
     by_word = np.ascontiguousarray(cosines.T)  # a row is soon found, a column is not
     closest = np.maximum.reduceat(by_word.take(places, axis=0), starts, axis=0)

@@ -37,6 +37,8 @@ LONGEST_LINE = 240  # characters
 LONGEST_READ = 20_000  # characters of one event
 BESIDES = 3  # bytes of a line that are not its text: ": " and the end
 
+_OPPOSITE = bytes(range(255, -1, -1))  # what is larger comes first
+
 
 def telling(lines: Iterable[Line], *, room: int) -> tuple[Line, ...]:
     """The lines that tell the most and fit into so many bytes, in the order they were said.
@@ -73,9 +75,9 @@ def _rank(line: Line) -> tuple[float, str, int, str]:
     return -counts_as(line), line.event, line.place, line.text
 
 
-def in_order(line: Line) -> tuple[float, tuple[int, ...], int]:
+def in_order(line: Line) -> tuple[float, bytes, int]:
     """As the ledger has them, oldest first: of the same moment, the larger id comes first."""
-    return line.at.timestamp(), tuple(-ord(letter) for letter in line.event), line.place
+    return line.at.timestamp(), line.event.encode().translate(_OPPOSITE), line.place
 
 
 def lines_of(event: Event, recent: Sequence[Event] = (), known: Sequence[str] = ()) -> list[Line]:

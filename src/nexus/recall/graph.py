@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import compress
 
 from ..core.access import Grant
 from ..core.derive import known_as, names_in
@@ -150,12 +151,13 @@ def _boosts(facts: Sequence[Memory], asked: Asked) -> dict[str, float]:
 
 def possible_names(question: str) -> Iterator[str]:
     """Every run of up to four words that could be somebody's or something's name."""
-    words = [match.group() for match in WORD.finditer(question)]
-    for start in range(len(words)):
-        for end in range(start + 1, min(start + LONGEST_NAME, len(words)) + 1):
-            run = words[start:end]
-            if not {run[0].casefold(), run[-1].casefold()} & STOP_WORDS:
-                yield known_as(" ".join(run).removesuffix("'s").removesuffix("’s"))
+    words: list[str] = WORD.findall(question)
+    telling = [word.casefold() not in STOP_WORDS for word in words]  # a name begins and ends so
+    for start in compress(range(len(words)), telling):
+        for end in range(start, min(start + LONGEST_NAME, len(words))):
+            if telling[end]:
+                run = " ".join(words[start : end + 1])
+                yield known_as(run.removesuffix("'s").removesuffix("’s"))
 
 
 def _passing(store: Store, grant: Grant, asked: Asked, scores: dict[str, float]) -> list[str]:

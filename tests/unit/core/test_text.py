@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from string import ascii_lowercase
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from nexus.core.text import LONGEST_TERM, _stem, query_terms, speaks_of, terms
+from nexus.core.text import LONGEST_TERM, _stem, query_terms, speaks_of, terms, words_alone
 
 
 @pytest.mark.parametrize(
@@ -94,3 +95,10 @@ def test_threads_do_not_disturb_each_others_words() -> None:
 )
 def test_a_name_is_a_word_of_its_own(text: str, name: str, there: bool) -> None:
     assert speaks_of(text, name) is there
+
+
+def test_words_alone_are_letters_and_numbers_in_small() -> None:
+    every = "".join(map(chr, range(128)))
+    assert words_alone(every) == f"0123456789 {ascii_lowercase} {ascii_lowercase}"
+    assert words_alone("The \u212aelvin scale, 5_6") == "the kelvin scale 5 6"  # no ASCII yet
+    assert words_alone("Ärger: groß!") == "ärger gross"

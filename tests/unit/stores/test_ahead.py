@@ -16,14 +16,12 @@ from nexus.stores.sql.labels import LabelState, Readable
 from nexus.stores.sqlite import ahead
 from nexus.stores.sqlite.ahead import ReadAhead
 
-QUERIES = ["memories_ahead", "names_ahead", "vectors_ahead"]
-
 
 class Sessions:
     """Notes what is read; fails as often as it is told to."""
 
     def __init__(self, failures: int = 0) -> None:
-        self.read: list[tuple[str, list[tuple[int, int]]]] = []
+        self.read: list[tuple[str, dict[str, object]]] = []
         self.failures = failures
         self.holding: Any = None
 
@@ -34,9 +32,12 @@ class Sessions:
             raise StoreUnavailable("away")
         yield self
 
-    def read_each(self, name: str, rows: Any) -> list[list[Any]]:
-        self.read.append((name, list(rows)))
-        return []
+    def run(self, name: str, values: Any) -> Any:
+        self.read.append((name, dict(values)))
+        return self
+
+    def fetchone(self) -> None:
+        return None
 
     def write(self, work: Any, *, lazily: bool = False) -> Any:
         raise AssertionError("nothing is written here")
@@ -59,8 +60,8 @@ def test_a_label_is_read_once_and_what_was_told_comes_first() -> None:
     reader.look(view(state(1), state(3), state(4, documents=0)))
     reader.close()
 
-    first = [(name, [(1, 1), (1, 2)]) for name in QUERIES]
-    assert sessions.read == [*first, *((name, [(1, 3)]) for name in QUERIES)]
+    first, then = ({"workspace": 1, "labels": labels} for labels in ("[1, 2]", "[3]"))
+    assert sessions.read == [("read_ahead", first), ("read_ahead", then)]
 
 
 def test_much_is_not_read_ahead() -> None:
@@ -81,7 +82,7 @@ def test_a_file_that_is_away_ends_nothing() -> None:
     reader.look(view(state(2)))
     reader.close()
 
-    assert sessions.read == [(name, [(1, 2)]) for name in QUERIES]
+    assert sessions.read == [("read_ahead", {"workspace": 1, "labels": "[2]"})]
 
 
 def test_labels_of_long_ago_may_be_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,11 +94,7 @@ def test_labels_of_long_ago_may_be_read_again(monkeypatch: pytest.MonkeyPatch) -
         reader.look(view(state(label)))
     reader.close()
 
-    assert [rows for name, rows in sessions.read if name == QUERIES[0]] == [
-        [(1, 1)],
-        [(1, 2)],
-        [(1, 1)],
-    ]
+    assert [bound["labels"] for _, bound in sessions.read] == ["[1]", "[2]", "[1]"]
 
 
 def test_a_large_file_is_read_ahead_and_answers_are_the_same(

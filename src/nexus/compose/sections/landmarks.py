@@ -20,6 +20,10 @@ CHANGES = re.compile(
     r"|revert(?:ed)?|cancel(?:led|ed)?|scrap(?:ped)?|drop(?:ped)?|withdr[ae]wn?|call(?:ed)? off)\b",
     re.IGNORECASE,
 )
+CHANGING = (  # what stands in all of those
+    *("instead", "no longer", "any more", "anymore", "rather than"),
+    *("chang", "switch", "revert", "cancel", "scrap", "drop", "withdr", "call"),
+)
 DONE = frozenset({"done", "closed", "cancelled", "superseded"})
 OF_ANY_DECISION = (
     "we decided decide decision agreed agree chose choose picked settled use using go going with"
@@ -64,7 +68,7 @@ def _replaced(newest_first: Sequence[Memory]) -> set[str]:
     changing = [
         (place, later, later.body.get("wrong"))
         for place, later in enumerate(looked_at)
-        if later.body.get("wrong") or CHANGES.search(later.text)
+        if later.body.get("wrong") or _speaks_of_change(later.text)
     ]
     compared = looked_at[changing[0][0] :] if changing else ()
     matters = {each.id: _matter(each.text) for each in compared}
@@ -78,6 +82,15 @@ def _replaced(newest_first: Sequence[Memory]) -> set[str]:
             and matter & matters[each.id]
         }
     return gone
+
+
+def _speaks_of_change(text: str) -> bool:
+    """Most texts hold none of these letters, which is soon seen."""
+    if text.isascii():
+        small = text.lower()
+        if not any(part in small for part in CHANGING):
+            return False
+    return CHANGES.search(text) is not None
 
 
 def _matter(text: str) -> frozenset[str]:

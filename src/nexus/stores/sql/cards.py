@@ -38,11 +38,13 @@ class Talk:
     moments: list[Moment] = field(default_factory=list)
     ids: list[str] = field(default_factory=list)
 
-    def add(self, moment: Moment) -> None:
-        if not self.moments or self.moments[-1] < moment:  # nearly always
-            self.moments.append(moment)
-            self.ids.append(moment[1])
-        else:
+    def add(self, moments: Sequence[Moment]) -> None:
+        """These, which are in order; nearly always they come after all others."""
+        if not self.moments or self.moments[-1] < moments[0]:
+            self.moments.extend(moments)
+            self.ids.extend([id for _, id in moments])
+            return
+        for moment in moments:
             here = bisect_left(self.moments, moment)
             self.moments.insert(here, moment)
             self.ids.insert(here, moment[1])
@@ -95,6 +97,7 @@ class CardBox:
     def __init__(self, cache_bytes: int) -> None:
         self._cache: LabelCache[Cards] = LabelCache(cache_bytes)
         self._most = cache_bytes // CARD_BYTES
+        self._last: tuple[Readable | None, list[Cards]] = (None, [])  # one question asks many times
 
     @property
     def use(self) -> CacheUse:
@@ -106,8 +109,12 @@ class CardBox:
         return self.readable(session, view) if few else []
 
     def readable(self, session: Session, view: Readable) -> list[Cards]:
-        wanted = {(view.workspace, s.label): s for s in view.labels if s.documents}
-        return self._cache.fresh(wanted, partial(_read, session))
+        last, boxes = self._last
+        if last is not view:
+            wanted = {(view.workspace, s.label): s for s in view.labels if s.documents}
+            boxes = self._cache.fresh(wanted, partial(_read, session))
+            self._last = (view, boxes)
+        return boxes
 
 
 def pick(boxes: Sequence[Cards], ids: Sequence[str]) -> list[Card]:
@@ -134,11 +141,12 @@ def _grown(key: tuple[int, int], known: Cards | None, found: Sequence[Row]) -> C
     by_id, by_number, label = cards.by_id, cards.by_number, key[1]
     for thread, rows in groupby(found, key=itemgetter(2)):
         name, place = f"{label}/{thread}", (label << 32) | thread
-        add = cards.threads[name].add
+        moments: list[Moment] = []
         for id, memory, _, at, speaker, role, length, asks, directs, kind in rows:
             when = text_time(at)
             said = (id, KINDS[kind], speaker, role, name, when, length, bool(asks), bool(directs))
             by_id[id] = (memory, place, said)
             by_number[memory] = id
-            add((when, id))
+            moments.append((when, id))
+        cards.threads[name].add(moments)
     return cards

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 from weakref import WeakSet
 
@@ -32,19 +32,24 @@ class Rounds(Generic[K, T]):
         self._began = time.monotonic()
         _every.add(self)
 
-    def find(self, key: K) -> T | None:
-        known = self._now.get(key)
-        if known is None:
-            known = self._before.get(key)
-            if known is not None:
-                self.keep(key, known)
-        return known
+    def find(self, keys: Iterable[K]) -> dict[K, T]:
+        """Those that are known."""
+        now, before = self._now, self._before
+        found, older = {}, {}
+        for key in keys:
+            if (known := now.get(key)) is not None:
+                found[key] = known
+            elif (known := before.get(key)) is not None:
+                found[key] = older[key] = known
+        if older:
+            self.keep(older)
+        return found
 
-    def keep(self, key: K, value: T) -> None:
+    def keep(self, values: Mapping[K, T]) -> None:
         if len(self._now) >= MOST or time.monotonic() - self._began > ROUND_SECONDS:
             self._before, self._now = self._now, {}
             self._began = time.monotonic()
-        self._now[key] = value
+        self._now.update(values)
 
     def forget(self) -> None:
         """Let everything go."""
@@ -64,20 +69,18 @@ class Decoded(Generic[T]):
     def __call__(self, rows: Iterable[tuple[Any, ...]], workspace: WorkspaceId) -> list[T]:
         """The records of these contents, each with what else it is read with, such as a tier."""
         keys = [(workspace.value, *row) for row in rows]
-        found = [self._known.find(key) for key in keys]
-        new = [key for key, record in zip(keys, found, strict=True) if record is None]
-        made = iter(self._made(new, workspace) if new else ())
-        return [next(made) if record is None else record for record in found]
+        found = self._known.find(keys)
+        if len(found) < len(keys):
+            found |= self._made([key for key in keys if key not in found], workspace)
+        return [found[key] for key in keys]
 
-    def _made(self, keys: Sequence[tuple[Any, ...]], workspace: WorkspaceId) -> Iterator[T]:
+    def _made(self, keys: Sequence[tuple[Any, ...]], workspace: WorkspaceId) -> dict[Any, T]:
         """All of them read as one text: the names in it are made once, and not for each record."""
-        together = json.loads(f"[{','.join(content for _, content, *_ in keys)}]")
-        for key, told in zip(keys, together, strict=True):
-            _, content, *state = key
-            record = self._read(told, workspace, *state)
-            if len(content) <= LONGEST:
-                self._known.keep(key, record)
-            yield record
+        together = json.loads(f"[{','.join([key[1] for key in keys])}]")
+        read, pairs = self._read, zip(keys, together, strict=True)
+        made = {key: read(told, workspace, *key[2:]) for key, told in pairs}
+        self._known.keep({key: each for key, each in made.items() if len(key[1]) <= LONGEST})
+        return made
 
 
 read_memory = Decoded(memory_from_json)

@@ -69,8 +69,11 @@ class Readable:
     @property
     def with_names(self) -> dict[str, object]:
         """The parameters of what is looked up by name: labels without names are not asked."""
-        labels = json.dumps([state.label for state in self.labels if state.names])
-        return {"workspace": self.workspace, "labels": labels}
+        return {"workspace": self.workspace, "labels": self._named_labels}
+
+    @cached_property
+    def _named_labels(self) -> str:
+        return json.dumps([state.label for state in self.labels if state.names])
 
     @cached_property
     def _labels(self) -> str:
@@ -93,7 +96,7 @@ def _digest(scope: Scope) -> str:
 def readable(session: Session, grant: Grant) -> Readable:
     """Compile a grant into what every query below it is bound to."""
     check_grant(grant)
-    key = (grant.workspace, grant.scopes, grant.everything)
+    key = (grant.workspace.value, grant.scopes, grant.everything)
     return session.view(key, partial(_compiled, session, grant))
 
 

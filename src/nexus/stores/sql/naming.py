@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import NamedTuple, Self
+from functools import lru_cache, partial
 
 from ...core.derive import NAMED, known_as
 from ...core.outline import Outline
@@ -19,23 +18,12 @@ MOST_NAMES = 500  # of what a viewer may read: to read more anew after each mess
 HASH_BYTES = 100  # in a set
 
 
-class Wanted(NamedTuple):
-    """Names as they are looked up, and of what."""
-
-    names: Sequence[str]
-    kinds: Sequence[str]
-
-    @classmethod
-    def of(cls, names: Sequence[str], kinds: Sequence[MemoryKind] | None) -> Self:
-        asked = {*(NAMED if kinds is None else kinds)}
-        return cls(sorted(set(map(known_as, names))), sorted(asked))
-
-
 @dataclass(frozen=True, slots=True)
 class Names:
     """Which names of which kinds there are in a label, as hashes: no name is kept for that."""
 
     hashes: frozenset[int]
+    kinds: frozenset[str]
 
     @property
     def bytes(self) -> int:
@@ -52,20 +40,13 @@ class NameBox:
     def __init__(self, cache_bytes: int) -> None:
         self._cache: LabelCache[Names] = LabelCache(cache_bytes)
 
-    def known(self, session: Session, view: Readable, wanted: Wanted) -> Wanted:
-        """Those that may be there; all of them, where there are too many to know."""
+    def readable(self, session: Session, view: Readable) -> list[Names] | None:
+        """Those of each label; None, where there are too many to know."""
         labels = [state for state in view.labels if state.names]
-        if not labels or sum(state.names for state in labels) > MOST_NAMES:
-            return wanted
-        there = self._cache.fresh(
-            {(view.workspace, state.label): state for state in labels}, partial(_read, session)
-        )
-        names = [
-            name
-            for name in wanted.names
-            if any(hash((kind, name)) in each.hashes for kind in wanted.kinds for each in there)
-        ]
-        return Wanted(names, wanted.kinds)
+        if sum(state.names for state in labels) > MOST_NAMES:
+            return None
+        wanted = {(view.workspace, state.label): state for state in labels}
+        return self._cache.fresh(wanted, partial(_read, session))
 
 
 class Naming:
@@ -85,16 +66,14 @@ class Naming:
         limit: int,
     ) -> list[Row]:
         """What this query tells of the newest; no kinds are those of facts and entities."""
-        wanted = Wanted.of(names, kinds)
-        if self._box:
-            wanted = self._box.known(session, view, wanted)
-        if not wanted.names or not any(state.names for state in view.labels):
+        if not any(state.names for state in view.labels):
             return []
-        told = {
-            "names": json.dumps(wanted.names),
-            "kinds": json.dumps(wanted.kinds),
-            "limit": limit,
-        }
+        asked = NAMED if kinds is None else tuple(kinds)
+        known = self._box.readable(session, view) if self._box else None
+        wanted = _spelt(names) if known is None else _there(known, names, asked)
+        if not wanted:
+            return []
+        told = {"names": json.dumps(wanted), "kinds": _spelt_kinds(asked), "limit": limit}
         return session.run(query, {**view.with_names, **told}).fetchall()
 
     def outlines(
@@ -108,11 +87,33 @@ class Naming:
         ]
 
 
+@lru_cache(maxsize=100)  # questions ask for the same few
+def _spelt_kinds(kinds: tuple[MemoryKind, ...]) -> str:
+    return json.dumps(sorted({*kinds}))
+
+
+def _spelt(names: Sequence[str]) -> list[str]:
+    """Each once, as it is looked up."""
+    return sorted(set(map(known_as, names)))
+
+
+def _there(known: Sequence[Names], names: Sequence[str], kinds: Sequence[str]) -> list[str]:
+    """Those that may be there; of kinds that are nowhere, such as links, none is even spelt."""
+    held = [(kind, each.hashes) for each in known for kind in kinds if kind in each.kinds]
+    if not held:
+        return []
+    return [
+        name for name in _spelt(names) if any(hash((kind, name)) in hashes for kind, hashes in held)
+    ]
+
+
 def _read(
     session: Session, stale: Mapping[tuple[int, int], tuple[Names | None, int]]
 ) -> list[Names]:
     found = session.read_each("names_of_label", list(stale))
-    return [Names(frozenset(map(hash, rows))) for rows in found]
+    return [
+        Names(frozenset(map(hash, rows)), frozenset(kind for kind, _ in rows)) for rows in found
+    ]
 
 
 def newest_of_each(

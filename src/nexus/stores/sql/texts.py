@@ -24,11 +24,8 @@ class Texts:
 
     def read(self, session: Session, view: Readable, ids: Sequence[str]) -> dict[str, str]:
         cards = pick(self._cards.at_hand(session, view.told), ids)
-        known: dict[str, str] = {}
-        for memory, _, traits in cards:
-            text = self._known.find((view.workspace, memory))
-            if text is not None:
-                known[traits[0]] = text
+        named = {(view.workspace, memory): traits[0] for memory, _, traits in cards}
+        known = {named[key]: text for key, text in self._known.find(named).items()}
         rest = [id for id in ids if id not in known]
         if not rest:
             return known
@@ -38,7 +35,7 @@ class Texts:
         return known | found
 
     def _keep(self, workspace: int, cards: Sequence[Card], found: dict[str, str]) -> None:
-        for memory, _, traits in cards:
-            text = found.get(traits[0])
-            if text is not None and len(text) <= LONGEST:
-                self._known.keep((workspace, memory), text)
+        texts = {(workspace, memory): found.get(traits[0]) for memory, _, traits in cards}
+        self._known.keep(
+            {key: text for key, text in texts.items() if text is not None and len(text) <= LONGEST}
+        )

@@ -8,6 +8,7 @@ it reads stays in the system's own cache, and a question reads it again with its
 
 from __future__ import annotations
 
+import json
 import threading
 from collections import OrderedDict
 from queue import SimpleQueue
@@ -29,7 +30,7 @@ class ReadAhead:
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
         self._read: OrderedDict[Place, None] = OrderedDict()
-        self._wanted: SimpleQueue[list[Place] | None] = SimpleQueue()
+        self._wanted: SimpleQueue[tuple[int, list[int]] | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
 
@@ -40,25 +41,26 @@ class ReadAhead:
         shelves = (*view.told.labels, *view.learned.labels)
         with self._lock:
             new = [
-                (view.workspace, state.label)
+                state.label
                 for state in shelves
                 if state.documents and (view.workspace, state.label) not in self._read
             ]
-            self._read.update(dict.fromkeys(new))
+            self._read.update({(view.workspace, label): None for label in new})
             while len(self._read) > MOST_PLACES:
                 self._read.popitem(last=False)
             if new and self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="nexus-ahead", daemon=True)
                 self._thread.start()
         if new:
-            self._wanted.put(new)
+            self._wanted.put((view.workspace, new))
 
     def _run(self) -> None:
-        while (places := self._wanted.get()) is not None:
+        while (wanted := self._wanted.get()) is not None:
+            workspace, labels = wanted
+            bound = {"workspace": workspace, "labels": json.dumps(labels)}
             try:
                 with self._connections.reading() as session:
-                    for query in ("memories_ahead", "names_ahead", "vectors_ahead"):
-                        session.read_each(query, places)
+                    session.run("read_ahead", bound).fetchone()
             except StoreUnavailable:  # the question itself will say so
                 continue
 
