@@ -57,7 +57,7 @@ def test_a_terminal_gets_two_tables(run, told, terminal) -> None:
 
     for heading in ("score", "text", "found by", "largest parts", "sources"):
         assert heading in shown.splitlines()[1]
-    assert "timeline 1" in shown
+    assert "timeline" in shown.partition("strategy")[0]  # its place may be on the next line
     assert "choice" in shown
     assert "strategy" in shown.partition("sources")[2]
     plain = run("memory", "search", QUESTION).stdout

@@ -23,10 +23,10 @@ USUAL_TERMS = 4  # of a question
 MOST_TERMS = 20  # few questions say more: beyond it nothing was fitted
 LONGER = ("keyword", "conversation", "meaning")  # count otherwise where a question says more
 
-# What is likelier, whatever a question asks. Among few candidates nothing stands out by much (of n by
-# at most about √n standard deviations), and likelihood would outweigh all evidence: it counts less.
+# What is likelier, whatever a question asks. Among few candidates nothing stands out by much (of n
+# by at most about √n standard deviations), and likelihood would outweigh evidence: it counts less.
 LIKELY = ("asks", "opens", "speaker", "role", "length", "directs")
-ENOUGH = 50  # candidates
+ENOUGH = 24  # candidates
 
 # At first sight, with a closer look; and what is added to both if a question is e times as long.
 Row = tuple[float, float] | tuple[float, float, float, float]
