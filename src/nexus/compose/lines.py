@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 from ..core.access import Viewer
 from ..core.ids import WorkspaceId
 from ..core.part import Part
+from .steady import MOST  # places: as many as whose steady sections are kept
 
 if TYPE_CHECKING:
     from ..core.context import Item
 
-MOST = 256  # places, as many as whose steady sections are kept
 MOST_OF_A_SECTION = 100  # lines
 LONGEST = 2_000  # characters of a text whose line is kept
 

@@ -20,9 +20,10 @@ from ..core.part import Part
 if TYPE_CHECKING:
     from ..core.context import Item
 
-MOST = 256  # places
+MOST = 1_024  # places
 
 Sections = Mapping[Part, Sequence["Item"]]
+Place = tuple[Viewer, int, str]  # of each the newest epoch is kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,10 @@ class Standing:
     family: str  # whose tokens are counted
     epoch: int
 
+    @property
+    def place(self) -> Place:
+        return self.viewer, self.window, self.family
+
 
 class SteadySections:
     """Those of the places that were asked in last."""
@@ -41,15 +46,18 @@ class SteadySections:
     def __init__(self, clock: Callable[[], datetime], *, seconds: float) -> None:
         self._clock = clock
         self._lasts = timedelta(seconds=seconds)
-        self._kept: OrderedDict[Standing, tuple[datetime, Sections]] = OrderedDict()
+        self._kept: OrderedDict[Place, tuple[int, datetime, Sections]] = OrderedDict()
         self._lock = Lock()
         self.forgotten = 0  # how often something was
 
     def find(self, standing: Standing) -> Sections | None:
         now = self._clock()
         with self._lock:
-            at, sections = self._kept.get(standing, (None, None))
-            return sections if at and now - self._lasts < at <= now else None
+            epoch, at, sections = self._kept.get(standing.place, (None, now, None))
+            if epoch != standing.epoch or not now - self._lasts < at <= now:
+                return None
+            self._kept.move_to_end(standing.place)
+            return sections
 
     def keep(self, standing: Standing, sections: Sections, *, forgotten: int) -> None:
         """Unless something was forgotten since they were begun to be read."""
@@ -57,15 +65,14 @@ class SteadySections:
         with self._lock:
             if not self._lasts or self.forgotten != forgotten:
                 return
-            self._kept.pop(standing, None)
-            self._kept[standing] = (now, sections)
-            old = now - self._lasts
-            while len(self._kept) > MOST or next(iter(self._kept.values()))[0] <= old:
+            self._kept[standing.place] = (standing.epoch, now, sections)
+            self._kept.move_to_end(standing.place)
+            if len(self._kept) > MOST:
                 self._kept.popitem(last=False)
 
     def forget(self, workspace: WorkspaceId) -> None:
         """Drop whatever is kept of this workspace."""
         with self._lock:
             self.forgotten += 1
-            for standing in [each for each in self._kept if each.viewer.workspace == workspace]:
-                del self._kept[standing]
+            for place in [each for each in self._kept if each[0].workspace == workspace]:
+                del self._kept[place]

@@ -72,12 +72,24 @@ def test_where_nothing_may_be_cached_nothing_is() -> None:
     assert never.find(HERE) is None
 
 
-def test_the_oldest_places_are_let_go(world: World) -> None:
-    for epoch in range(MOST + 1):
-        world.keep(replace(HERE, epoch=epoch))
+def test_of_a_place_the_newest_epoch_is_kept(world: World) -> None:
+    world.keep()
+    world.keep(replace(HERE, epoch=2))
 
-    assert world.steady.find(replace(HERE, epoch=0)) is None
-    assert world.steady.find(replace(HERE, epoch=MOST))
+    assert world.steady.find(HERE) is None
+    assert world.steady.find(replace(HERE, epoch=2))
+
+
+def test_the_places_that_were_asked_in_longest_ago_are_let_go(world: World) -> None:
+    places = [replace(HERE, window=number) for number in range(MOST + 1)]
+    for place in places[:MOST]:
+        world.keep(place)
+    assert world.steady.find(places[0])  # asked in again
+    world.keep(places[MOST])
+
+    assert world.steady.find(places[0])
+    assert world.steady.find(places[1]) is None
+    assert world.steady.find(places[MOST])
 
 
 def test_what_is_forgotten_is_dropped_and_not_kept_by_who_was_reading_it(world: World) -> None:
