@@ -12,7 +12,6 @@ from . import observe as tell
 from .compose.wish import Wish, checked
 from .core.access import Grant, Viewer
 from .core.canonical import clean_list
-from .core.collecting import collected_later
 from .core.errors import ModelUnavailable, Unavailable
 from .core.ids import check_name
 from .core.records import Found, NewEvent, Receipt, event_id
@@ -239,7 +238,7 @@ class Contexts:
         """From the cache, if nothing was told since the same was asked."""
         asked, parts = checked(wish), self._parts
         told = {"workspace": self.viewer.workspace, "question": asked.question}
-        with collected_later(), parts.telemetry.doing("compose", **told) as deed:
+        with parts.telemetry.doing("compose", **told) as deed:
             context = parts.contexts.composed(
                 self.viewer,
                 asked,
