@@ -10,11 +10,12 @@ That of `length` with a closer look is held, too: among few messages, chance wou
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import log, sqrt
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import closely
 from .features import NAMES, Numbers
@@ -25,7 +26,8 @@ LONGER = ("keyword", "conversation", "meaning")  # count otherwise where a quest
 
 # What is likelier, whatever a question asks. Among few candidates nothing stands out by much (of n
 # by at most about √n standard deviations), and likelihood would outweigh evidence: it counts less.
-LIKELY = ("asks", "opens", "speaker", "role", "length", "directs")
+LIKELY = np.isin(NAMES, ("asks", "opens", "speaker", "role", "length", "directs"))
+LIKELY_SEEN = np.isin(closely.NAMES, "wording", invert=True)
 ENOUGH = 24  # candidates
 
 # At first sight, with a closer look; and what is added to both if a question is e times as long.
@@ -44,15 +46,13 @@ class Weights:
 
     def of(self, terms: int, candidates: int = ENOUGH) -> tuple[Numbers, Numbers, Numbers]:
         """For a question of so many terms: at first sight, with a closer look, seen closely."""
-        sight, look = (self.usual + longer(terms) * self.longer) * _among(candidates, NAMES, LIKELY)
-        seen = self.closely * _among(candidates, closely.NAMES, closely.NAMES[1:])
-        return sight, look, seen
+        sight, look = (self.usual + longer(terms) * self.longer) * _among(candidates, LIKELY)
+        return sight, look, self.closely * _among(candidates, LIKELY_SEEN)
 
 
-def _among(candidates: int, names: Sequence[str], likely: Sequence[str]) -> Numbers:
+def _among(candidates: int, likely: NDArray[np.bool_]) -> Numbers | float:
     """What each weight is multiplied by."""
-    few = min(1.0, sqrt(candidates / ENOUGH))
-    return np.array([few if name in likely else 1.0 for name in names])
+    return np.where(likely, sqrt(candidates / ENOUGH), 1.0) if candidates < ENOUGH else 1.0
 
 
 def longer(terms: int) -> float:
