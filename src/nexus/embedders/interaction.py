@@ -34,7 +34,7 @@ def interaction(question: str, texts: Sequence[str]) -> list[float]:
     starts = [0, *accumulate(len(pieces[number]) for number in held)][:-1]
     by_word = np.ascontiguousarray(cosines.T)  # a row is soon found, a column is not
     closest = np.maximum.reduceat(by_word.take(places, axis=0), starts, axis=0)
-    covered = np.round(np.ascontiguousarray(closest) @ _telling(asked.norms, closest), 6)
+    covered = np.round(closest @ _telling(asked.norms, closest), 6)
     for number, score in zip(held, covered.tolist(), strict=True):
         scores[number] = score
     return scores

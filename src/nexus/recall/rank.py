@@ -128,13 +128,11 @@ def looked_at(
     closer: Interaction,
 ) -> Numbers:
     """What their texts tell of some candidates."""
-    ids = [pool.candidates[place].id for place in places]
-    held = texts(ids)
-    read = [held.get(id, "") for id in ids]
-    person = pool.understood.person
-    asked = [person is not None and pool.candidates[place].speaker == person for place in places]
-    understood = pool.understood
-    return closely.look(understood.matter, read, closer(understood.meaning, read), asked)
+    those, asked = [pool.candidates[place] for place in places], pool.understood
+    held = texts([each.id for each in those])
+    read = [held.get(each.id, "") for each in those]
+    theirs = [asked.person is not None and each.speaker == asked.person for each in those]
+    return closely.look(asked.matter, read, closer(asked.meaning, read), theirs)
 
 
 def spread(
