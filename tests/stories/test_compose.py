@@ -313,6 +313,7 @@ def test_a_context_of_the_past_is_what_would_have_been_given_then(
     room = nexus.workspace("acme").room("design", agent="scribe", participants=["alice"])
     room.observe("alice", DECIDED)
     room.set_fact("room", "color", "blue")
+    room.set_goal("Move the ledger.")
     chatter(room, clock, 5)
     then = clock.advance(minutes=1)
     given = room.compose(QUESTION)
@@ -323,11 +324,24 @@ def test_a_context_of_the_past_is_what_would_have_been_given_then(
 
     replayed = room.compose(QUESTION, as_of=then + timedelta(seconds=1))
 
-    for part in (Part.LANDMARKS, Part.FACTS, Part.RECALL, Part.WINDOW, Part.SUMMARY):
+    for part in (Part.LANDMARKS, Part.FACTS, Part.RECALL, Part.WINDOW, Part.SUMMARY, Part.GOALS):
         assert texts(replayed, part) == texts(given, part), part
+    assert "Move the ledger." in replayed.text
     assert "As of: Monday" in replayed.text
     assert "SQLite" not in replayed.text
     assert "SQLite" in room.compose(QUESTION).text
+
+
+@pytest.mark.requirement("X7")
+def test_a_context_of_the_past_shows_no_goal_of_later(nexus: Nexus, clock: Clock) -> None:
+    room = nexus.workspace("acme").room("design", agent="scribe", participants=["alice"])
+    room.observe("alice", DECIDED)
+    then = clock.advance(minutes=1)
+    clock.advance(minutes=1)
+    room.set_goal("Move the ledger.")
+
+    assert "Move the ledger." in room.compose(QUESTION).text
+    assert "Move the ledger." not in room.compose(QUESTION, as_of=then).text
 
 
 @pytest.mark.requirement("X7")

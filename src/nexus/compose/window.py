@@ -34,6 +34,7 @@ from ..learn.summary import EVERY, rebuilt, refreshed, within_room
 
 SHOWN = (EventKind.MESSAGE, EventKind.TOOL, EventKind.NOTE)
 LYING = (Slot.NOTE, Slot.THOUGHT, Slot.GOAL, Slot.SUMMARY)
+STAYING = (Slot.GOAL,)  # there is but one, and it says since when
 LIMIT = 50
 CONTEXTS_KEPT_FOR = timedelta(hours=24)
 LONGEST_NOTE = 20_000  # characters of JSON
@@ -56,9 +57,10 @@ def window_of(
 ) -> WindowView:
     """What is on the table in a place; nothing at all, if the grant does not reach it.
 
-    With `as_of`, what had been said by then: notes and thoughts are of the present only. While
-    the window is away, the summary is made from the ledger; not for somebody in a hurry, because
-    nothing would keep it and the next one would make it again.
+    With `as_of`, what had been said by then, and the goal if it has been the same since: notes
+    and thoughts are of the present only. While the window is away, the summary is made from the
+    ledger; not for somebody in a hurry, because nothing would keep it and the next one would make
+    it again.
     """
     if not grant.allows(frozenset({scope})):
         return WindowView(fresh=False)
@@ -66,7 +68,7 @@ def window_of(
     degraded: tuple[str, ...] = ()
     lying: list[WindowItem] | None = None
     try:
-        lying = store.window.find(here, slots=LYING, now=now, idle=idle) if not as_of else None
+        lying = store.window.find(here, slots=STAYING if as_of else LYING, now=now, idle=idle)
     except Unavailable as error:
         degraded = (f"window: {error}",)
     told = _last(store, here, limit + 1, as_of)
@@ -74,12 +76,12 @@ def window_of(
     events = _since_the_silence(told, since, idle)[-limit:]
     hidden = told[: len(told) - len(events)]
     summary = Summary()
-    if lying is not None:
+    if lying is not None and as_of is None:
         kept = _kept(lying)
         summary = _summary(store, here.workspace, scope, kept, (hidden, events), now=now)
-    elif told and not (degraded and hurry):
+    elif told and not (degraded and hurry and as_of is None):
         summary = rebuilt(store, here, Upto.of(told[-1]), as_of=as_of)
-    table = _on_the_table(lying or (), since)
+    table = _on_the_table([item for item in lying or () if not as_of or item.at <= as_of], since)
     fresh = table.fresh or bool(events)
     summary = within_room(summary)
     return replace(table, events=tuple(events), summary=summary, fresh=fresh, degraded=degraded)
