@@ -26,7 +26,7 @@ LONGER = ("keyword", "conversation", "meaning")  # count otherwise where a quest
 
 # What is likelier, whatever a question asks. Among few candidates nothing stands out by much (of n
 # by at most about √n standard deviations), and likelihood would outweigh evidence: it counts less.
-LIKELY = np.isin(NAMES, ("asks", "opens", "speaker", "role", "length", "directs"))
+LIKELY = np.isin(NAMES, ("asks", "opens", "role", "length", "directs"))
 LIKELY_SEEN = np.isin(closely.NAMES, "wording", invert=True)
 ENOUGH = 24  # candidates
 
