@@ -57,10 +57,9 @@ def window_of(
 ) -> WindowView:
     """What is on the table in a place; nothing at all, if the grant does not reach it.
 
-    With `as_of`, what had been said by then, and the goal if it has been the same since: notes
-    and thoughts are of the present only. While the window is away, the summary is made from the
-    ledger; not for somebody in a hurry, because nothing would keep it and the next one would make
-    it again.
+    With `as_of`, what had been said by then, and a goal that is the same since. While the window is
+    away, the summary is made from the ledger; not for somebody in a hurry, because nothing would
+    keep it and the next one would make it again.
     """
     if not grant.allows(frozenset({scope})):
         return WindowView(fresh=False)
