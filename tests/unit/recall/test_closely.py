@@ -44,7 +44,9 @@ def test_only_whom_the_question_is_about_tells_of_themselves() -> None:
 
 
 def test_who_turns_to_somebody_is_seen() -> None:
-    assert seen("tea?", "Have you had yours?", "We had ours.")["address"] == [1.0, 0.0]
+    texts = ("Have you had yours?", "You did.", "We had ours.", "The young ones had some.")
+
+    assert seen("tea?", *texts)["address"] == [1.0, 1.0, 0.0, 0.0]
 
 
 def test_no_texts_no_rows() -> None:

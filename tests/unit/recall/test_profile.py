@@ -203,6 +203,16 @@ def test_style_is_counted_in_the_persons_own_messages(people: People) -> None:
     assert people.profile("bob").style.traits == ()
 
 
+def test_style_is_seen_in_large_letters_and_in_signs(people: People) -> None:
+    for _ in range(4):
+        people.say("LOL, that is late. Please hurry.")
+        people.say("Fine by me :D")
+
+    style = people.profile().style
+    assert style.polite == style.emoji == 0.5
+    assert style.informal == 1.0
+
+
 def test_a_few_messages_say_nothing_about_style(people: People) -> None:
     for _ in range(4):
         people.say("ok?")
