@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -14,7 +16,7 @@ from nexus import Nexus
 from nexus.core.errors import StoreUnavailable
 from nexus.stores.sql.labels import LabelState, Readable
 from nexus.stores.sqlite import ahead
-from nexus.stores.sqlite.ahead import ReadAhead
+from nexus.stores.sqlite.ahead import ReadAhead, blocks_from_disk
 
 
 class Sessions:
@@ -43,6 +45,10 @@ class Sessions:
         raise AssertionError("nothing is written here")
 
 
+def uncounted() -> None:
+    """As on a system that does not count what is read from the disk."""
+
+
 def state(label: int, documents: int = 5, *, learned: bool = False) -> LabelState:
     return LabelState(label, 1, 0, documents, 9, 1, 0, int(learned), 1)
 
@@ -53,7 +59,7 @@ def view(*labels: LabelState, workspace: int = 1) -> Readable:
 
 def test_a_label_is_read_once_and_what_was_told_comes_first() -> None:
     sessions = Sessions()
-    reader = ReadAhead(sessions)
+    reader = ReadAhead(sessions, blocks=uncounted)
 
     reader.look(view(state(2, learned=True), state(1)))
     reader.look(view(state(1), state(2, learned=True)))
@@ -66,7 +72,7 @@ def test_a_label_is_read_once_and_what_was_told_comes_first() -> None:
 
 def test_much_is_not_read_ahead() -> None:
     sessions = Sessions()
-    reader = ReadAhead(sessions)
+    reader = ReadAhead(sessions, blocks=uncounted)
 
     reader.look(view(state(1, documents=ahead.MOST_DOCUMENTS), state(2, documents=1)))
     reader.close()
@@ -76,7 +82,7 @@ def test_much_is_not_read_ahead() -> None:
 
 def test_a_file_that_is_away_ends_nothing() -> None:
     sessions = Sessions(failures=1)
-    reader = ReadAhead(sessions)
+    reader = ReadAhead(sessions, blocks=uncounted)
 
     reader.look(view(state(1)))
     reader.look(view(state(2)))
@@ -85,10 +91,46 @@ def test_a_file_that_is_away_ends_nothing() -> None:
     assert sessions.read == [("read_ahead", {"workspace": 1, "labels": "[2]"})]
 
 
+def test_what_lies_in_memory_is_read_ahead_but_now_and_then() -> None:
+    sessions, disk = Sessions(), iter([0, 0, 0, 8, 8, 16])
+    reader = ReadAhead(sessions, blocks=lambda: next(disk))
+
+    def ask(labels: range, *, worthwhile: bool) -> list[object]:
+        """What is read for these, and whether that turns out to be worthwhile."""
+        sessions.read.clear()
+        for label in labels:
+            reader.look(view(state(label)))
+        deadline = time.monotonic() + 10
+        while reader._worthwhile is not worthwhile and time.monotonic() < deadline:
+            time.sleep(0.001)
+        assert reader._worthwhile is worthwhile
+        return [bound["labels"] for _, bound in sessions.read]
+
+    assert ask(range(1), worthwhile=False) == ["[0]"]  # nothing came from the disk
+    assert ask(range(1, ahead.RARELY), worthwhile=False) == []
+    again = range(ahead.RARELY, ahead.RARELY + 1)
+    assert ask(again, worthwhile=True) == [f"[{ahead.RARELY}]"]  # now something does
+    reader.look(view(state(99)))
+    reader.close()
+    assert sessions.read[-1] == ("read_ahead", {"workspace": 1, "labels": "[99]"})
+
+
+def test_a_thread_knows_what_it_read_from_the_disk(tmp_path: Path) -> None:
+    file = tmp_path / "some"
+    file.write_bytes(os.urandom(1_000_000))
+
+    def read() -> int:
+        before = blocks_from_disk() or 0
+        file.read_bytes()
+        return (blocks_from_disk() or 0) - before
+
+    assert read() == 0  # it was written a moment ago
+
+
 def test_labels_of_long_ago_may_be_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ahead, "MOST_PLACES", 1)
     sessions = Sessions()
-    reader = ReadAhead(sessions)
+    reader = ReadAhead(sessions, blocks=uncounted)
 
     for label in (1, 2, 1):
         reader.look(view(state(label)))
