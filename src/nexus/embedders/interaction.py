@@ -36,16 +36,16 @@ def interaction(question: str, texts: Sequence[str]) -> list[float]:
     return found
 
 
-def _each_once(pieces: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _each_once(pieces: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
     """The pieces in order, and the place of each among them.
 
     Texts share most of their words: each word is compared once. Numbers are so small that they are
-    marked in a table, which takes a fifth of the time that sorting them would.
+    marked in a table, which takes half the time that sorting them would.
     """
     marked = np.zeros(pieces.max() + 1, np.bool_)
     marked[pieces] = True
     (words,) = marked.nonzero()
-    places = np.empty(len(marked), np.intp)
+    places = np.empty(len(marked), np.int32)  # a larger table would be new memory each time
     places[words] = np.arange(len(words))
     return words, places.take(pieces)
 
