@@ -116,18 +116,21 @@ def test_the_licence_lies_beside_the_table():
     assert "MinishLab" in notice
 
 
-def test_pieces_of_a_text_are_remembered_until_somebody_is_forgotten() -> None:
-    embedder, text = BuiltinEmbedder(), "The heron stands in the shallow water."
+def test_pieces_of_many_texts_are_those_of_each() -> None:
+    embedder, texts = BuiltinEmbedder(), ["The heron stands.", "", "“Shallow” water, 東京!", " \n"]
 
-    first = embedder.pieces(text)
-    assert embedder.pieces(text) is first
+    pieces, counts = embedder.pieces(texts)
+
+    alone = [embedder.tokens(text).ids.tolist() for text in texts]
+    assert pieces.tolist() == [number for each in alone for number in each]
+    assert counts.tolist() == list(map(len, alone))
+    assert [len(found) for found in embedder.pieces([])] == [0, 0]
+
+
+def test_runs_of_a_text_are_remembered_until_somebody_is_forgotten() -> None:
+    embedder, runs = BuiltinEmbedder(), builtin._table()._pieces._runs
+    embedder.pieces(["Write to heron@example.com!"])
+    assert "heron@example.com!" in runs
 
     CachedEmbedder(embedder).forget(WorkspaceId("acme"))
-    assert embedder.pieces(text) is not first
-    assert embedder.pieces(text).tolist() == first.tolist()
-
-
-def test_a_very_long_text_is_cut_anew_each_time() -> None:
-    embedder, text = BuiltinEmbedder(), "heron " * builtin.LONGEST_KNOWN
-
-    assert embedder.pieces(text) is not embedder.pieces(text)
+    assert not runs

@@ -21,12 +21,12 @@ from numpy.typing import NDArray
 from ..core.errors import Corrupt
 from ..core.protocols import Floats
 from ..core.records import EmbeddingProfile
-from .wordpiece import WordPiece
+from .wordpiece import PACKED, WordPiece
 
 TABLE = Path(__file__).with_name("potion") / "potion.npz"
 SHA256 = "744ab9362e44d501b797aec80531c96bd73b1bd5c5485e03defc98e2982c6353"
 DIMENSION = 256
-LONGEST_KNOWN = 2_000  # characters of a text whose pieces are remembered
+LEAST = np.finfo(np.float32).tiny  # nothing is divided by less
 PIECES_AT_ONCE = 4096  # a megabyte of text must not need a gigabyte of rows
 
 
@@ -54,11 +54,12 @@ class BuiltinEmbedder:
 
     def tokens(self, text: str) -> Tokens:
         """The known pieces of a text, in order."""
-        return _table().tokens(_table().pieces(text))
+        ids, _ = _table().pieces([text])
+        return _table().tokens(ids)
 
-    def pieces(self, text: str) -> NDArray[np.intp]:
-        """Their numbers alone; questions that follow each other meet the same texts."""
-        return _known_pieces(text) if len(text) <= LONGEST_KNOWN else _table().pieces(text)
+    def pieces(self, texts: Sequence[str]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Their numbers alone, text after text, and how many each text has."""
+        return _table().pieces(texts)
 
     def directions(self, ids: NDArray[np.intp]) -> Floats:
         """The unit vectors of pieces."""
@@ -76,16 +77,18 @@ class _Table:
 
     def write_mean(self, text: str, vector: Floats) -> None:
         """Write the text's direction; without a known piece there is none and zeros stay."""
-        ids = self.pieces(text)
+        ids, _ = self.pieces([text])
         for start in range(0, len(ids), PIECES_AT_ONCE):
             vector += np.add.reduce(self._take(ids[start : start + PIECES_AT_ONCE]))
         length = math.sqrt(np.add.reduce(vector * vector))
         if length > 0:
             vector /= length
 
-    def pieces(self, text: str) -> NDArray[np.intp]:
-        ids = self._pieces.ids(text)
-        return np.fromiter(ids, np.intp, len(ids))
+    def pieces(self, texts: Sequence[str]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        each = list(map(self._pieces.packed, texts))
+        ids = np.frombuffer(b"".join(each), PACKED)
+        sizes = np.fromiter(map(len, each), np.intp, len(each))
+        return ids.astype(np.intp), sizes // ids.itemsize
 
     def directions(self, ids: NDArray[np.intp]) -> Floats:
         new = ids[~self._made[ids]]
@@ -97,18 +100,10 @@ class _Table:
     def tokens(self, ids: NDArray[np.intp]) -> Tokens:
         rows = self._take(ids)
         norms = np.sqrt(np.add.reduce(rows * rows, axis=1))
-        return Tokens(ids, rows / np.maximum(norms, np.finfo(np.float32).tiny)[:, None], norms)
+        return Tokens(ids, rows / np.maximum(norms, LEAST)[:, None], norms)
 
     def _take(self, ids: NDArray[np.intp]) -> Floats:
         return self._rows.take(ids, axis=0) * self._scales.take(ids, axis=0)
-
-
-@lru_cache(maxsize=4_000)
-def _known_pieces(text: str) -> NDArray[np.intp]:
-    return _table().pieces(text)
-
-
-forget_pieces = _known_pieces.cache_clear  # what was erased must not even lie here
 
 
 @lru_cache(maxsize=1)

@@ -11,6 +11,7 @@ from ..core.ids import WorkspaceId, digest
 from ..core.protocols import Embedder, Floats, is_static
 from ..core.records import EmbeddingProfile
 from .given import vector_of
+from .wordpiece import forget_words
 
 Key = tuple[EmbeddingProfile, WorkspaceId, str]
 Asking = Callable[[Callable[[], Floats]], Floats]  # how a provider is asked while somebody waits
@@ -78,9 +79,7 @@ class CachedEmbedder:
 
     def forget(self, workspace: WorkspaceId) -> None:
         """Drop what this workspace asked and what texts were cut into, personal data too."""
-        from .builtin import forget_pieces  # noqa: PLC0415  # numpy loads with it
-
-        forget_pieces()
+        forget_words()
         with self._lock:
             for key in [key for key in self._vectors if key[1] == workspace]:
                 del self._vectors[key]

@@ -8,9 +8,9 @@ sees what an average over the text blurs, needs no model, and works beside any e
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..core.protocols import Floats
 from .builtin import BuiltinEmbedder
@@ -23,36 +23,49 @@ def interaction(question: str, texts: Sequence[str]) -> list[float]:
     """How well each text covers what tells them apart in the question, from about 0 to 1."""
     embedder = BuiltinEmbedder()
     asked = embedder.tokens(question)
-    pieces = [embedder.pieces(text) for text in texts]
-    held = [number for number, ids in enumerate(pieces) if len(ids)]
-    scores = [0.0] * len(texts)
-    if not len(asked.norms) or not held:
-        return scores
-    # Texts share most of their words: each word is compared once.
-    words, places = np.unique(np.concatenate(pieces), return_inverse=True)
-    cosines = _compared(asked.vectors, embedder.directions(words))
-    starts = [0, *accumulate(len(pieces[number]) for number in held)][:-1]
-    by_word = np.ascontiguousarray(cosines.T)  # a row is soon found, a column is not
-    closest = np.maximum.reduceat(by_word.take(places, axis=0), starts, axis=0)
-    covered = np.round(closest @ _telling(asked.norms, closest), 6)
-    for number, score in zip(held, covered.tolist(), strict=True):
-        scores[number] = score
-    return scores
+    pieces, counts = embedder.pieces(texts)
+    scores = np.zeros(len(texts))
+    if len(asked.norms) and len(pieces):
+        words, places = _each_once(pieces)
+        cosines = _compared(embedder.directions(words), asked.vectors)
+        held = counts > 0
+        starts = (counts.cumsum() - counts)[held]
+        closest = np.maximum.reduceat(cosines.take(places, axis=0), starts, axis=0)
+        scores[held] = (closest @ _telling(asked.norms, closest)).round(6)
+    found: list[float] = scores.tolist()
+    return found
+
+
+def _each_once(pieces: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
+    """The pieces in order, and the place of each among them.
+
+    Texts share most of their words: each word is compared once. Numbers are so small that they are
+    marked in a table, which takes half the time that sorting them would.
+    """
+    marked = np.zeros(pieces.max() + 1, np.bool_)
+    marked[pieces] = True
+    (words,) = marked.nonzero()
+    places = np.empty(len(marked), np.int32)  # a larger table would be new memory each time
+    places[words] = np.arange(len(words))
+    return words, places.take(pieces)
 
 
 def _telling(norms: Floats, closest: Floats) -> Floats:
     """What each piece of the question counts; together 1, or 0 if all texts hold all of it."""
-    near = np.round(np.clip(closest, RARE, 1.0).mean(axis=0), 4)  # alike on every machine
+    within = np.minimum(np.maximum(closest, RARE), 1.0)
+    near = (np.add.reduce(within) / len(within)).round(4)  # alike on every machine
     weights: Floats = norms * -np.log(near)
-    total = float(weights.sum())
+    total = float(np.add.reduce(weights))
     return weights / total if total else weights
 
 
-def _compared(asked: Floats, words: Floats) -> Floats:
-    """All cosines, in products too small to wake the threads of a numeric library.
+def _compared(words: Floats, asked: Floats) -> Floats:
+    """All cosines, a row for each word, in products too small to wake a numeric library's threads.
 
     Threads gain nothing at this size, and wait for each other on a busy machine.
     """
-    size = max(1, SMALL_PRODUCT // max(asked.size, 1))
-    parts = [asked @ words[at : at + size].T for at in range(0, len(words), size)]
-    return np.concatenate(parts, axis=1)
+    size = max(1, SMALL_PRODUCT // asked.size)
+    cosines = np.empty((len(words), len(asked)), np.float32)
+    for at in range(0, len(words), size):
+        np.matmul(words[at : at + size], asked.T, out=cosines[at : at + size])
+    return cosines

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from array import array
 from collections.abc import Sequence
 from itertools import chain
+from weakref import WeakSet
 
 PLAIN_TOKEN = re.compile(r"[a-z0-9]+|[!-/:-@\[-`{-~]")
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 LONGEST_WORD = 100  # BERT's own limit: anything longer is unknown
-CACHED_WORDS = 100_000
+CACHED_WORDS = 50_000  # and as many runs
+PACKED = "i"  # C's int
+LONGEST_RUN = 100  # characters of one that is remembered: a longer one hardly comes again
 
 IDEOGRAPHS = (
     (0x4E00, 0x9FFF),
@@ -36,10 +40,47 @@ class WordPiece:
 
     def __init__(self, vocabulary: Sequence[str], *, unknown: tuple[int, ...]) -> None:
         self._words = _Words(vocabulary, unknown)
+        self._runs = _Runs(self._words)
+        _every.add(self)
 
     def ids(self, text: str) -> list[int]:
         """The numbers of the pieces, in order."""
-        return list(chain.from_iterable(map(self._words.__getitem__, split(text))))
+        return array(PACKED, self.packed(text)).tolist()
+
+    def packed(self, text: str) -> bytes:
+        """The same as the bytes of an array: no object is made for each number."""
+        return b"".join(map(self._runs.__getitem__, runs(text)))
+
+    def forget(self) -> None:
+        """Let every word and run go."""
+        self._words.clear()
+        self._runs.clear()
+
+
+_every: WeakSet[WordPiece] = WeakSet()
+
+
+def forget_words() -> None:
+    """What was erased must not even lie here."""
+    for each in list(_every):
+        each.forget()
+
+
+class _Runs(dict[str, bytes]):
+    """Run → pieces, packed. Most runs come again, and one is sooner found than taken apart."""
+
+    def __init__(self, words: _Words) -> None:
+        super().__init__()
+        self._words = words
+
+    def __missing__(self, run: str) -> bytes:
+        numbers = chain.from_iterable(map(self._words.__getitem__, words(run)))
+        pieces = array(PACKED, numbers).tobytes()
+        if len(run) <= LONGEST_RUN:
+            if len(self) >= CACHED_WORDS:
+                self.clear()
+            self[run] = pieces
+        return pieces
 
 
 class _Words(dict[str, tuple[int, ...]]):
@@ -78,14 +119,19 @@ class _Words(dict[str, tuple[int, ...]]):
         return start, None
 
 
-def split(text: str) -> list[str]:
-    """Words and punctuation marks as BERT sees them: lower case, no accents, ideographs apart."""
+def runs(text: str) -> list[str]:
+    """What stands between white space, without signs that nobody sees; ideographs stand apart."""
     if text.isascii():
         # Control characters vanish without parting a word; they are too rare to pay for always.
-        plain = text if text.isprintable() else CONTROL.sub("", text)
-        return PLAIN_TOKEN.findall(plain.lower())
-    cleaned = text.translate(_cleaned)
-    return unicodedata.normalize("NFD", cleaned).translate(_folded).split()
+        return (text if text.isprintable() else CONTROL.sub("", text)).split()
+    return text.translate(_cleaned).split()
+
+
+def words(run: str) -> list[str]:
+    """Words and punctuation marks of a run as BERT sees them: lower case, no accents."""
+    if run.isascii():
+        return PLAIN_TOKEN.findall(run.lower())
+    return unicodedata.normalize("NFD", run).translate(_folded).split()
 
 
 class _Cleaned(dict[int, str]):

@@ -77,7 +77,12 @@ def look(
 
 
 def _holds_a_time(text: str) -> bool:
-    return not TIMES.isdisjoint(words_alone(text).split()) or YEAR.search(text) is not None
+    return not TIMES.isdisjoint(words_alone(text).split()) or _holds_a_year(text)
+
+
+def _holds_a_year(text: str) -> bool:
+    """Most texts hold no such digits, and to see that takes no time."""
+    return ("19" in text or "20" in text) and YEAR.search(text) is not None
 
 
 def _holds_a_number(text: str) -> bool:
@@ -93,7 +98,7 @@ def _of_oneself(text: str, of_the_asked: bool) -> bool:
 
 
 def _addresses(text: str) -> bool:
-    """Most texts hold no such letters, and to see that takes no time."""
+    """As with years, most hold no such letters."""
     return ("you" in text or "You" in text) and SECOND_PERSON.search(text) is not None
 
 

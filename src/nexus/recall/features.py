@@ -8,6 +8,7 @@ viewer may read.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -164,11 +165,9 @@ class Pool:
 
     def _topic(self, meaning: Numbers) -> Numbers:
         """How near the nearest other of each one's conversation is; only what was said has one."""
-        kinds, threads = self.columns.kind, self.columns.thread
-        said = np.flatnonzero([kind is MemoryKind.PASSAGE for kind in kinds])
-        topic = np.zeros(len(meaning))
-        topic[said] = nearest_others(meaning[said], [threads[place] for place in said.tolist()])
-        return topic
+        pairs = zip(self.columns.kind, self.columns.thread, strict=True)
+        said = [thread if kind is MemoryKind.PASSAGE else None for kind, thread in pairs]
+        return column(nearest_others(meaning.tolist(), said))
 
     def _neighbours(self, own: Numbers) -> tuple[Numbers, Numbers, Numbers]:
         """How well those before and after fit, and the question before; strangers fit least."""
@@ -184,18 +183,17 @@ class Pool:
         return before, after, answers
 
 
-def nearest_others(scores: Numbers, threads: Sequence[str]) -> Numbers:
-    """The best score of another in each one's conversation; one alone has its own."""
-    if not len(scores):
-        return scores
-    numbers: dict[str, int] = {}
-    talks = np.array([numbers.setdefault(thread, len(numbers)) for thread in threads], np.intp)
-    order = np.lexsort((-scores, talks))
-    sizes = np.bincount(talks)
-    starts = np.cumsum(sizes) - sizes
-    best = order[starts]
-    others: Numbers = scores[best][talks]
-    others[best] = scores[order[starts + (sizes > 1)]]
+def nearest_others(scores: Sequence[float], threads: Sequence[str | None]) -> list[float]:
+    """The best score of another in each one's conversation; one alone has its own, outside none."""
+    talks: defaultdict[str | None, list[float]] = defaultdict(list)
+    for thread, score in zip(threads, scores, strict=True):
+        talks[thread].append(score)
+    best = {thread: sorted(talk)[-2:] for thread, talk in talks.items()}  # the very best last
+    best[None] = [0.0]
+    others = []
+    for thread, score in zip(threads, scores, strict=True):
+        two = best[thread]
+        others.append(two[0] if score == two[-1] else two[-1])
     return others
 
 

@@ -5,10 +5,9 @@ A second, closer look reads the texts of the best candidates.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from heapq import heapify, heappop, heapreplace
 
 import numpy as np
 
@@ -112,12 +111,12 @@ def in_order(
     first_sight, closer_look, closely_seen = weights.of(len(pool.understood.terms), len(features))
     parts = np.zeros((len(features), len(NAMES) + len(closely.NAMES)))
     np.multiply(features, first_sight, out=parts[:, : len(NAMES)])
-    order = _falling(parts.sum(axis=1), np.arange(len(parts)))
-    head, rest = np.split(order, [weights.closer])
+    order = _falling(np.add.reduce(parts, axis=1), np.arange(len(parts)))
+    head, rest = order[: weights.closer], order[weights.closer :]
     parts[head, : len(NAMES)] = features[head] * closer_look
     parts[head, len(NAMES) :] = looked_at(pool, head.tolist(), texts, closer) * closely_seen
-    sums = parts.sum(axis=1)
-    best = _falling(sums[head], head).tolist()
+    sums = np.add.reduce(parts, axis=1)
+    best = _falling(sums, np.sort(head)).tolist()
     return [*spread(best, sums, pool.candidates, weights.again), *rest.tolist()], parts
 
 
@@ -139,26 +138,16 @@ def spread(
     places: Sequence[int], sums: Numbers, candidates: Sequence[Candidate], again: float
 ) -> list[int]:
     """The same, where each further one of a conversation stands a little lower."""
-    worth = dict(zip(places, np.round(sums[list(places)], 9).tolist(), strict=True))
-    talks: defaultdict[str, list[int]] = defaultdict(list)  # best last
-    for place in reversed(places):
-        talks[candidates[place].thread].append(place)
-    rank = {place: number for number, place in enumerate(places)}
-    # The best of each conversation compete; of equals the first comes first.
-    heads = [(-worth[talk[-1]], rank[talk[-1]], 1, talk) for talk in talks.values()]
-    heapify(heads)
-    chosen = []
-    while heads:
-        _, _, taken, talk = heads[0]
-        chosen.append(talk.pop())
-        if talk:
-            left = worth[talk[-1]]
-            for _ in range(taken):
-                left -= again
-            heapreplace(heads, (-left, rank[talk[-1]], taken + 1, talk))
-        else:
-            heappop(heads)
-    return chosen
+    taken: Counter[str] = Counter()
+    below: list[float] = []
+    for place, worth in zip(places, sums[list(places)].round(9).tolist(), strict=True):
+        thread, left = candidates[place].thread, worth
+        for _ in range(taken[thread]):
+            left -= again
+        taken[thread] += 1
+        below.append(-left)
+    ranks = sorted(range(len(below)), key=below.__getitem__)  # of equals the first comes first
+    return [places[rank] for rank in ranks]
 
 
 def _scores(pool: Pool, places: Sequence[int]) -> list[float]:
@@ -169,5 +158,5 @@ def _scores(pool: Pool, places: Sequence[int]) -> list[float]:
 
 
 def _falling(sums: Numbers, places: Places) -> Places:
-    """Places best first; of equals the first, which has the smaller id, on every machine."""
-    return places[np.lexsort((places, -np.round(sums, 9)))]
+    """Rising places best first; of equals the first, with the smaller id, on every machine."""
+    return places[(-sums[places].round(9)).argsort(kind="stable")]

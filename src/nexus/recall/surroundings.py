@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 REACH = 2  # how many before and how many after
 
-NOBODY = (None,) * (2 * REACH)
+NOBODY = (None,) * REACH
 WIDTH = 2 * REACH + 1
 # Where in a wide row each of those in its middle sees its own neighbours.
 STEPS = np.array(
@@ -37,13 +37,13 @@ def views(around: Surroundings, ids: Sequence[str]) -> tuple[Places, Places]:
     place_of: dict[str | None, int] = {id: place for place, id in enumerate(ids)}
     place_of[None] = nobody
     rows: list[str | None] = []
-    for head, (before, after) in sorted(around.items()):  # in no store's own order
-        left, right = 2 * REACH - len(before), 2 * REACH - len(after)
-        rows += (*NOBODY[:left], *before[::-1], head, *after, *NOBODY[:right])
-    wide = np.fromiter(map(place_of.get, rows, repeat(stranger)), np.intp, len(rows))
-    wide = wide.reshape(-1, len(NOBODY) * 2 + 1)
-    whose = wide[:, REACH : REACH + WIDTH].ravel()
-    return _fullest(whose, wide[:, STEPS].reshape(-1, 2 * REACH), stranger)
+    for head in sorted(around):  # in no store's own order
+        before, after = around[head]
+        rows += (*NOBODY[len(before) :], *before[::-1], head, *after, *NOBODY[len(after) :])
+    whose = np.fromiter(map(place_of.get, rows, repeat(stranger)), np.intp, len(rows))
+    wide = np.full((len(around), REACH + WIDTH + REACH), nobody)
+    wide[:, REACH : REACH + WIDTH] = whose.reshape(-1, WIDTH)
+    return _fullest(whose, wide.take(STEPS, axis=1).reshape(-1, 2 * REACH), stranger)
 
 
 def _fullest(whose: Places, seen: Places, stranger: int) -> tuple[Places, Places]:
