@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import chain, islice
+from itertools import chain, islice, repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,44 +21,44 @@ from .best import best_first
 from .cache import LabelCache
 from .cards import Card, CardBox, Cards, Neighbours, pick
 from .labels import Readable
-from .session import Row, Session
+from .session import Session
 
 Ints = NDArray[np.int64]
 Scores = NDArray[np.float64]
 SPARSE = 8  # when numbers are this much more spread out than rows, sort instead of spreading out
+FEW = 1_000  # scores: to look them up in a dictionary takes less time than to ask numpy for some
 
 
 @dataclass(frozen=True)
 class Postings:
-    """Which memories of a label hold a term: number, how often, length and thread of each."""
+    """Which memories of a label hold a term: a row each of numbers, how often, length, thread."""
 
-    memories: Ints
-    frequencies: Ints
-    lengths: Ints
-    threads: Ints
+    rows: Ints
+
+    @property
+    def memories(self) -> Ints:
+        return self.rows[0]
 
     @property
     def bytes(self) -> int:
         return 6 * self.memories.nbytes + 300
 
     def until(self, number: int) -> Postings:
-        there = int(np.searchsorted(self.memories, number, "right"))
-        columns = (self.memories, self.frequencies, self.lengths, self.threads)
-        return Postings(*(column[:there] for column in columns))
+        return Postings(self.rows[:, : self.memories.searchsorted(number, "right")])
 
     @cached_property
-    def by_thread(self) -> tuple[Ints, Ints]:
+    def by_thread(self) -> tuple[Ints, Scores]:
         """Conversations that hold the term, rising, and how often."""
-        threads, places = np.unique(self.threads, return_inverse=True)
-        return threads, np.bincount(places, weights=self.frequencies).astype(np.int64)
+        _, frequencies, _, threads = self.rows
+        return _summed(threads, frequencies)
 
     def __len__(self) -> int:
-        return len(self.memories)
+        return self.rows.shape[1]
 
 
 _candidate = tuple.__new__  # hundreds are made a question: without a call in between
 
-EMPTY = Postings(*(np.zeros(0, dtype=np.int64) for _ in range(4)))
+EMPTY = Postings(np.zeros((4, 0), dtype=np.int64))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +78,7 @@ class ThreadLengths:
 
 
 NO_THREADS = ThreadLengths(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+NO_SCORES = (np.zeros(0, dtype=np.int64), np.zeros(0))
 
 
 @dataclass(frozen=True)
@@ -107,28 +108,48 @@ class _Asked:
         """Memories that hold a term, and their scores as a share of the best possible."""
         weights = [inverse_frequency(self.documents, len(found)) for found in self.lists]
         numbers, scores = _added_up(self.lists, weights, self.average)
-        return numbers, scores / best_possible(weights)
+        return numbers, _rounded(scores / best_possible(weights))
 
     @cached_property
-    def _by_thread(self) -> Scores:
-        """The score of each conversation, counted as one text, in their order."""
+    def of_memory(self) -> Shares:
+        """The same scores, to be looked up by the numbers of memories."""
+        return Shares(*self.scores)
+
+    @cached_property
+    def of_thread(self) -> Shares:
+        """The score of each conversation, counted as one text."""
         count = sum(state.threads for state in self.view.labels)
         average = sum(state.terms for state in self.view.labels) / max(count, 1) or 1.0
         slack = K1 * (1 - B + B * self.conversations.lengths / average)
         slack = np.append(slack, K1)  # for one whose length is lost: a worse answer, and no error
-        total, weights = np.zeros(len(slack)), []
-        for found in self.found:
-            held = [postings.by_thread for postings in found if len(postings)]
-            weights.append(inverse_frequency(count, sum(len(threads) for threads, _ in held)))
-            for threads, times in held:  # no conversation is in two labels
-                places = np.searchsorted(self.conversations.threads, threads)
-                total[places] += weights[-1] * times * (K1 + 1) / (times + slack[places])
-        scores: Scores = total[:-1] / best_possible(weights)
-        return scores
+        held = [[each.by_thread for each in found if len(each)] for found in self.found]
+        sizes = [sum(len(threads) for threads, _ in each) for each in held]
+        weights = [inverse_frequency(count, size) for size in sizes]
+        parts = [NO_SCORES, *chain.from_iterable(held)]
+        threads, times = (np.concatenate(column) for column in zip(*parts, strict=True))
+        places = self.conversations.threads.searchsorted(threads)
+        worth = np.repeat(weights, sizes) * times * (K1 + 1) / (times + slack[places])
+        total = np.bincount(places, worth, len(slack))[:-1]
+        return Shares(self.conversations.threads, _rounded(total / best_possible(weights)))
 
-    def thread_scores(self, wanted: Ints) -> Scores:
-        """The scores of these conversations."""
-        return _looked_up(self.conversations.threads, self._by_thread, wanted)
+
+class Shares:
+    """Scores that are looked up by numbers; where there is none, it is 0."""
+
+    def __init__(self, numbers: Ints, scores: Scores) -> None:
+        self._numbers = numbers  # rising
+        self._scores = scores
+        few = len(numbers) <= FEW
+        self._few = dict(zip(numbers.tolist(), scores.tolist(), strict=True)) if few else None
+
+    def of(self, wanted: Sequence[int]) -> list[float]:
+        if self._few is not None:
+            return list(map(self._few.get, wanted, repeat(0.0)))
+        asked = np.array(wanted, dtype=np.int64)
+        found = np.minimum(self._numbers.searchsorted(asked), len(self._numbers) - 1)
+        there = np.where(self._numbers[found] == asked, self._scores[found], 0.0)
+        shares: list[float] = there.tolist()
+        return shares
 
 
 class Keywords:
@@ -184,8 +205,8 @@ class Keywords:
         memories, places, traits = zip(*cards, strict=True)
         keyword = thread_keyword = [0.0] * len(cards)
         if asked.terms:
-            keyword = _share(_looked_up(*asked.scores, np.array(memories, dtype=np.int64)))
-            thread_keyword = _share(asked.thread_scores(np.array(places, dtype=np.int64)))
+            keyword = asked.of_memory.of(memories)
+            thread_keyword = asked.of_thread.of(places)
         made = zip(traits, keyword, thread_keyword, strict=True)
         return {each[0]: _candidate(Candidate, (*each, own, all)) for each, own, all in made}
 
@@ -223,6 +244,8 @@ class Keywords:
         full = sorted((s for s in view.labels if s.documents), key=lambda state: state.label)
         wanted = {(view.workspace, state.label): state for state in full}
         parts = self._lengths.fresh(wanted, partial(_lengths, session))
+        if len(parts) == 1:
+            return parts[0]
         return ThreadLengths(
             np.concatenate([NO_THREADS.threads, *(part.threads for part in parts)]),
             np.concatenate([NO_THREADS.lengths, *(part.lengths for part in parts)]),
@@ -236,44 +259,32 @@ def _around(boxes: Sequence[Cards], ids: Sequence[str], reach: int) -> dict[str,
     return found
 
 
-def _share(scores: Scores) -> list[float]:
-    shares: list[float] = np.minimum(1.0, np.round(scores, DIGITS)).tolist()
-    return shares
-
-
-def _looked_up(numbers: Ints, scores: Scores | Ints, wanted: Ints) -> Scores:
-    """What stands beside the wanted among rising numbers; 0 where there is none."""
-    if not len(numbers):
-        return np.zeros(len(wanted))
-    found = np.minimum(np.searchsorted(numbers, wanted), len(numbers) - 1)
-    return np.where(numbers[found] == wanted, scores[found], 0.0)
+def _rounded(shares: Scores) -> Scores:
+    return np.minimum(1.0, shares.round(DIGITS))
 
 
 def _joined(lists: Sequence[Postings]) -> Postings:
-    return Postings(
-        np.concatenate([each.memories for each in lists]),
-        np.concatenate([each.frequencies for each in lists]),
-        np.concatenate([each.lengths for each in lists]),
-        np.concatenate([each.threads for each in lists]),
-    )
+    return Postings(np.concatenate([each.rows for each in lists], axis=1))
 
 
 def _read(
     session: Session, stale: Mapping[tuple[int, int, str], tuple[Postings | None, int]]
 ) -> list[Postings]:
-    places = [(*key, after) for key, (_, after) in stale.items()]
-    found = session.read_each("new_postings", places)
-    known = (postings for postings, _ in stale.values())
-    return [_grown(*each) for each in zip(stale, known, found, strict=True)]
+    """All of them as one table first: most terms are held by few."""
+    found = session.read_each("new_postings", [(*key, at) for key, (_, at) in stale.items()])
+    every = [row for rows in found for row in rows]
+    table = np.fromiter(chain.from_iterable(every), np.int64, 4 * len(every)).reshape(-1, 4)
+    ends = np.cumsum([len(rows) for rows in found]).tolist()
+    parts = zip(stale.items(), [0, *ends], ends, strict=False)
+    return [_grown(key[1], known, table[start:end]) for (key, (known, _)), start, end in parts]
 
 
-def _grown(key: tuple[int, int, str], known: Postings | None, found: Sequence[Row]) -> Postings:
-    if not found:
+def _grown(label: int, known: Postings | None, found: Ints) -> Postings:
+    if not len(found):
         return known or EMPTY
-    table = np.fromiter(chain.from_iterable(found), np.int64, 4 * len(found)).reshape(-1, 4)
-    memories, frequencies, lengths, threads = np.ascontiguousarray(table.T)
-    added = Postings(memories, frequencies, lengths, threads | (key[1] << 32))
-    return _joined([known, added]) if known else added
+    rows = np.ascontiguousarray(found.T)  # its own: nothing else is kept with it
+    rows[3] |= label << 32
+    return _joined([known, Postings(rows)]) if known else Postings(rows)
 
 
 def _lengths(
@@ -290,16 +301,20 @@ def _added_up(
     lists: Sequence[Postings], weights: Sequence[float], average: float
 ) -> tuple[Ints, Scores]:
     """Each memory's score: the sum over the terms it holds."""
-    every = _joined(lists)
-    if not len(every):
-        return every.memories, np.zeros(0)
-    weight, times = np.repeat(weights, [len(found) for found in lists]), every.frequencies
-    slack = K1 * (1 - B + B * every.lengths / average)
-    parts = weight * times * (K1 + 1) / (times + slack)
-    lowest, highest = int(every.memories.min()), int(every.memories.max())
-    if highest - lowest < SPARSE * len(every) + 10_000:
-        total = np.bincount(every.memories - lowest, weights=parts).astype(np.float64, copy=False)
+    memories, times, lengths, _ = _joined(lists).rows
+    weight = np.repeat(weights, [len(found) for found in lists])
+    slack = K1 * (1 - B + B * lengths / average)
+    return _summed(memories, weight * times * (K1 + 1) / (times + slack))
+
+
+def _summed(numbers: Ints, parts: Scores | Ints) -> tuple[Ints, Scores]:
+    """Each number once, rising, and the sum of its parts, which are all above zero."""
+    if not len(numbers):
+        return numbers, np.zeros(0)
+    lowest, highest = int(numbers.min()), int(numbers.max())
+    if highest - lowest < SPARSE * len(numbers) + 10_000:
+        total = np.bincount(numbers - lowest, weights=parts).astype(np.float64, copy=False)
         held = np.flatnonzero(total)
         return held + lowest, total[held]
-    numbers, places = np.unique(every.memories, return_inverse=True)
-    return numbers, np.bincount(places, weights=parts).astype(np.float64, copy=False)
+    each, places = np.unique(numbers, return_inverse=True)
+    return each, np.bincount(places, weights=parts).astype(np.float64, copy=False)
