@@ -21,7 +21,7 @@ from ...core.metrics import CacheUse
 from ...core.protocols import Floats, Scored
 from ...core.records import EmbeddingProfile, Memory
 from ..checks import DIGITS, check_vector, ranked
-from .best import best_first, names
+from .best import best_first, few_first, names
 from .cache import LabelCache
 from .candidates import candidates, ceilings
 from .cards import Card, CardBox, Cards, pick
@@ -34,11 +34,12 @@ from .labels import (
     take_numbers,
     workspace_number,
 )
-from .scoring import Cosines, cosines, exact_scores, scored, scored_by_number
+from .scoring import Cosines, Near, cosines, exact_scores, scored, scored_by_number
 from .session import Connections, Session
 
 FIRST_PORTION = 64
 FEW = 1_000  # vectors
+VERY_FEW = 200  # whose scores are told one by one, and kept until the question asks for them again
 AT_ONCE = (
     10_000  # vectors read and made bytes: all of a large label would take several times its room
 )
@@ -50,6 +51,7 @@ class SqlVectors:
         self._cards = cards
         self._cache: LabelCache[LabelCodes] = LabelCache(cache_bytes)
         self._profiles: dict[EmbeddingProfile, int] = {}  # committed ones: they never change
+        self._last: Near | None = None  # one question asks several times
 
     @property
     def cache_use(self) -> CacheUse:
@@ -105,7 +107,11 @@ class SqlVectors:
         search = _Search(session, view, grant, profile, asked, limit)
         if where:
             return search.past_filter(blocks, where)
-        return search.among_all(blocks, self._cards.at_hand(session, view))
+        boxes = self._cards.at_hand(session, view)
+        if sum(map(len, blocks)) <= VERY_FEW and (near := Near.of(view, profile, blocks, asked)):
+            self._last = near
+            return few_first(session, view, grant, near.scores, limit=limit, boxes=boxes)
+        return search.among_all(blocks, boxes)
 
     def _blocks(self, session: Session, view: Readable, profile: int) -> Iterator[Codes]:
         wanted = {(view.workspace, s.label, profile): s for s in view.labels if s.latest}
@@ -142,6 +148,8 @@ class SqlVectors:
         self, session: Session, view: Readable, profile: int, asked: Floats, cards: Sequence[Card]
     ) -> dict[str, float]:
         """Of those whose vectors lie in memory anyhow, for `nearest` to look at."""
+        if (last := self._last) and last.tells(view, profile, asked):
+            return {said[0]: last.scores[n] for n, _, said in cards if n in last.scores}
         scores: dict[str, float] = {}
         for block in self._blocks(session, view, profile):
             if (floats := block.floats) is not None:
@@ -233,7 +241,7 @@ class _Search:
         rest = np.arange(len(rows))
         while len(rest):
             taken, rest = _highest(most, rest, size)
-            ids = names(self.session, self.view, self.grant, rows[taken, MEMORY], where)
+            ids = names(self.session, self.view, self.grant, rows[taken, MEMORY].tolist(), where)
             kept = taken[np.isin(rows[taken, MEMORY], list(ids))]
             for memory, score in zip(*self._exact(rows[kept]), strict=True):
                 passed.append((ids[int(memory)], float(score)))
