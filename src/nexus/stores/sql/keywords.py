@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import chain, islice
+from itertools import accumulate, chain, islice, pairwise
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from ...core.metrics import CacheUse
 from ...core.protocols import Scored
 from .best import best_first, few_first
 from .cache import LabelCache
-from .cards import Card, CardBox, Cards, Neighbours, pick
+from .cards import KINDS, Card, CardBox, Cards, Neighbours, pick
 from .labels import Readable
 from .session import Session
 from .shares import (
@@ -123,7 +123,12 @@ class Keywords:
             keyword = asked.of_memory.of(memories)
             thread_keyword = asked.of_thread.of(places)
         made = zip(traits, keyword, thread_keyword, strict=True)
-        return {each[0]: _candidate(Candidate, (*each, own, all)) for each, own, all in made}
+        return {
+            id: _candidate(
+                Candidate, (id, KINDS[kind], by, role, talk, at, n, asks, directs, own, all)
+            )
+            for (id, kind, by, role, talk, at, n, asks, directs), own, all in made
+        }
 
     def neighbours(
         self, session: Session, view: Readable, ids: Sequence[str], reach: int
@@ -181,9 +186,9 @@ def _read(
     found = session.read_each("new_postings", [(*key, at) for key, (_, at) in stale.items()])
     every = [row for rows in found for row in rows]
     table = np.fromiter(chain.from_iterable(every), np.int64, 4 * len(every)).reshape(-1, 4)
-    ends = np.cumsum([len(rows) for rows in found]).tolist()
-    parts = zip(stale.items(), [0, *ends], ends, strict=False)
-    return [_grown(key[1], known, table[start:end]) for (key, (known, _)), start, end in parts]
+    places = pairwise(accumulate(map(len, found), initial=0))
+    parts = zip(stale.items(), places, strict=True)
+    return [_grown(key[1], known, table[start:end]) for (key, (known, _)), (start, end) in parts]
 
 
 def _grown(label: int, known: Postings | None, found: Ints) -> Postings:

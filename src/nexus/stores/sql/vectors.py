@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 from operator import itemgetter
 
 import numpy as np
@@ -25,7 +24,7 @@ from .best import best_first, few_first, names
 from .cache import LabelCache
 from .candidates import candidates, ceilings
 from .cards import Card, CardBox, Cards, pick
-from .codes import MEMORY, Codes, Ints, LabelCodes, Way, encoded
+from .codes import LABEL, MEMORY, NUMBER, Codes, Ints, LabelCodes, Way, encoded
 from .labels import (
     Readable,
     known_workspace,
@@ -299,9 +298,10 @@ def _grown(
 
 
 def _table(session: Session, label: int, rows: list[tuple[int, int, bytes]]) -> tuple[Ints, Floats]:
-    places = ((label, number, memory) for number, memory, _ in rows)
-    numbers = np.fromiter(chain.from_iterable(places), np.int64, 3 * len(rows)).reshape(-1, 3)
-    return numbers, session.floats([data for *_, data in rows])
+    numbers, memories, vectors = zip(*rows, strict=True)
+    places = np.empty((len(rows), 3), dtype=np.int64)
+    places[:, LABEL], places[:, NUMBER], places[:, MEMORY] = label, numbers, memories
+    return places, session.floats(vectors)
 
 
 def _named(profile: EmbeddingProfile) -> dict[str, object]:
