@@ -80,8 +80,9 @@ def walk(
         if not found:
             break
         steps.append(found)
-        known.update(wanted)
-        wanted = next_names((name for each in found for name in names_in(each)), known)
+        if len(steps) < depth:
+            known.update(wanted)
+            wanted = next_names((name for each in found for name in names_in(each)), known)
     return steps
 
 

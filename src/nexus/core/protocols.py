@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from .sweeps import States
 
@@ -74,9 +73,8 @@ def is_static(embedder: Embedder) -> bool:
     return bool(getattr(embedder, "static", False))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scored:
-    """A memory's id and how well it fits, from 0 to 1."""
+class Scored(NamedTuple):
+    """A memory's id and how well it fits, from 0 to 1; hundreds are made a question."""
 
     id: str
     score: float

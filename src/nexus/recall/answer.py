@@ -107,6 +107,8 @@ class _Chosen:
     def __init__(self, per_conversation: int) -> None:
         self.best: dict[object, tuple[Ranked, Memory]] = {}
         self._told: dict[object, Scope] = {}  # what is said, and where the best of it lies
+        self._places: set[Scope] = set()
+        self._unread: list[Memory] = []  # of what is said in them
         self._cap = per_conversation
         self._talks: Counter[object] = Counter()  # how many of each conversation are shown
 
@@ -115,10 +117,20 @@ class _Chosen:
         talk = (memory.scope, thread_name(memory)) if self._cap else None
         if talk and self._talks[talk] >= self._cap:
             return
-        said = (memory.kind, words_alone(memory.text))
-        if self._told.setdefault(said, memory.scope) == memory.scope and one not in self.best:
+        if self._is_best(memory) and one not in self.best:
             self.best[one] = (ranked, memory)
             self._talks[talk] += 1
+
+    def _is_best(self, memory: Memory) -> bool:
+        """Whether none of those before says the same in another place; mostly there is but one."""
+        self._places.add(memory.scope)
+        self._unread.append(memory)
+        if len(self._places) == 1:
+            return True
+        for each in self._unread:
+            place = self._told.setdefault((each.kind, words_alone(each.text)), each.scope)
+        self._unread.clear()
+        return place == memory.scope
 
 
 def _hit(ranked: Ranked, memory: Memory, asked: tuple[str, ...], known: Mapping[str, str]) -> Hit:

@@ -11,7 +11,7 @@ less is found.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import compress
 
 from ..core.access import Grant
@@ -81,8 +81,9 @@ def _folded(store: Store, grant: Grant, asked: Asked, names: set[str]) -> dict[s
     names |= {name for entity in entities for name in names_in(entity)}
     found = _about(store, grant, names, MemoryKind.FACT, limit=MOST_FACTS)
     facts = [fact for fact in found if fact.learned]
-    shared = Counter(name for fact in facts for name in names_in(fact))
-    worth = {fact.id: _rarity(fact, names, shared) for fact in facts}
+    named = {fact.id: names_in(fact) for fact in facts}
+    shared = Counter(name for fact in facts for name in named[fact.id])
+    worth = {id: _rarity(own & names, shared) for id, own in named.items()}
     rare = [fact for fact in facts if worth[fact.id]]
     scores: dict[str, float] = {}
     said_in: dict[Said, tuple[float, Memory]] = {}
@@ -104,9 +105,9 @@ def _about(
     return step
 
 
-def _rarity(fact: Memory, names: set[str], shared: Mapping[str, int]) -> float:
+def _rarity(names: Iterable[str], shared: Mapping[str, int]) -> float:
     """How much the names say that led to a fact; those that many facts have say nothing."""
-    few = [shared[name] for name in names_in(fact) & names if shared[name] <= MANY]
+    few = [shared[name] for name in names if shared[name] <= MANY]
     return min(1.0, sum(RARE / count for count in few))
 
 

@@ -16,7 +16,7 @@ def keyword(store: Store) -> Strategy:
         found = store.memories.matching(
             grant, terms, where=query.where, limit=asked.depth, learned=query.learned
         )
-        return [Scored(id=hit.id, score=worded(hit.score)) for hit in found]
+        return [Scored(id, worded(score)) for id, score in found]
 
     return search
 

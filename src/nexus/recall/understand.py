@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import lru_cache
 
 from ..core.text import WORD, query_terms, terms
@@ -22,23 +22,26 @@ OF_THE_ASSISTANT = re.compile(
 )
 
 # Words that say how to answer, or that something was talked about; not what is asked for.
+# All but the first begin with a word: where none begins, that is found out once for all of them.
 FRAME = re.compile(
     r"""^\s*(?:(?:can|could|would|will)\s+you\s+)?(?:please\s+)?
         (?:help\s+me\s+(?:understand|remember)|list|tell\s+me|walk\s+me\s+through|give\s+me
           |provide(?:\s+me\s+with)?|summari[sz]e|remind\s+me|show\s+me|describe|explain)\b
-      | \b(?:mention|list|include|name)\s+only(?:\s+and\s+only)?\s+\w+\s+(?:items?|things?)\b
-      | \bin\s+(?:the\s+)?(?:chronological\s+|correct\s+|right\s+)?order\b
-      | \bthe\s+(?:order|sequence)\s+(?:in\s+which|of)\b
-      | \b(?:throughout|across|during|over|in|from)\s+(?:all\s+(?:of\s+)?)?
-        (?:our|my|these|those|the)\s+(?:\w+\s+)?
-        (?:conversations?|chats?|discussions?|sessions?|messages)\b
-      | \b(?:i|we|you)\s+(?:have\s+|had\s+)?
-        (?:brought\s+up|mentioned|talked\s+about|discussed|asked\s+about|told\s+you(?:\s+about)?
-          |said)\b
-      | \b(?:different|various)\s+(?:aspects?|parts?|topics?|things?|features?)\b(?:\s+of)?
-      | \baspects?\s+of\b
-      | \ba\s+(?:comprehensive|complete|detailed|brief|short|full|clear|thorough)?\s*
-        (?:summary|overview)\s+of\b""",
+      | \b(?:
+          (?:mention|list|include|name)\s+only(?:\s+and\s+only)?\s+\w+\s+(?:items?|things?)\b
+        | in\s+(?:the\s+)?(?:chronological\s+|correct\s+|right\s+)?order\b
+        | the\s+(?:order|sequence)\s+(?:in\s+which|of)\b
+        | (?:throughout|across|during|over|in|from)\s+(?:all\s+(?:of\s+)?)?
+          (?:our|my|these|those|the)\s+(?:\w+\s+)?
+          (?:conversations?|chats?|discussions?|sessions?|messages)\b
+        | (?:i|we|you)\s+(?:have\s+|had\s+)?
+          (?:brought\s+up|mentioned|talked\s+about|discussed|asked\s+about|told\s+you(?:\s+about)?
+            |said)\b
+        | (?:different|various)\s+(?:aspects?|parts?|topics?|things?|features?)\b(?:\s+of)?
+        | aspects?\s+of\b
+        | a\s+(?:comprehensive|complete|detailed|brief|short|full|clear|thorough)?\s*
+          (?:summary|overview)\s+of\b
+        )""",
     re.IGNORECASE | re.VERBOSE,
 )
 LEAST_LEFT = 2  # terms; of a shorter rest the frame was part
@@ -105,12 +108,21 @@ def _of(name: str) -> tuple[str, ...]:
 
 def window_of(question: str, now: datetime) -> Window | None:
     """The one stretch of time the question names; with several, all between them."""
+    return _read_once(question, now) if now.tzinfo is UTC else _window(question, now)
+
+
+def _window(question: str, now: datetime) -> Window | None:
     from ..core.dates import dates_in  # noqa: PLC0415  # slow to load, and few need it at once
 
     spans = dates_in(question, now)
     if not spans:
         return None
     return Window(min(span.since for span in spans), max(span.until for span in spans))
+
+
+# Who plans, who searches and who tells episodes ask it of the same question. Only in one zone:
+# moments that are equal in two may be of different days there.
+_read_once = lru_cache(maxsize=16)(_window)
 
 
 def _without(question: str, people: frozenset[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -128,3 +129,15 @@ def test_a_question_without_a_time_has_no_window(question: str) -> None:
 @pytest.mark.requirement("D19")
 def test_the_same_words_mean_another_day_when_asked_on_another() -> None:
     assert window_of("yesterday", day(6, 2)) == Window(day(6, 1), day(6, 2))
+
+
+@pytest.mark.requirement("D19")
+def test_the_same_moment_is_of_another_day_elsewhere() -> None:
+    late = datetime(2026, 6, 2, 23, tzinfo=UTC)
+    berlin = late.astimezone(ZoneInfo("Europe/Berlin"))
+    here, there = window_of("yesterday", late), window_of("yesterday", berlin)
+
+    assert late == berlin
+    assert here == Window(day(6, 1), day(6, 2))
+    assert there == Window(*(datetime(2026, 6, n, tzinfo=berlin.tzinfo) for n in (2, 3)))
+    assert window_of("yesterday", late) == here

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,13 +38,29 @@ def best_first(
     rounded = np.minimum(1.0, np.round(scores, DIGITS))
     passed: list[tuple[float, str]] = []
     for chosen in _portions(rounded, limit):
-        ids = names(session, view, grant, numbers[chosen], where, boxes=boxes)
+        ids = names(session, view, grant, numbers[chosen].tolist(), where, boxes=boxes)
         portion = zip(numbers[chosen].tolist(), rounded[chosen].tolist(), strict=True)
         passed += [(-score, ids[number]) for number, score in portion if number in ids]
         if len(passed) >= limit:
             break
     passed.sort()
-    return [Scored(id=id, score=-below) for below, id in passed[:limit]]
+    return [Scored(id, -below) for below, id in passed[:limit]]
+
+
+def few_first(
+    session: Session,
+    view: Readable,
+    grant: Grant,
+    scores: Mapping[int, float],
+    *,
+    limit: int,
+    boxes: Sequence[Cards],
+) -> list[Scored]:
+    """The `limit` best of a few, which no filter keeps out: all are put in order at once."""
+    ids = names(session, view, grant, list(scores), None, boxes=boxes)
+    order = [(-min(1.0, score), ids[number]) for number, score in scores.items() if number in ids]
+    order.sort()
+    return [Scored(id, -below) for below, id in order[:limit]]
 
 
 def _portions(scores: NDArray[np.float64], limit: int) -> Iterator[NDArray[np.intp]]:
@@ -66,18 +82,19 @@ def names(
     session: Session,
     view: Readable,
     grant: Grant,
-    numbers: NDArray[np.int64],
+    wanted: Sequence[int],
     where: Filter | None,
     *,
     boxes: Sequence[Cards] = (),
 ) -> dict[int, str]:
     """The ids behind these numbers, of those that pass the filter."""
-    wanted = numbers.tolist()
     if where is None:
         known = {n: box.by_number[n] for box in boxes for n in wanted if n in box.by_number}
+        if len(known) == len(wanted):
+            return known
         rest = [number for number in wanted if number not in known]
         bound = {**view.parameters, "numbers": json.dumps(rest)}
-        return known | dict(session.run("ids_by_number", bound).fetchall()) if rest else known
+        return known | dict(session.run("ids_by_number", bound).fetchall())
     bound = {**view.parameters, "numbers": json.dumps(wanted)}
     rows = session.run("memories_by_number", bound)
     memories = (

@@ -79,17 +79,18 @@ class LabelCache(Generic[T]):
             self._hits += len(fresh)
             self._misses += len(stale)
         if stale:
-            for key, value in zip(stale, read(stale), strict=True):
-                state = wanted[key]
-                self._keep(key, _Entry(value, state.latest, state.generation))
-                fresh[key] = value
+            made = dict(zip(stale, read(stale), strict=True))
+            self._keep(made, wanted)
+            fresh |= made
         return [fresh[key] for key in wanted]
 
-    def _keep(self, key: Hashable, entry: _Entry[T]) -> None:
+    def _keep(self, made: Mapping[K, T], states: Mapping[K, LabelState]) -> None:
         with self._lock:
-            old = self._entries.pop(key, None)
-            self._bytes += entry.value.bytes - (old.value.bytes if old else 0)
-            self._entries[key] = entry
+            for key, value in made.items():
+                old = self._entries.pop(key, None)
+                self._bytes += value.bytes - (old.value.bytes if old else 0)
+                state = states[key]
+                self._entries[key] = _Entry(value, state.latest, state.generation)
             while self._bytes > self._limit and self._entries:
                 _, dropped = self._entries.popitem(last=False)
                 self._bytes -= dropped.value.bytes

@@ -23,8 +23,10 @@ CARD_BYTES = 800  # with its id, its time and its places in three tables
 
 Neighbours = tuple[tuple[str, ...], tuple[str, ...]]  # before and after, nearest first
 
-# What a Candidate begins with: id, kind, speaker, role, thread, at, length, asks, directs.
-Traits = tuple[str, MemoryKind, str | None, str | None, str, datetime, int, bool, bool]
+# What a Candidate begins with: id, kind, speaker, role, thread, at, length, asks, directs. The kind
+# is spelt: of tuples that hold nothing but plain values the garbage collector knows soon that it
+# need not look at them again.
+Traits = tuple[str, str, str | None, str | None, str, datetime, int, bool, bool]
 # The number of the memory, the place of its thread among those of all labels, and its traits.
 # Plain tuples: thousands are made when a workspace is first asked about.
 Card = tuple[int, int, Traits]
@@ -144,7 +146,7 @@ def _grown(key: tuple[int, int], known: Cards | None, found: Sequence[Row]) -> C
         moments: list[Moment] = []
         for id, memory, _, at, speaker, role, length, asks, directs, kind in rows:
             when = text_time(at)
-            said = (id, KINDS[kind], speaker, role, name, when, length, bool(asks), bool(directs))
+            said = (id, kind, speaker, role, name, when, length, bool(asks), bool(directs))
             by_id[id] = (memory, place, said)
             by_number[memory] = id
             moments.append((when, id))

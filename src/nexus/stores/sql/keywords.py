@@ -5,79 +5,33 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import chain, islice
+from itertools import accumulate, chain, islice, pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...core.access import Grant
-from ...core.bm25 import K1, B, best_possible, inverse_frequency
 from ...core.candidate import Candidate
 from ...core.filters import Filter
 from ...core.metrics import CacheUse
 from ...core.protocols import Scored
-from ..checks import DIGITS
-from .best import best_first
+from .best import best_first, few_first
 from .cache import LabelCache
-from .cards import Card, CardBox, Cards, Neighbours, pick
+from .cards import KINDS, Card, CardBox, Cards, Neighbours, pick
 from .labels import Readable
-from .session import Row, Session
-
-Ints = NDArray[np.int64]
-Scores = NDArray[np.float64]
-SPARSE = 8  # when numbers are this much more spread out than rows, sort instead of spreading out
-
-
-@dataclass(frozen=True)
-class Postings:
-    """Which memories of a label hold a term: number, how often, length and thread of each."""
-
-    memories: Ints
-    frequencies: Ints
-    lengths: Ints
-    threads: Ints
-
-    @property
-    def bytes(self) -> int:
-        return 6 * self.memories.nbytes + 300
-
-    def until(self, number: int) -> Postings:
-        there = int(np.searchsorted(self.memories, number, "right"))
-        columns = (self.memories, self.frequencies, self.lengths, self.threads)
-        return Postings(*(column[:there] for column in columns))
-
-    @cached_property
-    def by_thread(self) -> tuple[Ints, Ints]:
-        """Conversations that hold the term, rising, and how often."""
-        threads, places = np.unique(self.threads, return_inverse=True)
-        return threads, np.bincount(places, weights=self.frequencies).astype(np.int64)
-
-    def __len__(self) -> int:
-        return len(self.memories)
-
+from .session import Session
+from .shares import (
+    EMPTY,
+    NO_THREADS,
+    Ints,
+    Postings,
+    Shares,
+    ThreadLengths,
+    joined,
+    memory_shares,
+    thread_shares,
+)
 
 _candidate = tuple.__new__  # hundreds are made a question: without a call in between
-
-EMPTY = Postings(*(np.zeros(0, dtype=np.int64) for _ in range(4)))
-
-
-@dataclass(frozen=True, slots=True)
-class ThreadLengths:
-    """How long each conversation of a label is, in terms."""
-
-    threads: Ints  # rising
-    lengths: Ints
-
-    @property
-    def bytes(self) -> int:
-        return 2 * self.threads.nbytes + 200
-
-    def until(self, _number: int, /) -> ThreadLengths:
-        """All: a conversation a little longer than it was is scored as well."""
-        return self
-
-
-NO_THREADS = ThreadLengths(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
 
 
 @dataclass(frozen=True)
@@ -93,42 +47,19 @@ class _Asked:
     def documents(self) -> int:
         return sum(state.documents for state in self.view.labels)
 
-    @property
-    def average(self) -> float:
-        return sum(state.terms for state in self.view.labels) / self.documents
+    @cached_property
+    def of_memory(self) -> Shares:
+        """The scores of the memories that hold a term."""
+        average = sum(state.terms for state in self.view.labels) / self.documents
+        every = [each[0] if len(each) == 1 else joined([EMPTY, *each]) for each in self.found]
+        return memory_shares(every, self.documents, average)
 
     @cached_property
-    def lists(self) -> list[Postings]:
-        """The postings of each term, in all labels together."""
-        return [each[0] if len(each) == 1 else _joined([EMPTY, *each]) for each in self.found]
-
-    @cached_property
-    def scores(self) -> tuple[Ints, Scores]:
-        """Memories that hold a term, and their scores as a share of the best possible."""
-        weights = [inverse_frequency(self.documents, len(found)) for found in self.lists]
-        numbers, scores = _added_up(self.lists, weights, self.average)
-        return numbers, scores / best_possible(weights)
-
-    @cached_property
-    def _by_thread(self) -> Scores:
-        """The score of each conversation, counted as one text, in their order."""
+    def of_thread(self) -> Shares:
+        """The scores of conversations."""
         count = sum(state.threads for state in self.view.labels)
         average = sum(state.terms for state in self.view.labels) / max(count, 1) or 1.0
-        slack = K1 * (1 - B + B * self.conversations.lengths / average)
-        slack = np.append(slack, K1)  # for one whose length is lost: a worse answer, and no error
-        total, weights = np.zeros(len(slack)), []
-        for found in self.found:
-            held = [postings.by_thread for postings in found if len(postings)]
-            weights.append(inverse_frequency(count, sum(len(threads) for threads, _ in held)))
-            for threads, times in held:  # no conversation is in two labels
-                places = np.searchsorted(self.conversations.threads, threads)
-                total[places] += weights[-1] * times * (K1 + 1) / (times + slack[places])
-        scores: Scores = total[:-1] / best_possible(weights)
-        return scores
-
-    def thread_scores(self, wanted: Ints) -> Scores:
-        """The scores of these conversations."""
-        return _looked_up(self.conversations.threads, self._by_thread, wanted)
+        return thread_shares(self.found, self.conversations, count, average)
 
 
 class Keywords:
@@ -154,14 +85,19 @@ class Keywords:
         asked = self._asked(session, view, terms)
         if not asked.documents or not asked.terms:
             return []
-        boxes = self.cards.at_hand(session, view) if where is None else ()
-        found = (session, view, grant, *asked.scores)
-        return best_first(*found, where=where, limit=limit, boxes=boxes)
+        shares = asked.of_memory
+        if where is not None:
+            return best_first(session, view, grant, *shares.arrays, where=where, limit=limit)
+        boxes = self.cards.at_hand(session, view)
+        if shares.few is not None:
+            return few_first(session, view, grant, shares.few, limit=limit, boxes=boxes)
+        found = (session, view, grant, *shares.arrays)
+        return best_first(*found, where=None, limit=limit, boxes=boxes)
 
     def count(self, session: Session, view: Readable, terms: Sequence[str]) -> int:
         """How many memories hold one of the terms."""
         asked = self._asked(session, view, terms)
-        return len(asked.scores[0]) if asked.documents and asked.terms else 0
+        return len(asked.of_memory) if asked.documents and asked.terms else 0
 
     def describe(
         self, session: Session, view: Readable, ids: Sequence[str], terms: Sequence[str]
@@ -184,10 +120,15 @@ class Keywords:
         memories, places, traits = zip(*cards, strict=True)
         keyword = thread_keyword = [0.0] * len(cards)
         if asked.terms:
-            keyword = _share(_looked_up(*asked.scores, np.array(memories, dtype=np.int64)))
-            thread_keyword = _share(asked.thread_scores(np.array(places, dtype=np.int64)))
+            keyword = asked.of_memory.of(memories)
+            thread_keyword = asked.of_thread.of(places)
         made = zip(traits, keyword, thread_keyword, strict=True)
-        return {each[0]: _candidate(Candidate, (*each, own, all)) for each, own, all in made}
+        return {
+            id: _candidate(
+                Candidate, (id, KINDS[kind], by, role, talk, at, n, asks, directs, own, all)
+            )
+            for (id, kind, by, role, talk, at, n, asks, directs), own, all in made
+        }
 
     def neighbours(
         self, session: Session, view: Readable, ids: Sequence[str], reach: int
@@ -223,6 +164,8 @@ class Keywords:
         full = sorted((s for s in view.labels if s.documents), key=lambda state: state.label)
         wanted = {(view.workspace, state.label): state for state in full}
         parts = self._lengths.fresh(wanted, partial(_lengths, session))
+        if len(parts) == 1:
+            return parts[0]
         return ThreadLengths(
             np.concatenate([NO_THREADS.threads, *(part.threads for part in parts)]),
             np.concatenate([NO_THREADS.lengths, *(part.lengths for part in parts)]),
@@ -236,44 +179,24 @@ def _around(boxes: Sequence[Cards], ids: Sequence[str], reach: int) -> dict[str,
     return found
 
 
-def _share(scores: Scores) -> list[float]:
-    shares: list[float] = np.minimum(1.0, np.round(scores, DIGITS)).tolist()
-    return shares
-
-
-def _looked_up(numbers: Ints, scores: Scores | Ints, wanted: Ints) -> Scores:
-    """What stands beside the wanted among rising numbers; 0 where there is none."""
-    if not len(numbers):
-        return np.zeros(len(wanted))
-    found = np.minimum(np.searchsorted(numbers, wanted), len(numbers) - 1)
-    return np.where(numbers[found] == wanted, scores[found], 0.0)
-
-
-def _joined(lists: Sequence[Postings]) -> Postings:
-    return Postings(
-        np.concatenate([each.memories for each in lists]),
-        np.concatenate([each.frequencies for each in lists]),
-        np.concatenate([each.lengths for each in lists]),
-        np.concatenate([each.threads for each in lists]),
-    )
-
-
 def _read(
     session: Session, stale: Mapping[tuple[int, int, str], tuple[Postings | None, int]]
 ) -> list[Postings]:
-    places = [(*key, after) for key, (_, after) in stale.items()]
-    found = session.read_each("new_postings", places)
-    known = (postings for postings, _ in stale.values())
-    return [_grown(*each) for each in zip(stale, known, found, strict=True)]
+    """All of them as one table first: most terms are held by few."""
+    found = session.read_each("new_postings", [(*key, at) for key, (_, at) in stale.items()])
+    every = [row for rows in found for row in rows]
+    table = np.fromiter(chain.from_iterable(every), np.int64, 4 * len(every)).reshape(-1, 4)
+    places = pairwise(accumulate(map(len, found), initial=0))
+    parts = zip(stale.items(), places, strict=True)
+    return [_grown(key[1], known, table[start:end]) for (key, (known, _)), (start, end) in parts]
 
 
-def _grown(key: tuple[int, int, str], known: Postings | None, found: Sequence[Row]) -> Postings:
-    if not found:
+def _grown(label: int, known: Postings | None, found: Ints) -> Postings:
+    if not len(found):
         return known or EMPTY
-    table = np.fromiter(chain.from_iterable(found), np.int64, 4 * len(found)).reshape(-1, 4)
-    memories, frequencies, lengths, threads = np.ascontiguousarray(table.T)
-    added = Postings(memories, frequencies, lengths, threads | (key[1] << 32))
-    return _joined([known, added]) if known else added
+    rows = np.ascontiguousarray(found.T)  # its own: nothing else is kept with it
+    rows[3] |= label << 32
+    return joined([known, Postings(rows)]) if known else Postings(rows)
 
 
 def _lengths(
@@ -284,22 +207,3 @@ def _lengths(
         table = np.array(sorted(found), dtype=np.int64).reshape(-1, 2)
         lengths.append(ThreadLengths(table[:, 0] | (key[1] << 32), table[:, 1].copy()))
     return lengths
-
-
-def _added_up(
-    lists: Sequence[Postings], weights: Sequence[float], average: float
-) -> tuple[Ints, Scores]:
-    """Each memory's score: the sum over the terms it holds."""
-    every = _joined(lists)
-    if not len(every):
-        return every.memories, np.zeros(0)
-    weight, times = np.repeat(weights, [len(found) for found in lists]), every.frequencies
-    slack = K1 * (1 - B + B * every.lengths / average)
-    parts = weight * times * (K1 + 1) / (times + slack)
-    lowest, highest = int(every.memories.min()), int(every.memories.max())
-    if highest - lowest < SPARSE * len(every) + 10_000:
-        total = np.bincount(every.memories - lowest, weights=parts).astype(np.float64, copy=False)
-        held = np.flatnonzero(total)
-        return held + lowest, total[held]
-    numbers, places = np.unique(every.memories, return_inverse=True)
-    return numbers, np.bincount(places, weights=parts).astype(np.float64, copy=False)

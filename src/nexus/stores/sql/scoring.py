@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...core.protocols import Floats
 from ..checks import DIGITS
-from .codes import LABEL, NUMBER, Ints
+from .codes import LABEL, MEMORY, NUMBER, Codes, Ints
 from .labels import Readable
 from .session import Session
 
@@ -50,3 +51,30 @@ def exact_scores(
     table = session.floats([data for _, data in found])
     numbers = np.array([memory for memory, _ in found], dtype=np.int64)
     return numbers, cosines(table, asked)
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """How near each of a few vectors is to one question."""
+
+    view: Readable
+    profile: int
+    asked: bytes
+    scores: dict[int, float]  # by the numbers of memories
+
+    @classmethod
+    def of(
+        cls, view: Readable, profile: int, blocks: Sequence[Codes], asked: Floats
+    ) -> Near | None:
+        """None, where the vectors themselves are not kept."""
+        scores: dict[int, float] = {}
+        for block in blocks:
+            if (floats := block.floats) is None:
+                return None
+            found = cosines(floats, asked).tolist()
+            scores |= zip(block.rows[:, MEMORY].tolist(), found, strict=True)
+        return cls(view, profile, asked.tobytes(), scores)
+
+    def tells(self, view: Readable, profile: int, asked: Floats) -> bool:
+        here = self.view is view and self.profile == profile
+        return here and self.asked == asked.tobytes()

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 from operator import itemgetter
 
 import numpy as np
@@ -21,11 +20,11 @@ from ...core.metrics import CacheUse
 from ...core.protocols import Floats, Scored
 from ...core.records import EmbeddingProfile, Memory
 from ..checks import DIGITS, check_vector, ranked
-from .best import best_first, names
+from .best import best_first, few_first, names
 from .cache import LabelCache
 from .candidates import candidates, ceilings
 from .cards import Card, CardBox, Cards, pick
-from .codes import MEMORY, Codes, Ints, LabelCodes, Way, encoded
+from .codes import LABEL, MEMORY, NUMBER, Codes, Ints, LabelCodes, Way, encoded
 from .labels import (
     Readable,
     known_workspace,
@@ -34,11 +33,12 @@ from .labels import (
     take_numbers,
     workspace_number,
 )
-from .scoring import Cosines, cosines, exact_scores, scored, scored_by_number
+from .scoring import Cosines, Near, cosines, exact_scores, scored, scored_by_number
 from .session import Connections, Session
 
 FIRST_PORTION = 64
 FEW = 1_000  # vectors
+VERY_FEW = 200  # whose scores are told one by one, and kept until the question asks for them again
 AT_ONCE = (
     10_000  # vectors read and made bytes: all of a large label would take several times its room
 )
@@ -50,6 +50,7 @@ class SqlVectors:
         self._cards = cards
         self._cache: LabelCache[LabelCodes] = LabelCache(cache_bytes)
         self._profiles: dict[EmbeddingProfile, int] = {}  # committed ones: they never change
+        self._last: Near | None = None  # one question asks several times
 
     @property
     def cache_use(self) -> CacheUse:
@@ -105,7 +106,11 @@ class SqlVectors:
         search = _Search(session, view, grant, profile, asked, limit)
         if where:
             return search.past_filter(blocks, where)
-        return search.among_all(blocks, self._cards.at_hand(session, view))
+        boxes = self._cards.at_hand(session, view)
+        if sum(map(len, blocks)) <= VERY_FEW and (near := Near.of(view, profile, blocks, asked)):
+            self._last = near
+            return few_first(session, view, grant, near.scores, limit=limit, boxes=boxes)
+        return search.among_all(blocks, boxes)
 
     def _blocks(self, session: Session, view: Readable, profile: int) -> Iterator[Codes]:
         wanted = {(view.workspace, s.label, profile): s for s in view.labels if s.latest}
@@ -142,6 +147,8 @@ class SqlVectors:
         self, session: Session, view: Readable, profile: int, asked: Floats, cards: Sequence[Card]
     ) -> dict[str, float]:
         """Of those whose vectors lie in memory anyhow, for `nearest` to look at."""
+        if (last := self._last) and last.tells(view, profile, asked):
+            return {said[0]: last.scores[n] for n, _, said in cards if n in last.scores}
         scores: dict[str, float] = {}
         for block in self._blocks(session, view, profile):
             if (floats := block.floats) is not None:
@@ -233,7 +240,7 @@ class _Search:
         rest = np.arange(len(rows))
         while len(rest):
             taken, rest = _highest(most, rest, size)
-            ids = names(self.session, self.view, self.grant, rows[taken, MEMORY], where)
+            ids = names(self.session, self.view, self.grant, rows[taken, MEMORY].tolist(), where)
             kept = taken[np.isin(rows[taken, MEMORY], list(ids))]
             for memory, score in zip(*self._exact(rows[kept]), strict=True):
                 passed.append((ids[int(memory)], float(score)))
@@ -291,9 +298,10 @@ def _grown(
 
 
 def _table(session: Session, label: int, rows: list[tuple[int, int, bytes]]) -> tuple[Ints, Floats]:
-    places = ((label, number, memory) for number, memory, _ in rows)
-    numbers = np.fromiter(chain.from_iterable(places), np.int64, 3 * len(rows)).reshape(-1, 3)
-    return numbers, session.floats([data for *_, data in rows])
+    numbers, memories, vectors = zip(*rows, strict=True)
+    places = np.empty((len(rows), 3), dtype=np.int64)
+    places[:, LABEL], places[:, NUMBER], places[:, MEMORY] = label, numbers, memories
+    return places, session.floats(vectors)
 
 
 def _named(profile: EmbeddingProfile) -> dict[str, object]:

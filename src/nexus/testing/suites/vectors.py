@@ -7,11 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ...core.access import administrator_grant
+from ...core.access import Grant, administrator_grant
 from ...core.errors import InvalidInput
 from ...core.filters import parse_filter
 from ...core.protocols import Floats, Scored, Store
 from ...core.records import EmbeddingProfile
+from ...core.scope import Scope
 from ..samples import ACME, ADMIN, OTHER, SPACE, draft, event, keep, point, tell, towards
 
 WIDE = EmbeddingProfile(provider="test", model="wide", dimension=96)
@@ -54,6 +55,22 @@ class VectorsSuite:
 
         assert [hit.id for hit in hits] == [near, *sorted([far, away])]
         assert [hit.score for hit in hits] == pytest.approx([0.6, 0, 0], abs=1e-6)
+
+    def test_scores_are_those_of_who_asks_what_now(self, store: Store) -> None:
+        """Whatever a search before has left behind."""
+        near, far = crowd(store, 2)
+        point(store, {near: towards(3, 4), far: towards(0, 1)})
+
+        def scores(grant: Grant, *direction: float) -> dict[str, float]:
+            return store.vectors.scores(grant, SPACE, towards(*direction), [near, far])
+
+        with store.moment():
+            self.nearest(store, 1)
+            assert scores(ADMIN, 1) == pytest.approx({near: 0.6, far: 0.0}, abs=1e-6)
+            assert scores(ADMIN, 0, 1) == pytest.approx({near: 0.8, far: 1.0}, abs=1e-6)
+            assert scores(ADMIN.within([Scope.room("elsewhere")]), 1) == {}
+        point(store, {far: towards(1)})
+        assert scores(ADMIN, 1) == pytest.approx({near: 0.6, far: 1.0}, abs=1e-6)
 
     @pytest.mark.parametrize("limit", [1, 10, 100, 400])
     def test_the_answer_is_exact(self, store: Store, limit: int) -> None:
