@@ -64,7 +64,7 @@ class Measure:
     def counted(self, part: Part, items: Iterable[Item]) -> list[Item]:
         """Each one's tokens counted; those that have them stay as they are."""
         made, count = list(items), counter(self.family)
-        known = self.lines.section(part)
+        known, new = self.lines.section(part), []
         for item in made:
             if item.tokens:
                 continue
@@ -73,8 +73,8 @@ class Measure:
                 item.counted(told.line, told.tokens, told.words)
             else:
                 rendered = line(item, part)
-                item.counted(rendered, count(rendered + "\n"), words_alone(item.text))
-                self.lines.keep(part, item)
+                new.append(item.counted(rendered, count(rendered + "\n"), words_alone(item.text)))
+        self.lines.keep(part, new)
         return made
 
     def frame(self, asking: Asking) -> int:

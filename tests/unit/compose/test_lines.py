@@ -66,7 +66,7 @@ def test_another_item_of_the_same_id_has_a_line_of_its_own(other: Item) -> None:
 
 def test_the_same_item_keeps_its_line_and_has_its_own_worth() -> None:
     lines = PlaceLines()
-    lines.keep(Part.RECALL, replace(SAID, line="- as it was", tokens=7, words="as it was"))
+    lines.keep(Part.RECALL, [replace(SAID, line="- as it was", tokens=7, words="as it was")])
 
     made = counted(replace(SAID, worth=0.4, why={"score": 0.2}), lines)
 
