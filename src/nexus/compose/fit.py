@@ -63,17 +63,19 @@ class Measure:
 
     def counted(self, part: Part, items: Iterable[Item]) -> list[Item]:
         """Each one's tokens counted; those that have them stay as they are."""
-        return [item if item.tokens else self._counted(item, part) for item in items]
-
-    def _counted(self, item: Item, part: Part) -> Item:
-        known = self.lines.find(part, item.id)
-        if known and same_line(known, item):
-            return item.counted(known.line, known.tokens, known.words)
-        rendered = line(item, part)
-        tokens = counter(self.family)(rendered + "\n")
-        counted = item.counted(rendered, tokens, words_alone(item.text))
-        self.lines.keep(part, counted)
-        return counted
+        made, count = list(items), counter(self.family)
+        known, new = self.lines.section(part), []
+        for item in made:
+            if item.tokens:
+                continue
+            told = known.get(item.id)
+            if told and same_line(told, item):
+                item.counted(told.line, told.tokens, told.words)
+            else:
+                rendered = line(item, part)
+                new.append(item.counted(rendered, count(rendered + "\n"), words_alone(item.text)))
+        self.lines.keep(part, new)
+        return made
 
     def frame(self, asking: Asking) -> int:
         """The header, the fence, and what is said where nothing was found."""

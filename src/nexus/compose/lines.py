@@ -8,7 +8,7 @@ a context does.
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -32,17 +32,18 @@ class PlaceLines:
         self.began = began
         self._sections: defaultdict[Part, dict[str, Item]] = defaultdict(dict)
 
-    def find(self, part: Part, id: str) -> Item | None:
-        """How the item of this id was told last."""
-        return self._sections[part].get(id)
+    def section(self, part: Part) -> Mapping[str, Item]:
+        """How its items were told last, by their ids."""
+        return self._sections[part]
 
-    def keep(self, part: Part, item: Item) -> None:
-        if len(item.text) > LONGEST:
-            return
+    def keep(self, part: Part, items: Iterable[Item]) -> None:
         section = self._sections[part]
-        if len(section) >= MOST_OF_A_SECTION:
-            section.clear()
-        section[item.id] = item
+        for item in items:
+            if len(item.text) > LONGEST:
+                continue
+            if len(section) >= MOST_OF_A_SECTION:
+                section.clear()
+            section[item.id] = item
 
 
 class KeptLines:

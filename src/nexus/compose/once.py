@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import NamedTuple
 
 from ..core.context import Cut, Item, made_cut
@@ -13,6 +14,7 @@ from ..core.text import words_alone
 from .asking import EXACT
 
 SHORTEST = 16  # letters: shorter ones ("Yes, sure.") are nobody's in particular
+FREQUENT = b" aeioulnrstdhcm"  # letters that most words have, and what stands between words
 
 IN_THE_WINDOW = "in the window"
 SAID_ABOVE = "said above"
@@ -27,12 +29,10 @@ class Before:
     events: set[str] | frozenset[str] = frozenset()  # their ids
     said: str = ""  # their words, a line for each
 
-    def shows(self, item: Item, words: str) -> bool:
-        """Whether it shows what an item rests on, or says its words."""
+    def shows(self, item: Item) -> bool:
+        """Whether it shows all that an item rests on."""
         events = item.events
-        if events and events[0] in self.events and self.events.issuperset(events):
-            return True
-        return _says(self.said, words)
+        return bool(events) and events[0] in self.events and self.events.issuperset(events)
 
 
 class Line(NamedTuple):
@@ -41,23 +41,26 @@ class Line(NamedTuple):
     part: Part
     item: Item
     words: str
+    cut: Cut | None = None  # what is told of it where it is left out, if it may be
     shown: bool = False  # in the window
     said_by: Sequence[int] = ()  # lines that say its words, from the first on
     same: Sequence[int] = ()  # lines that tell the same memory in other words, from the last on
 
 
-@dataclass(frozen=True, slots=True)
-class Repeated:
+class Repeated(NamedTuple):
     """An item that is left out because one above it says the same."""
 
     words: str
     above: Place  # of that one
     part: Part  # its own
+    whole: Item | None = None  # that one, before anything was shortened
 
     def still_said(self, shown: Mapping[Place, Item]) -> bool:
         """Whether it is, when only this is shown; of some, perhaps, not to the end."""
         item = shown.get(self.above)
-        return item is not None and (not self.words or _says(words_of(item), self.words))
+        if item is None or item is self.whole:
+            return item is not None
+        return not self.words or _says(words_of(item), self.words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,27 +87,46 @@ def compared(sections: Mapping[Part, Sequence[Item]], before: Before) -> list[Li
 
     Once for a context: what has room is divided several times, and no text is read for that.
     """
+    found = [(part, item, words_of(item)) for part in Part for item in sections.get(part, ())]
+    said = _rare_letters("\n".join([words for _, _, words in found]))
+    seen, rare = _rare_letters(before.said), said.split(b"\n")
+    starts = list(accumulate([len(letters) + 1 for letters in rare], initial=0))
     lines: list[Line] = []
     told: dict[str, tuple[int, ...]] = {}  # id → lines, the last first
-    said, starts = "", []
-    for part in Part:
-        last = part is Part.WINDOW
-        for item in sections.get(part, ()):
-            words, number, id = words_of(item), len(lines), item.id
-            starts.append(len(said))
-            if not last and before.shows(item, words):
-                lines.append(Line(part, item, words, True))
-                continue
-            said_by: Sequence[int] = ()
-            itself = last and id in before.events
-            if not itself and words in said:
-                places = [bisect_right(starts, place) - 1 for place in _places(said, words)]
-                said_by = list(dict.fromkeys(places))
-            same = told.get(id, ())
-            lines.append(Line(part, item, words, False, said_by, same))
-            told[id] = (number, *same)
-            said += f"{words}\n"
+    for (part, item, words), letters in zip(found, rare, strict=False):
+        last, id = part is Part.WINDOW, item.id
+        if not last and (before.shows(item) or (letters in seen and _says(before.said, words))):
+            lines.append(Line(part, item, words, _cut(part, item, IN_THE_WINDOW), True))
+            continue
+        itself = last and id in before.events
+        said_by = () if itself else _said_by(lines, words, letters, said, starts)
+        same = told.get(id, ())
+        cut = _cut(part, item, SAID_ABOVE) if said_by or same else None
+        told[id] = (len(lines), *same)
+        lines.append(Line(part, item, words, cut, False, said_by, same))
     return lines
+
+
+def _rare_letters(words: str) -> bytes:
+    """Those that tell words apart: where they do not stand, neither do the words; soon seen."""
+    return words.encode(errors="replace").translate(None, FREQUENT)
+
+
+def _said_by(
+    lines: Sequence[Line], words: str, letters: bytes, said: bytes, starts: Sequence[int]
+) -> Sequence[int]:
+    """The lines that say these words; only those are read that have their rare letters."""
+    if len(words) < SHORTEST:
+        return ()
+    itself = starts[len(lines)]  # where they stand in any case
+    found: list[int] = []
+    place = said.find(letters)
+    while place < itself:
+        number = bisect_right(starts, place) - 1
+        if not lines[number].shown and _says(lines[number].words, words):
+            found.append(number)
+        place = said.find(letters, starts[number + 1])
+    return found
 
 
 def once(
@@ -118,45 +140,49 @@ def once(
     kept: dict[Part, list[Item]] = {part: [] for part in Part}
     cut: list[Cut] = []
     repeated: list[Repeated] = []
-    above: set[int] = set()
+    absent: set[int] = set()  # lines for which nothing below is left out
     for number, line in enumerate(lines):
-        part, item, shown = line.part, line.item, line.shown
-        if gone and (part, item.id) in gone:
-            continue
-        again = _again(lines, line, above) if line.said_by or line.same else None
-        if shown or again:
-            why = IN_THE_WINDOW if shown else SAID_ABOVE
-            cut.append(made_cut(part=part, id=item.id, tokens=item.tokens, why=why))
+        part, item, left_out = line.part, line.item, line.cut
+        if unsaid or gone:
+            place = (part, item.id)
+            if place in unsaid or place in gone:
+                absent.add(number)
+            if place in gone:
+                continue
+        again = _again(lines, line, absent) if left_out and not line.shown else None
+        if left_out and (again or line.shown):
+            absent.add(number)
+            cut.append(left_out)
             repeated += [again] if again else []
         else:
             kept[part].append(item)
-            if not unsaid or (part, item.id) not in unsaid:
-                above.add(number)
     return Once({part: tuple(items) for part, items in kept.items()}, cut, repeated)
 
 
-def _again(lines: Sequence[Line], line: Line, above: Collection[int]) -> Repeated | None:
+def _cut(part: Part, item: Item, why: str) -> Cut:
+    return made_cut(part=part, id=item.id, tokens=item.tokens, why=why)
+
+
+def _again(lines: Sequence[Line], line: Line, absent: Collection[int]) -> Repeated | None:
     """By which line above its words are said, or the same memory is told in other words."""
     for saying, numbers in ((line.words, line.said_by), ("", line.same)):
         for number in numbers:
-            if number in above:
-                return Repeated(saying, (lines[number].part, lines[number].item.id), line.part)
+            if number not in absent:
+                part, item = lines[number].part, lines[number].item
+                return Repeated(saying, (part, item.id), line.part, item)
     return None
 
 
 def _says(said: str, words: str) -> bool:
-    return words in said and any(True for _ in _places(said, words))
-
-
-def _places(said: str, words: str) -> Iterator[int]:
-    """Where these words stand in a row, as words of their own."""
+    """Whether these words stand there in a row, as words of their own."""
     if len(words) < SHORTEST:
-        return
+        return False
     start = said.find(words)
     while start >= 0:
         if _edge(said, start - 1) and _edge(said, start + len(words)):
-            yield start
+            return True
         start = said.find(words, start + 1)
+    return False
 
 
 def _edge(said: str, place: int) -> bool:

@@ -52,7 +52,6 @@ NOTHING_FOUND = "Nothing relevant was found."
 NOTHING_MORE = "Nothing beyond what stands here."
 TIMED = frozenset({Part.WINDOW, Part.ACTIVITY})  # where the hour matters
 BARE = frozenset({Part.AWARENESS})  # our own words
-MINUTES = len("2026-03-02 09:00")
 LONGEST_LIST = 150  # characters of people's names in the header
 LONGEST_NAME = 40
 MOST_OF_A_LIST = 50  # tokens of names in the header, by the family that needs most,
@@ -159,9 +158,8 @@ def line(item: Item, part: Part) -> str:
 
 def _moment(at: datetime, part: Part) -> str:
     """The day; and the hour, where it matters. Its zone would be spelt for nothing."""
-    if part in TIMED:
-        return at.isoformat(" ", "minutes")[:MINUTES]
-    return at.date().isoformat()
+    day = at.date().isoformat()
+    return f"{day} {at.time().isoformat('minutes')}" if part in TIMED else day
 
 
 def same_line(one: Item, other: Item) -> bool:

@@ -71,7 +71,10 @@ def _pairs(run: str) -> list[str]:
 def words_alone(text: str) -> str:
     """The words of a text with a space between them, case-folded; marks tell nothing here."""
     if text.isascii():  # nearly always, and five times as fast
-        return " ".join(text.encode().translate(WORDS_ALONE).decode().split())
+        words = text.encode().translate(WORDS_ALONE).decode().strip()
+        while "  " in words:
+            words = words.replace("  ", " ")
+        return words
     return " ".join(ALONE.findall(text.casefold()))
 
 

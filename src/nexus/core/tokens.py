@@ -117,6 +117,8 @@ class Vocabulary:
         return self._in_pieces(words[0]) + sum(map(self._after_a_space.__getitem__, words[1:]))
 
     def _in_pieces(self, text: str) -> int:
+        if len(text) == 1:
+            return self._pieces[text]
         cut = self._plain if text.isascii() else _everywhere(self._cuts, max(text) > LAST_IN_USE)
         return sum(map(self._pieces.__getitem__, cut.findall(text)))
 

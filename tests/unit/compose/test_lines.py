@@ -66,7 +66,7 @@ def test_another_item_of_the_same_id_has_a_line_of_its_own(other: Item) -> None:
 
 def test_the_same_item_keeps_its_line_and_has_its_own_worth() -> None:
     lines = PlaceLines()
-    lines.keep(Part.RECALL, replace(SAID, line="- as it was", tokens=7, words="as it was"))
+    lines.keep(Part.RECALL, [replace(SAID, line="- as it was", tokens=7, words="as it was")])
 
     made = counted(replace(SAID, worth=0.4, why={"score": 0.2}), lines)
 
@@ -85,28 +85,28 @@ def test_a_section_has_lines_of_its_own() -> None:
 def test_they_are_kept_for_who_asks_as_tokens_are_counted(world: World) -> None:
     counted(SAID, world.lines())
 
-    assert world.lines().find(Part.RECALL, "a")
-    assert not world.lines(family="anthropic").find(Part.RECALL, "a")
+    assert "a" in world.lines().section(Part.RECALL)
+    assert "a" not in world.lines(family="anthropic").section(Part.RECALL)
     for other in (
         replace(ALICE, user=UserId("bob")),
         replace(ALICE, workspace=WorkspaceId("other")),
         replace(ALICE, project="apollo"),
     ):
-        assert not world.lines(other).find(Part.RECALL, "a")
+        assert "a" not in world.lines(other).section(Part.RECALL)
 
 
 def test_they_last_as_long_as_a_context(world: World) -> None:
     counted(SAID, world.lines())
     world.now += timedelta(seconds=299)
-    assert world.lines().find(Part.RECALL, "a")
+    assert "a" in world.lines().section(Part.RECALL)
     world.now += timedelta(seconds=1)
-    assert not world.lines().find(Part.RECALL, "a")
+    assert "a" not in world.lines().section(Part.RECALL)
 
 
 def test_where_nothing_may_be_cached_nothing_is() -> None:
     never = KeptLines(lambda: NOON, seconds=0)
     counted(SAID, never.of(ALICE, "o200k"))
-    assert not never.of(ALICE, "o200k").find(Part.RECALL, "a")
+    assert "a" not in never.of(ALICE, "o200k").section(Part.RECALL)
 
 
 def test_what_is_forgotten_is_dropped_and_not_kept_by_who_was_reading_it(world: World) -> None:
@@ -114,13 +114,13 @@ def test_what_is_forgotten_is_dropped_and_not_kept_by_who_was_reading_it(world: 
     world.kept.forget(ALICE.workspace)
     counted(SAID, reading)
 
-    assert not world.lines().find(Part.RECALL, "a")
+    assert "a" not in world.lines().section(Part.RECALL)
 
 
 def test_another_workspace_forgets_nothing_here(world: World) -> None:
     counted(SAID, world.lines())
     world.kept.forget(WorkspaceId("other"))
-    assert world.lines().find(Part.RECALL, "a")
+    assert "a" in world.lines().section(Part.RECALL)
 
 
 def test_there_are_not_too_many(world: World) -> None:
@@ -128,9 +128,8 @@ def test_there_are_not_too_many(world: World) -> None:
     for number in range(MOST_OF_A_SECTION + 1):
         counted(replace(SAID, id=str(number)), lines)
     counted(replace(SAID, id="long", text="x" * (LONGEST + 1)), lines)
-    found = [lines.find(Part.RECALL, str(number)) for number in range(MOST_OF_A_SECTION + 1)]
-    assert sum(each is not None for each in found) <= MOST_OF_A_SECTION
-    assert not lines.find(Part.RECALL, "long")
+    assert 0 < len(lines.section(Part.RECALL)) <= MOST_OF_A_SECTION
+    assert "long" not in lines.section(Part.RECALL)
 
     for number in range(MOST):
         world.lines(replace(ALICE, user=UserId(f"user-{number}")))

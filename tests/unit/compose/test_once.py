@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as some
 
 from nexus.compose.fit import left_out
-from nexus.compose.once import Before, Once, Repeated, compared, once
+from nexus.compose.once import SHORTEST, Before, Once, Repeated, compared, once
 from nexus.core.context import Item
 from nexus.core.part import Part
 from nexus.core.text import words_alone
@@ -107,3 +109,35 @@ def test_of_two_that_stand_first_one_gives_way_for_good() -> None:
     )
 
     assert left_out(said) == {pinned, (Part.RECALL, "3")}
+
+
+WORDS = some.sampled_from(
+    "the tea is on a sad shore quick quack 12 größer ΟΔΟΣ ſpeech 東京".split()
+)
+SAID = some.lists(WORDS, max_size=8).map(" ".join)
+
+
+@given(some.lists(SAID, max_size=8), some.lists(SAID, max_size=3))
+def test_every_line_that_says_the_words_is_found(texts: list[str], seen: list[str]) -> None:
+    """Also where all of their letters are frequent ones, or none is of our script."""
+    items = [item(str(number), text) for number, text in enumerate(texts)]
+    before = Before(said="\n".join(map(words_alone, seen)))
+
+    lines = compared({Part.RECALL: items[:4], Part.WINDOW: items[4:]}, before)
+
+    for number, line in enumerate(lines):
+        above = [place for place in range(number) if not lines[place].shown]
+        said = [place for place in above if _is_said(lines[place].words, line.words)]
+        shown = line.part is Part.RECALL and _is_said(before.said, line.words)
+        assert (line.shown, list(line.said_by)) == (shown, [] if shown else said)
+
+
+def _is_said(said: str, words: str) -> bool:
+    """The same, one line and one word after the other."""
+    wanted = words.split()
+    if len(words) < SHORTEST:
+        return False
+    rows = [row.split() for row in said.split("\n")]
+    return any(
+        row[place : place + len(wanted)] == wanted for row in rows for place in range(len(row))
+    )

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from nexus.core.text import LONGEST_TERM, _stem, query_terms, speaks_of, terms, words_alone
+from nexus.core.text import ALONE, LONGEST_TERM, _stem, query_terms, speaks_of, terms, words_alone
 
 
 @pytest.mark.parametrize(
@@ -102,3 +102,8 @@ def test_words_alone_are_letters_and_numbers_in_small() -> None:
     assert words_alone(every) == f"0123456789 {ascii_lowercase} {ascii_lowercase}"
     assert words_alone("The \u212aelvin scale, 5_6") == "the kelvin scale 5 6"  # no ASCII yet
     assert words_alone("Ärger: groß!") == "ärger gross"
+
+
+@given(some.text(some.characters(max_codepoint=127)))
+def test_words_alone_of_ascii_are_those_of_any_script(text: str) -> None:
+    assert words_alone(text) == " ".join(ALONE.findall(text.casefold()))
