@@ -82,9 +82,7 @@ class Naming:
         """As much of the newest facts as tells what they are about, read as one text."""
         kinds = [MemoryKind.FACT]
         rows = self.about(session, view, "outlines", names, kinds=kinds, limit=limit)
-        return [
-            Outline.read(told) for told in json.loads(f"[{','.join(text for (text,) in rows)}]")
-        ]
+        return list(map(Outline.read, json.loads(f"[{','.join([text for (text,) in rows])}]")))
 
 
 @lru_cache(maxsize=100)  # questions ask for the same few

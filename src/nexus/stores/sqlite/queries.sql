@@ -526,7 +526,8 @@ SELECT content, tier, archived
 -- outlines --
 -- As much of a content as tells what a fact is about, and read in one go: chosen as those that are
 -- named.
-SELECT json_extract(content, '$.id', '$.learned', '$.body')
+SELECT json_extract(
+           content, '$.id', '$.body.predicate', '$.body.category', '$.body.exact', '$.learned')
   FROM (SELECT DISTINCT names.at, names.id
           FROM json_each(:labels) AS readable
           CROSS JOIN json_each(:kinds) AS asked
