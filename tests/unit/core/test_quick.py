@@ -5,10 +5,13 @@ from __future__ import annotations
 import copy
 import pickle
 from dataclasses import FrozenInstanceError, dataclass, field, replace
+from typing import Any
 
 import pytest
 
+from nexus.core.context import Item, made_item
 from nexus.core.quick import open_for, quickly
+from nexus.core.records import Trust
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,3 +72,15 @@ def test_one_that_is_set_by_hand_changes_until_it_is_whole() -> None:
         made.name = "c"
     with pytest.raises(FrozenInstanceError):
         del made.name
+
+
+def test_an_item_is_the_one_it_would_be_otherwise() -> None:
+    told: dict[str, Any] = {"text": "Tea.", "id": "1", "at": None, "speaker": "ada"}
+    told |= {"trust": Trust.DIRECT, "events": ("e",), "worth": 0.5, "why": {"kind": "x"}}
+    rest = {"scope": "user:ada", "tokens": 3, "line": "- Tea.", "words": "tea"}
+
+    for each in (told, told | rest):
+        made, usual = made_item(**each), Item(**each)
+        assert type(made) is Item
+        assert made == usual
+        assert (made.line, made.words) == (usual.line, usual.words)  # which are not compared

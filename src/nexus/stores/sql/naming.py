@@ -42,11 +42,9 @@ class NameBox:
 
     def readable(self, session: Session, view: Readable) -> list[Names] | None:
         """Those of each label; None, where there are too many to know."""
-        labels = [state for state in view.labels if state.names]
-        if sum(state.names for state in labels) > MOST_NAMES:
+        if sum([state.names for state in view.named.values()]) > MOST_NAMES:
             return None
-        wanted = {(view.workspace, state.label): state for state in labels}
-        return self._cache.fresh(wanted, partial(_read, session))
+        return self._cache.fresh(view.named, partial(_read, session))
 
 
 class Naming:
@@ -66,7 +64,7 @@ class Naming:
         limit: int,
     ) -> list[Row]:
         """What this query tells of the newest; no kinds are those of facts and entities."""
-        if not any(state.names for state in view.labels):
+        if not view.named:
             return []
         asked = NAMED if kinds is None else tuple(kinds)
         known = self._box.readable(session, view) if self._box else None

@@ -1136,8 +1136,11 @@ SELECT count(*) FROM events
  WHERE workspace = :workspace AND label IN (SELECT value FROM json_each(:labels));
 
 -- count_memories --
-SELECT kind, count(*) FROM memories
- WHERE workspace = :workspace AND label IN (SELECT value FROM json_each(:labels))
+-- By label first, as the index has them: few rows are left to be sorted by their kind.
+SELECT kind, sum(memories)
+  FROM (SELECT kind, count(*) AS memories FROM memories
+         WHERE workspace = :workspace AND label IN (SELECT value FROM json_each(:labels))
+         GROUP BY label, kind)
  GROUP BY kind ORDER BY kind;
 
 -- count_vectors --
