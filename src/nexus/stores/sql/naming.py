@@ -116,5 +116,7 @@ def newest_of_each(
     session: Session, view: Readable, subjects: Sequence[str], limit: int | None
 ) -> list[Row]:
     """The newest fact of each predicate of these subjects."""
+    if not view.named:
+        return []
     wanted = {"subjects": json.dumps(sorted(set(subjects))), "limit": limit}
     return session.run("latest", {**view.with_names, **wanted}).fetchall()
