@@ -12,7 +12,7 @@ from typing import Any
 from .access import Label
 from .canonical import canonical_json, text_time, time_text
 from .ids import WorkspaceId, event_digest
-from .quick import quickly
+from .quick import open_for
 from .records import Attachment, Event, EventKind, Memory, MemoryKind, NewEvent, Tier, Trust
 from .scope import parse_scope
 
@@ -22,7 +22,7 @@ MEMORY_KINDS = {kind.value: kind for kind in MemoryKind}
 TIERS = {tier.value: tier for tier in Tier}
 TRUSTS = {trust.name.lower(): trust for trust in Trust}
 TRUST_NAMES = tuple(TRUSTS)  # by their numbers
-_Event, _Memory = quickly(Event), quickly(Memory)
+_open_event, _open_memory = open_for(Event), open_for(Memory)
 
 
 def event_json(event: NewEvent, recorded_at: datetime | None = None) -> dict[str, Any]:
@@ -67,21 +67,23 @@ def spelt_event(event: NewEvent, id: str, scope: str, at: str, recorded_at: str)
 
 
 def event_from_json(data: Mapping[str, Any], workspace: WorkspaceId) -> Event:
-    return _Event(
-        workspace=workspace,
-        scope=parse_scope(data["scope"]),
-        kind=EVENT_KINDS[data["kind"]],
-        speaker=data["speaker"],
-        role=data["role"],
-        text=data["text"],
-        at=text_time(data["at"]),
-        recorded_at=text_time(data["recorded_at"]),
-        key=data["key"],
-        thread=data["thread"],
-        trust=TRUSTS[data["trust"]],
-        attachments=tuple(Attachment(**each) for each in data["attachments"]),
-        metadata=data["metadata"],
-    )
+    made = _open_event()
+    made.workspace = workspace
+    made.scope = parse_scope(data["scope"])
+    made.kind = EVENT_KINDS[data["kind"]]
+    made.speaker = data["speaker"]
+    made.role = data["role"]
+    made.text = data["text"]
+    made.at = text_time(data["at"])
+    made.recorded_at = text_time(data["recorded_at"])
+    made.key = data["key"]
+    made.thread = data["thread"]
+    made.trust = TRUSTS[data["trust"]]
+    files = data["attachments"]
+    made.attachments = tuple(Attachment(**each) for each in files) if files else ()
+    made.metadata = data["metadata"]
+    made.__class__ = Event
+    return made  # type: ignore[no-any-return]  # it is one now
 
 
 def memory_json(memory: Memory) -> dict[str, Any]:
@@ -129,34 +131,35 @@ def memory_from_json(
     archived: bool | None = None,
 ) -> Memory:
     """The memory; its state is the one given, or else the one it is told with."""
-    return _Memory(
-        id=data["id"],
-        workspace=workspace,
-        scope=parse_scope(data["scope"]),
-        label=_label(*data["label"]),
-        kind=MEMORY_KINDS[data["kind"]],
-        text=data["text"],
-        sources=tuple(data["sources"]),
-        slot=data["slot"],
-        indexed_text=data["indexed_text"],
-        at=text_time(data["at"]),
-        recorded_at=text_time(data["recorded_at"]),
-        trust=TRUSTS[data["trust"]],
-        confidence=data["confidence"],
-        salience=data["salience"],
-        tier=TIERS[tier or data["tier"]],
-        valid_from=_parse_or_none(data["valid_from"]),
-        valid_to=_parse_or_none(data["valid_to"]),
-        speaker=data["speaker"],
-        role=data["role"],
-        source=data["source"],
-        thread=data["thread"],
-        tags=tuple(data["tags"]),
-        learned=data["learned"],
-        archived=data["archived"] if archived is None else bool(archived),
-        metadata=data["metadata"],
-        body=data["body"],
-    )
+    made = _open_memory()
+    made.id = data["id"]
+    made.workspace = workspace
+    made.scope = parse_scope(data["scope"])
+    made.label = _label(*data["label"])
+    made.kind = MEMORY_KINDS[data["kind"]]
+    made.text = data["text"]
+    made.sources = tuple(data["sources"])
+    made.slot = data["slot"]
+    made.indexed_text = data["indexed_text"]
+    made.at = text_time(data["at"])
+    made.recorded_at = text_time(data["recorded_at"])
+    made.trust = TRUSTS[data["trust"]]
+    made.confidence = data["confidence"]
+    made.salience = data["salience"]
+    made.tier = TIERS[tier or data["tier"]]
+    made.valid_from = _parse_or_none(data["valid_from"])
+    made.valid_to = _parse_or_none(data["valid_to"])
+    made.speaker = data["speaker"]
+    made.role = data["role"]
+    made.source = data["source"]
+    made.thread = data["thread"]
+    made.tags = tuple(data["tags"])
+    made.learned = data["learned"]
+    made.archived = data["archived"] if archived is None else bool(archived)
+    made.metadata = data["metadata"]
+    made.body = data["body"]
+    made.__class__ = Memory
+    return made  # type: ignore[no-any-return]  # it is one now
 
 
 @lru_cache(maxsize=10_000)

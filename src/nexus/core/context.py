@@ -9,7 +9,7 @@ from typing import Any, Literal, overload
 
 from .errors import InvalidInput
 from .part import Part
-from .quick import quickly
+from .quick import open_for, quickly
 from .records import Trust
 
 FORMATS = ("openai", "anthropic", "text")
@@ -72,7 +72,33 @@ class Shown:
     why: Mapping[str, float | str] = field(default_factory=dict)
 
 
-made_item, made_cut, made_shown = quickly(Item), quickly(Cut), quickly(Shown)
+made_cut, made_shown = quickly(Cut), quickly(Shown)
+_open_item = open_for(Item)
+
+
+def made_item(
+    *,
+    text: str,
+    id: str,
+    at: datetime | None,
+    speaker: str | None,
+    trust: Trust,
+    events: tuple[str, ...],
+    worth: float,
+    why: Mapping[str, float | str],
+    scope: str | None = None,
+    tokens: int = 0,
+    line: str = "",
+    words: str = "",
+) -> Item:
+    """An item, in half the time: a context has more of them than of anything else."""
+    made = _open_item()
+    made.text, made.id, made.at, made.speaker = text, id, at, speaker
+    made.trust, made.scope, made.events = trust, scope, events
+    made.worth, made.why = worth, why
+    made.tokens, made.line, made.words = tokens, line, words
+    made.__class__ = Item
+    return made  # type: ignore[no-any-return]  # it is one now
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

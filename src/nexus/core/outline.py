@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
 
 
@@ -21,9 +21,9 @@ class Outline(NamedTuple):
         return cls(id, predicate, body.get("category"), exact, learned)
 
     @classmethod
-    def read(cls, told: Mapping[str, Any] | Sequence[Any]) -> Self:
-        """From a whole content, or from the id, `learned` and the body of one."""
-        if isinstance(told, Mapping):
+    def read(cls, told: dict[str, Any] | list[Any]) -> Self:
+        """From a whole content, or from these five fields of one."""
+        if isinstance(told, dict):
             return cls.of(**told)
-        id, learned, body = told
-        return cls.of(id=id, learned=learned, body=body)
+        id, predicate, category, exact, learned = told
+        return cls(id, predicate or "", category, bool(exact), learned)

@@ -50,7 +50,10 @@ def _stem(word: str) -> str:
 
 def terms(text: str) -> list[str]:
     """The terms of a text, in order: case-folded, stemmed, and pairs where words have no spaces."""
-    if text.isascii():  # the same in half the time
+    if text.isascii():  # the same in half the time; and in half of that, where no word has a mark
+        if "'" not in text:
+            words = text.encode().translate(WORDS_ALONE).decode().split()
+            return [_stem(word[:LONGEST_TERM]) for word in words]
         words = WORD.findall(text.lower())
         return [_stem(word.removesuffix("'s")[:LONGEST_TERM]) for word in words]
     folded = unicodedata.normalize("NFKC", text).casefold()

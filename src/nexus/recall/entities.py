@@ -104,11 +104,12 @@ def whom(
 ) -> list[tuple[EntityView, frozenset[str]]]:
     """Whom each name means, without the facts, and every spelling of it: all from one look."""
     cards = _gather(store, grant, *names)
-    members = [cards.start(_key(name)) for name in names]
-    return [
-        (cards.view(member, name), frozenset(cards.spellings(member)))
-        for member, name in zip(members, names, strict=True)
-    ]
+    found: list[tuple[EntityView, frozenset[str]]] = []
+    for name in names:
+        member = cards.start(_key(name))
+        spellings = cards.spellings(member)
+        found.append((cards.view(member, name, spellings), frozenset(spellings)))
+    return found
 
 
 def entity_records(store: Store, grant: Grant) -> list[Memory]:
@@ -134,7 +135,7 @@ def _gather(store: Store, grant: Grant, *asked: str, known_by: datetime | None =
         looked.update(fresh)
         found = store.memories.named(grant, fresh, kinds=ENTITY, limit=MOST_RECORDS)
         cards.add(each for each in found if known_by is None or each.recorded_at <= known_by)
-        names = {each for memory in cards.records.values() for each in _names(memory)}
+        names = set().union(*cards.names.values())
     return cards
 
 
@@ -143,6 +144,7 @@ class _Cards:
 
     def __init__(self) -> None:
         self.records: dict[str, Memory] = {}
+        self.names: dict[str, set[str]] = {}  # of each of these
         self.own: defaultdict[str, list[Memory]] = defaultdict(list)  # name → records
         self.owners: defaultdict[str, set[str]] = defaultdict(set)  # alias → names
         self.proven: defaultdict[str, set[str]] = defaultdict(set)  # address → names
@@ -154,8 +156,9 @@ class _Cards:
             if memory.id in self.records:
                 continue
             self.records[memory.id] = memory
+            names = self.names[memory.id] = _names(memory)
             key = known_as(memory.body["name"])
-            aliases = _names(memory) - {key}
+            aliases = names - {key}
             if memory.body.get("same_as"):
                 self.kept[key] = memory.body["name"]
                 for alias in aliases:
@@ -182,6 +185,8 @@ class _Cards:
 
     def merged(self, key: str) -> set[str]:
         """The names that merges made one with this one, itself among them."""
+        if key not in self.same:
+            return {key}
         found, fresh = {key}, {key}
         while fresh and len(found) <= MOST_NAMES:
             fresh = {other for each in fresh for other in self.same.get(each, ())} - found
@@ -195,7 +200,7 @@ class _Cards:
         aliases = {
             alias
             for memory in records
-            for alias in _names(memory)
+            for alias in self.names[memory.id]
             if self.holders(alias) <= members and (alias not in self.own or alias in members)
         }
         return members | aliases
@@ -210,9 +215,8 @@ class _Cards:
         oldest = min(own, key=lambda memory: (memory.at, memory.id), default=None)
         return oldest.body["name"] if oldest else key
 
-    def view(self, key: str, asked: str) -> EntityView:
+    def view(self, key: str, asked: str, spellings: set[str] | None = None) -> EntityView:
         members = self.merged(key)
-        spellings = self.spellings(key)
         records = [memory for each in members for memory in self.own.get(each, ())]
         records.sort(key=lambda memory: (memory.at, memory.id), reverse=True)
         named = self.called(key) if records or members != {key} else asked
@@ -220,7 +224,7 @@ class _Cards:
         return EntityView(
             name=named,
             types=_types(records),
-            aliases=_aliases(records, spellings),
+            aliases=_aliases(records, self.spellings(key) if spellings is None else spellings),
             identifiers=_identifiers(records),
             same_as=tuple(sorted(merged)) if len(members) > 1 else (),
             could_be=tuple(map(self.called, sorted(self.holders(key)))) if not records else (),

@@ -71,9 +71,11 @@ def episodes_for(
     meant = window or window_of(question, now)
     with store.moment():
         told = _told(_within(store, grant, meant, now), as_of) if meant else []
-        rest = [] if told else _told(_newest(store, grant), as_of)
-        found = _found(store, grant, question, pointed, [each.id for each in told or rest])
-    hits = [_hit(each, meant if told else None, found) for each in told or rest]
+        known = told or _told(_newest(store, grant), as_of)
+        if not known:
+            return []
+        found = _found(store, grant, question, pointed, [each.id for each in known])
+    hits = [_hit(each, meant if told else None, found) for each in known]
     return _best(filter(_answers, hits), limit)
 
 

@@ -17,7 +17,7 @@ from enum import StrEnum
 from ..core.derive import known_as
 from ..core.predicates import bearing_on
 from ..core.records import Memory, MemoryKind
-from .observed import Course, Ended, Observed
+from .observed import Course, Ended, Observed, Standing
 
 
 class Tense(StrEnum):
@@ -54,26 +54,28 @@ def interpret(
     `predicate` is the relation asked for, where some of the facts tell of it by another one.
     `known_by`: by what had been told by then, if not by that moment itself.
     """
-    asked = predicate.upper() if predicate else None
-    told = at if known_by is None else known_by
-    known = [Observed.of(memory, asked) for memory in facts if memory.recorded_at <= told]
+    known = _observed(facts, at if known_by is None else known_by, predicate)
     courses = _courses(known, at).values()
-    standing = [held for course in courses for held in course.holding.values()]
-    standing.sort(key=lambda held: held.newest.order, reverse=True)
+    held = _standing(courses)
     gone = [each for course in courses for each in course.gone()]
     gone.sort(key=lambda pair: pair[0].order, reverse=True)
     coming = [each for course in courses for each in course.coming.values()]
     return Interpretation(
-        now=standing[0].newest.memory if standing else None,
-        since=standing[0].since if standing else None,
+        now=held[0].newest.memory if held else None,
+        since=held[0].since if held else None,
         before=tuple(each.memory for each, _ in gone),
         coming=tuple(each.memory for each in sorted(coming, key=lambda each: each.order)),
         observations=tuple(
             each.memory for each in sorted(known, key=lambda each: each.order, reverse=True)
         ),
-        holding=tuple(held.newest.memory for held in standing),
+        holding=tuple(each.newest.memory for each in held),
         ended=tuple(end for _, end in gone),
     )
+
+
+def standing(facts: Iterable[Memory], at: datetime, predicate: str) -> list[Standing]:
+    """All that hold of it at a moment, as `interpret` tells them, for who asks nothing else."""
+    return _standing(_courses(_observed(facts, at, predicate), at).values())
 
 
 def about(facts: Iterable[Memory], names: str | Iterable[str], predicate: str) -> list[Memory]:
@@ -103,6 +105,19 @@ def tenses(facts: Sequence[Memory], at: datetime) -> dict[str, Tense]:
         row = {memory.id: Observed.of(memory, predicate) for memory in (*own, *beside)}
         courses = _courses(row.values(), at)
         found |= {memory.id: _tense(row[memory.id], courses, at) for memory in own}
+    return found
+
+
+def _observed(facts: Iterable[Memory], known_by: datetime, predicate: str | None) -> list[Observed]:
+    asked = predicate.upper() if predicate else None
+    return [Observed.of(memory, asked) for memory in facts if memory.recorded_at <= known_by]
+
+
+def _standing(courses: Iterable[Course]) -> list[Standing]:
+    """What holds, newest first, each value once."""
+    found = [held for course in courses for held in course.holding.values()]
+    if len(found) > 1:
+        found.sort(key=lambda held: held.newest.order, reverse=True)
     return found
 
 

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 from ..core.derive import known_as
 from ..core.predicates import DATED, LASTING, aspect_of, contrary, denies, holds_one, value_of
+from ..core.quick import quickly
 from ..core.records import Fact, Memory, Metadata
 
 NEAR = timedelta(days=1)  # for so long one's own word holds against what others say
@@ -38,7 +39,7 @@ class Observed:
         relation = asked or predicate
         lasting, dated = predicate in LASTING, predicate in DATED
         marks = memory.metadata if memory.learned else {}
-        return cls(
+        return _Observed(
             memory=memory,
             fact=fact,
             aspect=aspect_of(fact),
@@ -91,6 +92,9 @@ class Observed:
     @property
     def held_back(self) -> bool:
         return bool(self.marks.get("held_back"))
+
+
+_Observed = quickly(Observed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,7 +195,9 @@ class Course:
 
     def _finish(self, at: datetime) -> None:
         """What was only for a time ends with it."""
-        for value, held in list(self.holding.items()) if self.timed else ():
+        if not self.timed:
+            return
+        for value, held in list(self.holding.items()):
             if held.newest.ends is not None and held.newest.over(at):
                 self._end(value, held.newest.ends, held.newest)
 
@@ -202,6 +208,8 @@ class Course:
 def _called_off(row: Sequence[Observed]) -> set[str]:
     """Plans that were denied or replaced before their time came."""
     plans = [each for each in row if each.planned or each.begins > each.memory.at]
+    if not plans:
+        return set()
     return {
         plan.memory.id
         for plan in plans

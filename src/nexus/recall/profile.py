@@ -20,11 +20,12 @@ from ..core.derive import directs, known_as, names_in
 from ..core.filters import Condition, Every, Op
 from ..core.links import Relation, links_of, once_each, times_said
 from ..core.outline import Outline
-from ..core.predicates import aspect_of, bearing_on, value_of
+from ..core.predicates import bearing_on
 from ..core.protocols import Store
 from ..core.records import Event, EventKind, Memory, MemoryKind, Trust
 from .entities import EntityView, whom
-from .interpret import Tense, interpret, tenses
+from .interpret import Tense, standing, tenses
+from .observed import Observed
 
 MOST_FACTS = 5_000
 MOST_LANDMARKS = 1_000
@@ -139,11 +140,13 @@ def profiles(
     now: datetime,
     messages: Sequence[Event] | None = None,
     fewest: int = FEWEST_MESSAGES,
+    stated: bool = True,
 ) -> list[Profile]:
     """The same of several people, read together.
 
     How they write is counted in `messages`, where somebody has read some; or else in the newest.
-    Of `fewest` messages or more, that is: fewer say nothing.
+    Of `fewest` messages or more, that is: fewer say nothing. Unless `stated`, nobody looks how
+    they want to be written to, which also stands among their preferences.
     """
     if not people:
         return []
@@ -154,14 +157,9 @@ def profiles(
         spelt = [
             _spelt(person, view.aliases) for person, (view, _) in zip(people, known, strict=True)
         ]
-        written = [
-            _messages(store, grant, names)
-            if messages is None
-            else [each for each in messages if _wrote(each, names)]
-            for names in spelt
-        ]
+        written = _written(store, grant, spelt, messages)
         found = [
-            _profile(view, names | {known_as(person)}, told, _Written(theirs, fewest), now)
+            _profile(view, names | {known_as(person)}, told, _Written(theirs, fewest, stated), now)
             for person, (view, names), theirs in zip(people, known, written, strict=True)
         ]
         ids = [entry.memory.id for each in found for part in PARTS for entry in getattr(each, part)]
@@ -193,6 +191,7 @@ class _Told:
 class _Written:
     messages: Sequence[Event]
     fewest: int  # fewer say nothing about how somebody writes
+    stated: bool  # whether it is wanted how they said they want to be written to
 
 
 def _told(store: Store, grant: Grant, names: Sequence[str]) -> _Told:
@@ -229,6 +228,7 @@ def _profile(
     wishes = [each for owners, each in told.landmarks if names & owners]
     liked = [each for each in facts if told.parts.get(each.id) == "preferences"]
     stated = [*parts["preferences"], *_wishes(wishes, liked)]
+    style = [each for each in stated if _says_how_to_write(each)] if written.stated else []
     return Profile(
         person=view.name,
         aliases=view.aliases,
@@ -236,7 +236,7 @@ def _profile(
         preferences=_newest(stated),
         expertise=_newest(parts["expertise"]),
         patterns=_newest(parts["patterns"]),
-        style=_style(written, _newest(filter(_says_how_to_write, stated))),
+        style=_style(written, _newest(style)),
     )
 
 
@@ -252,21 +252,19 @@ def _holding(facts: Sequence[Memory], parts: Mapping[str, str], now: datetime) -
     found: dict[tuple[str, str, str, bool], Entry] = {}
     for predicate in dict.fromkeys(map(_relation, telling)):
         row = [fact for relation in bearing_on(predicate) for fact in rows.get(relation, ())]
-        reading = interpret(row, now, predicate)
-        for memory in reading.holding:
-            since = reading.since if memory is reading.now else None
-            found.setdefault(_said(memory), _entry(memory, since))
+        for place, each in enumerate(standing(row, now, predicate)):
+            since = each.since if place == 0 else None
+            found.setdefault(_said(each.newest), _entry(each.newest.memory, since))
     denied = [fact for fact in telling if fact.body.get("negated")]
     held = tenses(facts, now) if denied else {}
     for fact in denied:
         if held[fact.id] is Tense.CURRENT:
-            found.setdefault(_said(fact), _entry(fact))
+            found.setdefault(_said(Observed.of(fact)), _entry(fact))
     return list(found.values())
 
 
-def _said(memory: Memory) -> tuple[str, str, str, bool]:
-    fact = memory.fact
-    return fact.predicate.upper(), aspect_of(fact), value_of(fact), fact.negated
+def _said(told: Observed) -> tuple[str, str, str, bool]:
+    return told.fact.predicate.upper(), told.aspect, told.value, told.fact.negated
 
 
 def _entry(memory: Memory, since: datetime | None = None) -> Entry:
@@ -297,7 +295,9 @@ def _relation(memory: Memory) -> str:
     return str(memory.body["predicate"]).upper()
 
 
-def _newest(entries: Iterable[Entry]) -> tuple[Entry, ...]:
+def _newest(entries: Sequence[Entry]) -> tuple[Entry, ...]:
+    if len(entries) < 2:
+        return tuple(entries)
     ranked = sorted(entries, key=lambda entry: (entry.memory.at, entry.memory.id), reverse=True)
     return tuple(ranked[:MOST_ENTRIES])
 
@@ -323,9 +323,16 @@ def _spelt(person: str, aliases: Sequence[str]) -> list[str]:
     return sorted({person, person.lower(), person.title(), *aliases})
 
 
-def _wrote(event: Event, spelt: Sequence[str]) -> bool:
-    of_a_person = event.kind is EventKind.MESSAGE and event.role == "user"
-    return of_a_person and event.speaker in spelt
+def _written(
+    store: Store, grant: Grant, spelt: Sequence[Sequence[str]], messages: Sequence[Event] | None
+) -> list[list[Event]]:
+    """What each of these people wrote, by how they are spelt."""
+    if messages is None:
+        return [_messages(store, grant, names) for names in spelt]
+    of_people = [
+        each for each in messages if each.kind is EventKind.MESSAGE and each.role == "user"
+    ]
+    return [[each for each in of_people if each.speaker in names] for names in spelt]
 
 
 def _messages(store: Store, grant: Grant, spelt: Sequence[str]) -> list[Event]:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import copy
 import pickle
 from dataclasses import FrozenInstanceError, dataclass, field, replace
+from typing import Any
 
 import pytest
 
-from nexus.core.quick import quickly
+from nexus.core.context import Item, made_item
+from nexus.core.quick import open_for, quickly
+from nexus.core.records import Trust
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +27,7 @@ class Note(Base):
 
 
 made_note = quickly(Note)
+open_note = open_for(Note)
 
 
 def test_it_is_the_record_it_would_be_otherwise() -> None:
@@ -55,3 +59,28 @@ def test_it_wants_what_the_record_wants() -> None:
         made_note(score=0.1)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="other"):
         made_note(name="a", other=1)  # type: ignore[call-arg]
+
+
+def test_one_that_is_set_by_hand_changes_until_it_is_whole() -> None:
+    made = open_note()
+    made.name, made.tags, made.score, made.why = "a", (), 0.1, {}
+    made.name = "b"
+    made.__class__ = Note
+
+    assert (made, repr(made)) == (Note(name="b", score=0.1), repr(Note(name="b", score=0.1)))
+    with pytest.raises(FrozenInstanceError):
+        made.name = "c"
+    with pytest.raises(FrozenInstanceError):
+        del made.name
+
+
+def test_an_item_is_the_one_it_would_be_otherwise() -> None:
+    told: dict[str, Any] = {"text": "Tea.", "id": "1", "at": None, "speaker": "ada"}
+    told |= {"trust": Trust.DIRECT, "events": ("e",), "worth": 0.5, "why": {"kind": "x"}}
+    rest = {"scope": "user:ada", "tokens": 3, "line": "- Tea.", "words": "tea"}
+
+    for each in (told, told | rest):
+        made, usual = made_item(**each), Item(**each)
+        assert type(made) is Item
+        assert made == usual
+        assert (made.line, made.words) == (usual.line, usual.words)  # which are not compared

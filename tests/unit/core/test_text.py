@@ -47,6 +47,11 @@ def test_any_text_has_terms_that_are_short_and_plain(text: str) -> None:
     assert terms(text) == found
 
 
+@given(some.text(some.characters(max_codepoint=127), max_size=60))
+def test_a_mark_that_stands_alone_changes_no_term(text: str) -> None:
+    assert terms(text) == terms(f"{text} '")  # with one, words are looked for in another way
+
+
 def test_an_endless_word_is_cut() -> None:
     assert terms("x" * 10_000) == ["x" * LONGEST_TERM]
 

@@ -11,7 +11,7 @@ import pytest
 from tests.unit.making import NOON, event, memory
 
 from nexus.core.records import Fact, Memory, MemoryKind, Trust
-from nexus.recall.interpret import Interpretation, Tense, interpret, tenses
+from nexus.recall.interpret import Interpretation, Tense, interpret, standing, tenses
 
 DAY = timedelta(days=1)
 
@@ -43,7 +43,11 @@ MARKS = ("supersedes", "corrects", "held_back", "accepted")
 
 
 def read(predicate: str, *facts: Memory, day: int = 30) -> Interpretation:
-    return interpret(facts, NOON + day * DAY, predicate)
+    reading = interpret(facts, on(day), predicate)
+    held = standing(facts, on(day), predicate)  # whoever asks for that alone is told the same
+    assert reading.holding == tuple(each.newest.memory for each in held)
+    assert reading.since == (held[0].since if held else None)
+    return reading
 
 
 def objects(memories: Sequence[Memory]) -> list[str | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from nexus.core.access import Grant
 from nexus.core.records import Draft, EventKind, Memory, MemoryKind
 from nexus.core.scope import Scope
-from nexus.recall.profile import Entry, Profile, profile
+from nexus.recall.profile import Entry, Profile, profile, profiles
 from nexus.stores.inprocess import InProcessStore
 from nexus.testing.samples import (
     ACME,
@@ -252,3 +253,15 @@ def test_a_profile_shows_the_newest(people: People) -> None:
     found = people.profile()
     assert len(found.preferences) == 20
     assert found.preferences[0].text == "alice LIKES song 29"
+
+
+def test_who_does_not_ask_how_to_write_to_somebody_is_told_all_else() -> None:
+    people = People()
+    people.fact("alice", "PREFERS", "short answers")
+    people.fact("alice", "LIKES", "tea")
+
+    whole = people.profile()
+    (rest,) = profiles(people.store, ADMIN, ["alice"], now=people.now, stated=False)
+
+    assert texts(whole.style.stated) == ["alice PREFERS short answers"]
+    assert rest == replace(whole, style=replace(whole.style, stated=()))

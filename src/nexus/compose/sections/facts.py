@@ -12,7 +12,7 @@ from ...core.context import Item
 from ...core.derive import known_as
 from ...core.links import once_each
 from ...core.records import Memory, MemoryKind
-from ...recall.interpret import about, interpret
+from ...recall.interpret import about, standing
 from ..asking import EXACT, Asking, falling, said
 from ..block import safe_json
 from ..exact import exact_values
@@ -56,9 +56,10 @@ def _holding(asking: Asking) -> Iterator[Item]:
     since: dict[str, datetime | None] = {}
     holding: list[Memory] = []
     for subject, predicate in _relations(told, frozenset(names)):
-        reading = interpret(about(told, subject, predicate), asking.now, predicate)
-        for memory in reading.holding:
-            since[memory.id] = reading.since if memory is reading.now else memory.valid_from
+        found = standing(about(told, subject, predicate), asking.now, predicate)
+        for place, held in enumerate(found):
+            memory = held.newest.memory
+            since[memory.id] = held.since if place == 0 else memory.valid_from
             holding.append(memory)
     links = asking.standing_in(holding)
     for place, memory in enumerate(once_each(holding, links)):

@@ -23,7 +23,13 @@ def people(asking: Asking) -> list[Item]:
     here = [person.value for person in asking.viewer.people[:MOST_PEOPLE]]
     messages = asking.view.events
     known = profiles(
-        asking.store, asking.grant, here, now=asking.now, messages=messages, fewest=ENOUGH
+        asking.store,
+        asking.grant,
+        here,
+        now=asking.now,
+        messages=messages,
+        fewest=ENOUGH,
+        stated=False,
     )
     return [item for each in known for item in _items(asking, each)]
 

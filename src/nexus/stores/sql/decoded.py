@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 from weakref import WeakSet
 
@@ -32,17 +32,22 @@ class Rounds(Generic[K, T]):
         self._began = time.monotonic()
         _every.add(self)
 
-    def find(self, keys: Iterable[K]) -> dict[K, T]:
+    def find(self, keys: Collection[K]) -> dict[K, T]:
         """Those that are known."""
+        pairs = zip(keys, self.look_up(keys), strict=True)
+        return {key: known for key, known in pairs if known is not None}
+
+    def look_up(self, keys: Collection[K]) -> list[T | None]:
+        """What is known of each: every key is looked at as seldom as can be, for it is long."""
         now, before = self._now, self._before
-        found, older = {}, {}
-        for key in keys:
-            if (known := now.get(key)) is not None:
-                found[key] = known
-            elif (known := before.get(key)) is not None:
-                found[key] = older[key] = known
-        if older:
-            self.keep(older)
+        found = list(map(now.get, keys))
+        if before and not all(found):
+            older: dict[K, T] = {}
+            for place, key in enumerate(keys):
+                if found[place] is None and (known := before.get(key)) is not None:
+                    found[place] = older[key] = known
+            if older:
+                self.keep(older)
         return found
 
     def keep(self, values: Mapping[K, T]) -> None:
@@ -68,18 +73,20 @@ class Decoded(Generic[T]):
 
     def __call__(self, rows: Iterable[tuple[Any, ...]], workspace: WorkspaceId) -> list[T]:
         """The records of these contents, each with what else it is read with, such as a tier."""
-        keys = [(workspace.value, *row) for row in rows]
-        found = self._known.find(keys)
-        if len(found) < len(keys):
-            found |= self._made([key for key in keys if key not in found], workspace)
-        return [found[key] for key in keys]
+        of = (workspace.value,)
+        keys = [of + row for row in rows]
+        found = self._known.look_up(keys)
+        fresh = [key for key, each in zip(keys, found, strict=True) if each is None]
+        made = iter(self._made(fresh, workspace) if fresh else ())
+        return [next(made) if each is None else each for each in found]
 
-    def _made(self, keys: Sequence[tuple[Any, ...]], workspace: WorkspaceId) -> dict[Any, T]:
+    def _made(self, keys: Sequence[tuple[Any, ...]], workspace: WorkspaceId) -> list[T]:
         """All of them read as one text: the names in it are made once, and not for each record."""
         together = json.loads(f"[{','.join([key[1] for key in keys])}]")
         read, pairs = self._read, zip(keys, together, strict=True)
-        made = {key: read(told, workspace, *key[2:]) for key, told in pairs}
-        self._known.keep({key: each for key, each in made.items() if len(key[1]) <= LONGEST})
+        made = [read(told, workspace, *key[2:]) for key, told in pairs]
+        told = zip(keys, made, strict=True)
+        self._known.keep({key: each for key, each in told if len(key[1]) <= LONGEST})
         return made
 
 

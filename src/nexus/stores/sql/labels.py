@@ -72,8 +72,13 @@ class Readable:
         return {"workspace": self.workspace, "labels": self._named_labels}
 
     @cached_property
+    def named(self) -> dict[tuple[int, int], LabelState]:
+        """The labels in which there are names, by where they are."""
+        return {(self.workspace, state.label): state for state in self.labels if state.names}
+
+    @cached_property
     def _named_labels(self) -> str:
-        return json.dumps([state.label for state in self.labels if state.names])
+        return json.dumps([state.label for state in self.named.values()])
 
     @cached_property
     def _labels(self) -> str:

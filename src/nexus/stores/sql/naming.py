@@ -42,11 +42,9 @@ class NameBox:
 
     def readable(self, session: Session, view: Readable) -> list[Names] | None:
         """Those of each label; None, where there are too many to know."""
-        labels = [state for state in view.labels if state.names]
-        if sum(state.names for state in labels) > MOST_NAMES:
+        if sum([state.names for state in view.named.values()]) > MOST_NAMES:
             return None
-        wanted = {(view.workspace, state.label): state for state in labels}
-        return self._cache.fresh(wanted, partial(_read, session))
+        return self._cache.fresh(view.named, partial(_read, session))
 
 
 class Naming:
@@ -66,7 +64,7 @@ class Naming:
         limit: int,
     ) -> list[Row]:
         """What this query tells of the newest; no kinds are those of facts and entities."""
-        if not any(state.names for state in view.labels):
+        if not view.named:
             return []
         asked = NAMED if kinds is None else tuple(kinds)
         known = self._box.readable(session, view) if self._box else None
@@ -82,9 +80,7 @@ class Naming:
         """As much of the newest facts as tells what they are about, read as one text."""
         kinds = [MemoryKind.FACT]
         rows = self.about(session, view, "outlines", names, kinds=kinds, limit=limit)
-        return [
-            Outline.read(told) for told in json.loads(f"[{','.join(text for (text,) in rows)}]")
-        ]
+        return list(map(Outline.read, json.loads(f"[{','.join([text for (text,) in rows])}]")))
 
 
 @lru_cache(maxsize=100)  # questions ask for the same few
@@ -120,5 +116,7 @@ def newest_of_each(
     session: Session, view: Readable, subjects: Sequence[str], limit: int | None
 ) -> list[Row]:
     """The newest fact of each predicate of these subjects."""
+    if not view.named:
+        return []
     wanted = {"subjects": json.dumps(sorted(set(subjects))), "limit": limit}
     return session.run("latest", {**view.with_names, **wanted}).fetchall()

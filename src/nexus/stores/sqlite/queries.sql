@@ -526,7 +526,8 @@ SELECT content, tier, archived
 -- outlines --
 -- As much of a content as tells what a fact is about, and read in one go: chosen as those that are
 -- named.
-SELECT json_extract(content, '$.id', '$.learned', '$.body')
+SELECT json_extract(
+           content, '$.id', '$.body.predicate', '$.body.category', '$.body.exact', '$.learned')
   FROM (SELECT DISTINCT names.at, names.id
           FROM json_each(:labels) AS readable
           CROSS JOIN json_each(:kinds) AS asked
@@ -1135,8 +1136,11 @@ SELECT count(*) FROM events
  WHERE workspace = :workspace AND label IN (SELECT value FROM json_each(:labels));
 
 -- count_memories --
-SELECT kind, count(*) FROM memories
- WHERE workspace = :workspace AND label IN (SELECT value FROM json_each(:labels))
+-- By label first, as the index has them: few rows are left to be sorted by their kind.
+SELECT kind, sum(memories)
+  FROM (SELECT kind, count(*) AS memories FROM memories
+         WHERE workspace = :workspace AND label IN (SELECT value FROM json_each(:labels))
+         GROUP BY label, kind)
  GROUP BY kind ORDER BY kind;
 
 -- count_vectors --
