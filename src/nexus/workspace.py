@@ -20,6 +20,7 @@ from .core.scope import Scope
 from .learn.spending import Usage
 from .place import MOST_LISTED, Place
 from .recall.query import check_limit
+from .recall.understand import forget_questions
 from .wiring import Parts
 
 if TYPE_CHECKING:
@@ -106,6 +107,7 @@ class Workspace:
             deed.tell(forgotten=report)
         self._parts.embedder.forget(self.id)
         self._parts.contexts.forget(self.id)
+        forget_questions()
         self.flush()
         return report
 

@@ -138,9 +138,10 @@ class ContextCache:
                 return replace(known, receipt=replace(known.receipt, cached=True))
         context, began = compose(found)
         if began is not None and not context.receipt.degraded:
+            key = asked.key(began)
             kept = KeptContext(context=context, at=self._clock(), epoch=began)
-            self._keep(asked.key(began), asked.entry(kept), asked.forgotten)
-            visit.leave(asked.key(began), kept, self._lasts)
+            self._keep(key, asked.entry(kept), asked.forgotten)
+            visit.leave(key, kept, self._lasts)
         return context
 
     def _look_elsewhere(self, asked: _Asked, epoch: int) -> Visit:

@@ -124,6 +124,8 @@ def _window(question: str, now: datetime) -> Window | None:
 # moments that are equal in two may be of different days there.
 _read_once = lru_cache(maxsize=16)(_window)
 
+forget_questions = _read_once.cache_clear  # a question may tell what was erased
+
 
 def _without(question: str, people: frozenset[str]) -> str:
     names = {term for name in people for term in _of(name)}

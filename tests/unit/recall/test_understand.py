@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
 
+from nexus import Nexus
 from nexus.core.canonical import EARLIEST
+from nexus.recall import understand as understanding
 from nexus.recall.understand import Understood, Window, unframed, window_of
 from nexus.recall.understand import understand as understand_at
 
@@ -141,3 +144,16 @@ def test_the_same_moment_is_of_another_day_elsewhere() -> None:
     assert here == Window(day(6, 1), day(6, 2))
     assert there == Window(*(datetime(2026, 6, n, tzinfo=berlin.tzinfo) for n in (2, 3)))
     assert window_of("yesterday", late) == here
+
+
+def test_no_question_is_remembered_past_an_erasure(tmp_path: Path) -> None:
+    with Nexus.open(tmp_path / "memory.db", background=False) as nexus:
+        workspace = nexus.workspace("acme")
+        room = workspace.room("talk", participants=["ada", "bob"])
+        room.observe("ada", "I was at the clinic yesterday.")
+        room.recall("Why was ada at the clinic yesterday?")
+        kept = understanding._read_once.cache_info().currsize
+        workspace.forget(user="ada")
+
+    assert kept
+    assert not understanding._read_once.cache_info().currsize
