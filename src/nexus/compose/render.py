@@ -87,13 +87,13 @@ def render(
     """
     remarks = remarks or {}
     steady: list[str] = [INTRODUCTION, header(viewer)]
-    moving: list[str] = ["", moment(now, as_of=as_of)]
+    moving: list[str] = ["", then := moment(now, as_of=as_of)]
     for part in Part:
         lines = steady if part in STEADY else moving
         lines += _section(part, sections.get(part, ()), remarks.get(part))
     text = fenced_steadily("\n".join([*steady, *moving]), id=id)
-    begins = fenced_steadily("\n".join(steady), id=id).rpartition("\n(context ")[0]
-    return Rendered(text, len(begins) + 1)
+    # After an empty line only we speak: whatever somebody wrote is set in where it has lines.
+    return Rendered(text, text.index(f"\n\n{then}\n") + 1)
 
 
 def _section(part: Part, items: Sequence[Item], remark: str | None) -> Iterator[str]:
