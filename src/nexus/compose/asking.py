@@ -12,6 +12,7 @@ from ..core.filters import Condition, Filter, Op, every
 from ..core.links import Relation, links_of, times_said
 from ..core.protocols import Store
 from ..core.records import Found, Memory, MemoryKind
+from ..core.scope import Scope
 from ..core.window import Summary, WindowView
 from ..recall.episodes import Pointed
 from .plan import Plan
@@ -38,6 +39,10 @@ class Asking:
     pointed: Pointed | None = None  # the question as a vector, where episodes are wanted
     shown: frozenset[str] = field(default=frozenset())  # ids of events the caller shows already
     settings: Composing = field(default_factory=Composing)
+    here: Scope = field(init=False)  # where it is asked
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "here", self.viewer.home)
 
     @property
     def until_then(self) -> Filter | None:
@@ -68,7 +73,8 @@ class Asking:
 
     def item(self, memory: Memory, worth: float, **why: float | str) -> Item:
         """A memory as a line; where it lies is said unless it is here."""
-        here, lies = self.viewer.home, memory.scope
+        here, lies = self.here, memory.scope
+        why["age_days"] = self.age(memory.at)
         return made_item(
             text=memory.text,
             id=memory.id,
@@ -78,7 +84,7 @@ class Asking:
             scope=None if lies is here or lies == here else str(lies),
             events=memory.sources,
             worth=worth,
-            why={**why, "age_days": self.age(memory.at)},
+            why=why,
         )
 
     def age(self, at: datetime) -> float:

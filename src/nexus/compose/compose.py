@@ -13,7 +13,7 @@ from functools import partial
 
 from ..core.access import Grant, Viewer
 from ..core.canonical import time_text
-from ..core.context import Context, ContextReceipt, Item, Section, Shown, made_shown
+from ..core.context import Context, ContextReceipt, Item, Section, shown_by
 from ..core.errors import Unavailable
 from ..core.ids import digest
 from ..core.part import Part
@@ -205,6 +205,11 @@ def _context(asking: Asking, wish: Wish, fitted: Fitted, stages: Stages, budget:
             as_of=asking.replayed,
             remarks=fitted.remarks,
         )
+    sections = tuple(
+        Section(part=each.part, items=each.items, tokens=each.tokens)
+        for each in shares
+        if each.items
+    )
     receipt = ContextReceipt(
         id=id,
         at=asking.now,
@@ -212,22 +217,11 @@ def _context(asking: Asking, wish: Wish, fitted: Fitted, stages: Stages, budget:
         budget=budget,
         tokens=fitted.tokens,
         plan=asking.plan.wanted,
-        sections={each.part: each.tokens for each in shares if each.items},
+        sections={each.part: each.tokens for each in sections},
         frame=fitted.tokens - sum(each.tokens for each in shares),
-        shown=tuple(_shown(each.part, item) for each in shares for item in each.items),
+        shown=shown_by(sections),
         cut=fitted.cut,
         seconds=stages.seconds,
         degraded=tuple(dict.fromkeys(stages.degraded)),
     )
-    sections = [
-        Section(part=each.part, items=each.items, tokens=each.tokens)
-        for each in shares
-        if each.items
-    ]
-    return Context(
-        sections=tuple(sections), receipt=receipt, text=rendered.text, steady=rendered.steady
-    )
-
-
-def _shown(part: Part, item: Item) -> Shown:
-    return made_shown(part=part, id=item.id, tokens=item.tokens, scope=item.scope, why=item.why)
+    return Context(sections=sections, receipt=receipt, text=rendered.text, steady=rendered.steady)

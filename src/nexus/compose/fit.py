@@ -13,7 +13,7 @@ from ..core.tokens import counter, family_of
 from .asking import Asking
 from .budget import LEAST_PIECE, NO_ROOM, STEADY, Offer, Share, share, shortened
 from .lines import PlaceLines
-from .once import Before, Line, Once, Place, Repeated, compared, once, words_of
+from .once import Before, Compared, Once, Place, Repeated, compared, once, words_of
 from .render import (
     INTRODUCTION,
     NOTHING_FOUND,
@@ -123,7 +123,7 @@ def fit(
 
 
 def _divided(
-    lines: Sequence[Line],
+    lines: Compared,
     settings: Composing,
     measure: Measure,
     room: int,

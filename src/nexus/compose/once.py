@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -20,6 +20,7 @@ IN_THE_WINDOW = "in the window"
 SAID_ABOVE = "said above"
 
 Place = tuple[Part, str]  # of an item: its section and its id
+Line = tuple[Part, Item, str]  # an item, in its section, and its words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,16 +36,18 @@ class Before:
         return bool(events) and events[0] in self.events and self.events.issuperset(events)
 
 
-class Line(NamedTuple):
-    """An item, and which of those above it say the same, whether or not they are shown."""
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Every item, and which of those above it say the same, whether or not they are shown.
 
-    part: Part
-    item: Item
-    words: str
-    cut: Cut | None = None  # what is told of it where it is left out, if it may be
-    shown: bool = False  # in the window
-    said_by: Sequence[int] = ()  # lines that say its words, from the first on
-    same: Sequence[int] = ()  # lines that tell the same memory in other words, from the last on
+    Most say what nobody else does: what is told of the others is found by their numbers.
+    """
+
+    lines: Sequence[Line]
+    cut: dict[int, Cut] = field(default_factory=dict)  # of what may be left out: what is told then
+    shown: set[int] = field(default_factory=set)  # in the window
+    said_by: dict[int, Sequence[int]] = field(default_factory=dict)  # lines, from the first on
+    same: dict[int, Sequence[int]] = field(default_factory=dict)  # in other words, the last first
 
 
 class Repeated(NamedTuple):
@@ -82,29 +85,31 @@ def words_of(item: Item) -> str:
     return item.words or words_alone(item.text)
 
 
-def compared(sections: Mapping[Part, Sequence[Item]], before: Before) -> list[Line]:
+def compared(sections: Mapping[Part, Sequence[Item]], before: Before) -> Compared:
     """Every item beside the last messages and all above it, in the order of the sections.
 
     Once for a context: what has room is divided several times, and no text is read for that.
     """
-    found = [(part, item, words_of(item)) for part in Part for item in sections.get(part, ())]
-    said = _rare_letters("\n".join([words for _, _, words in found]))
+    lines = [(part, item, words_of(item)) for part in Part for item in sections.get(part, ())]
+    said = _rare_letters("\n".join([words for _, _, words in lines]))
     seen, rare = _rare_letters(before.said), said.split(b"\n")
     starts = list(accumulate([len(letters) + 1 for letters in rare], initial=0))
-    lines: list[Line] = []
+    found = Compared(lines)
     told: dict[str, tuple[int, ...]] = {}  # id → lines, the last first
-    for (part, item, words), letters in zip(found, rare, strict=False):
-        last, id = part is Part.WINDOW, item.id
+    for number, (part, item, words) in enumerate(lines):
+        last, id, letters = part is Part.WINDOW, item.id, rare[number]
         if not last and (before.shows(item) or (letters in seen and _says(before.said, words))):
-            lines.append(Line(part, item, words, _cut(part, item, IN_THE_WINDOW), True))
+            found.shown.add(number)
+            found.cut[number] = _cut(part, item, IN_THE_WINDOW)
             continue
-        itself = last and id in before.events
-        said_by = () if itself else _said_by(lines, words, letters, said, starts)
         same = told.get(id, ())
-        cut = _cut(part, item, SAID_ABOVE) if said_by or same else None
-        told[id] = (len(lines), *same)
-        lines.append(Line(part, item, words, cut, False, said_by, same))
-    return lines
+        told[id] = (number, *same)
+        itself = last and id in before.events
+        said_by = () if itself else _said_by(found, number, letters, said, starts)
+        if said_by or same:
+            found.said_by[number], found.same[number] = said_by, same
+            found.cut[number] = _cut(part, item, SAID_ABOVE)
+    return found
 
 
 def _rare_letters(words: str) -> bytes:
@@ -113,25 +118,23 @@ def _rare_letters(words: str) -> bytes:
 
 
 def _said_by(
-    lines: Sequence[Line], words: str, letters: bytes, said: bytes, starts: Sequence[int]
+    found: Compared, number: int, letters: bytes, said: bytes, starts: Sequence[int]
 ) -> Sequence[int]:
     """The lines that say these words; only those are read that have their rare letters."""
-    if len(words) < SHORTEST:
+    itself, place = starts[number], said.find(letters)  # where they stand in any case, and first
+    if place >= itself:
         return ()
-    itself = starts[len(lines)]  # where they stand in any case
-    found: list[int] = []
-    place = said.find(letters)
+    words = found.lines[number][2]
+    saying: list[int] = []
     while place < itself:
-        number = bisect_right(starts, place) - 1
-        if not lines[number].shown and _says(lines[number].words, words):
-            found.append(number)
-        place = said.find(letters, starts[number + 1])
-    return found
+        above = bisect_right(starts, place) - 1
+        if above not in found.shown and _says(found.lines[above][2], words):
+            saying.append(above)
+        place = said.find(letters, starts[above + 1])
+    return saying
 
 
-def once(
-    lines: Sequence[Line], unsaid: Collection[Place] = (), gone: Collection[Place] = ()
-) -> Once:
+def once(found: Compared, unsaid: Collection[Place] = (), gone: Collection[Place] = ()) -> Once:
     """Leave out what the window shows, and what is said above.
 
     `unsaid` are known to have no room in the end: for these nothing is left out. What is `gone`
@@ -141,21 +144,20 @@ def once(
     cut: list[Cut] = []
     repeated: list[Repeated] = []
     absent: set[int] = set()  # lines for which nothing below is left out
-    for number, line in enumerate(lines):
-        part, item, left_out = line.part, line.item, line.cut
-        if unsaid or gone:
-            place = (part, item.id)
-            if place in unsaid or place in gone:
-                absent.add(number)
+    without, may_be_left_out = {*unsaid, *gone}, found.cut
+    for number, (part, item, _) in enumerate(found.lines):
+        if without and (place := (part, item.id)) in without:
+            absent.add(number)
             if place in gone:
                 continue
-        again = _again(lines, line, absent) if left_out and not line.shown else None
-        if left_out and (again or line.shown):
-            absent.add(number)
-            cut.append(left_out)
-            repeated += [again] if again else []
-        else:
-            kept[part].append(item)
+        if number in may_be_left_out:
+            again = None if number in found.shown else _again(found, number, absent)
+            if again or number in found.shown:
+                absent.add(number)
+                cut.append(may_be_left_out[number])
+                repeated += [again] if again else []
+                continue
+        kept[part].append(item)
     return Once({part: tuple(items) for part, items in kept.items()}, cut, repeated)
 
 
@@ -163,13 +165,14 @@ def _cut(part: Part, item: Item, why: str) -> Cut:
     return made_cut(part=part, id=item.id, tokens=item.tokens, why=why)
 
 
-def _again(lines: Sequence[Line], line: Line, absent: Collection[int]) -> Repeated | None:
+def _again(found: Compared, number: int, absent: Collection[int]) -> Repeated | None:
     """By which line above its words are said, or the same memory is told in other words."""
-    for saying, numbers in ((line.words, line.said_by), ("", line.same)):
-        for number in numbers:
-            if number not in absent:
-                part, item = lines[number].part, lines[number].item
-                return Repeated(saying, (part, item.id), line.part, item)
+    own, _, words = found.lines[number]
+    for saying, numbers in ((words, found.said_by[number]), ("", found.same[number])):
+        for above in numbers:
+            if above not in absent:
+                part, item, _ = found.lines[above]
+                return Repeated(saying, (part, item.id), own, item)
     return None
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from functools import lru_cache
 
 from ..core.access import Viewer
@@ -87,13 +87,13 @@ def render(
     """
     remarks = remarks or {}
     steady: list[str] = [INTRODUCTION, header(viewer)]
-    moving: list[str] = ["", moment(now, as_of=as_of)]
+    moving: list[str] = ["", then := moment(now, as_of=as_of)]
     for part in Part:
         lines = steady if part in STEADY else moving
         lines += _section(part, sections.get(part, ()), remarks.get(part))
     text = fenced_steadily("\n".join([*steady, *moving]), id=id)
-    begins = fenced_steadily("\n".join(steady), id=id).rpartition("\n(context ")[0]
-    return Rendered(text, len(begins) + 1)
+    # After an empty line only we speak: whatever somebody wrote is set in where it has lines.
+    return Rendered(text, text.index(f"\n\n{then}\n") + 1)
 
 
 def _section(part: Part, items: Sequence[Item], remark: str | None) -> Iterator[str]:
@@ -146,20 +146,29 @@ def place_name(scope: Scope) -> str:
 
 def line(item: Item, part: Part) -> str:
     """`- [2026-03-02 | decision | said] alice: what it says`; further lines are set in."""
-    text = visible(item.text).strip().replace("\n", "\n    ")
+    text = visible(item.text).strip()
+    if "\n" in text:
+        text = text.replace("\n", "\n    ")
     if part in BARE:
         return f"- {text}"
-    when, kind = _moment(item.at, part) if item.at else "", item.why.get("kind")
-    known = f"{when} | {kind} | {_mark(item)}" if kind else f"{when} | {_mark(item)}"
+    at, kind = item.at, item.why.get("kind")
+    when = f"{_moment(at, part)} | " if at else ""
+    mark = _mark(item) if TIMES in item.why else MARKS[item.trust]
+    known = f"{when}{kind} | {mark}" if kind else f"{when}{mark}"
     where = f" | {_name(item.scope)}" if item.scope else ""
     who = f"{_speaker(item.speaker)}: " if item.speaker else ""
-    return f"- [{known.removeprefix(' | ')}{where}] {who}{text}"
+    return f"- [{known}{where}] {who}{text}"
 
 
 def _moment(at: datetime, part: Part) -> str:
     """The day; and the hour, where it matters. Its zone would be spelt for nothing."""
-    day = at.date().isoformat()
+    day = _day(at.date())
     return f"{day} {at.time().isoformat('minutes')}" if part in TIMED else day
+
+
+@lru_cache(maxsize=100)  # the lines of a context are of few days
+def _day(day: date) -> str:
+    return day.isoformat()
 
 
 def same_line(one: Item, other: Item) -> bool:

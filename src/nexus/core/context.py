@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, overload
 
 from .errors import InvalidInput
 from .part import Part
-from .quick import open_for, quickly
+from .quick import open_for
 from .records import Trust
 
 FORMATS = ("openai", "anthropic", "text")
@@ -72,8 +72,7 @@ class Shown:
     why: Mapping[str, float | str] = field(default_factory=dict)
 
 
-made_cut, made_shown = quickly(Cut), quickly(Shown)
-_open_item = open_for(Item)
+_open_item, _open_cut, _open_shown = open_for(Item), open_for(Cut), open_for(Shown)
 
 
 def made_item(
@@ -98,6 +97,27 @@ def made_item(
     made.worth, made.why = worth, why
     made.tokens, made.line, made.words = tokens, line, words
     made.__class__ = Item
+    return made  # type: ignore[no-any-return]  # it is one now
+
+
+def made_cut(*, part: Part, id: str, tokens: int, why: str) -> Cut:
+    """The same for a cut: most of what is found is not shown."""
+    made = _open_cut()
+    made.part, made.id, made.tokens, made.why = part, id, tokens, why
+    made.__class__ = Cut
+    return made  # type: ignore[no-any-return]  # it is one now
+
+
+def shown_by(sections: Iterable[Section]) -> tuple[Shown, ...]:
+    """What a receipt says of these items."""
+    return tuple(_shown(each.part, item) for each in sections for item in each.items)
+
+
+def _shown(part: Part, item: Item) -> Shown:
+    made = _open_shown()
+    made.part, made.id, made.tokens = part, item.id, item.tokens
+    made.scope, made.why = item.scope, item.why
+    made.__class__ = Shown
     return made  # type: ignore[no-any-return]  # it is one now
 
 

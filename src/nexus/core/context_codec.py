@@ -23,7 +23,7 @@ from .context import (
     Shown,
     made_cut,
     made_item,
-    made_shown,
+    shown_by,
 )
 from .part import Part
 
@@ -96,7 +96,7 @@ def _of_item(item: Item) -> Row:
 
 def _of_receipt(context: Context) -> Row:
     receipt = context.receipt
-    as_items = receipt.shown == _shown_by(context.sections)
+    as_items = receipt.shown == shown_by(context.sections)  # nearly always
     return [
         receipt.id,
         receipt.at.isoformat(),
@@ -132,15 +132,6 @@ def _compaction(told: Row | None) -> Compaction | None:
 
 def _of_shown(shown: Shown) -> Row:
     return [shown.part.value, shown.id, shown.tokens, shown.scope, dict(shown.why)]
-
-
-def _shown_by(sections: Sequence[Section]) -> tuple[Shown, ...]:
-    """What a receipt says of these items, which is nearly always what it does say."""
-    return tuple(
-        made_shown(part=each.part, id=item.id, tokens=item.tokens, scope=item.scope, why=item.why)
-        for each in sections
-        for item in each.items
-    )
 
 
 def _context(told: Any) -> Context:
@@ -191,7 +182,7 @@ def _receipt(told: Row, sections: Sequence[Section]) -> ContextReceipt:
         plan={PARTS[part]: _text(why) for part, why in plan},
         sections={PARTS[part]: _number(tokens) for part, tokens in spent},
         frame=_number(frame),
-        shown=_shown_by(sections) if shown is None else tuple(map(_shown, shown)),
+        shown=shown_by(sections) if shown is None else tuple(map(_shown, shown)),
         cut=tuple(map(_cut, cut)),
         seconds={name: _worth(took) for name, took in seconds.items()},
         degraded=_texts(degraded),
@@ -201,7 +192,7 @@ def _receipt(told: Row, sections: Sequence[Section]) -> ContextReceipt:
 
 def _shown(told: Row) -> Shown:
     part, id, tokens, scope, why = told
-    return made_shown(
+    return Shown(
         part=PARTS[part],
         id=_text(id),
         tokens=_number(tokens),

@@ -81,9 +81,9 @@ def inert(text: str) -> str:
     """Nothing in the text is taken for a fence, for a model's own mark, or loads an image."""
     if _speaks_of_us(text):
         text = IMITATION.sub(_named, text)
-    if "<|" in text:
+    if "<" in text:  # one letter is soon seen not to occur
         text = MARK.sub(r"‹|\1|›", text)
-    return text.replace("![", "[image: ")
+    return text.replace("![", "[image: ") if "!" in text else text
 
 
 def _speaks_of_us(text: str) -> bool:

@@ -26,15 +26,15 @@ def visible(text: str) -> str:
 
     Line ends become plain ones. Joiners stay between the letters and pictures that need them.
     """
-    if _plain(text) or not ANY_HIDDEN.search(text):
+    if text.isascii() and text.isprintable():  # nearly always
+        return text
+    if _of_one_byte(text) or not ANY_HIDDEN.search(text):
         return text
     return HIDDEN.sub(_shown, text.replace("\r\n", "\n"))
 
 
-def _plain(text: str) -> bool:
-    """Whether there are only letters of one byte, and none hidden: soon seen, and nearly always."""
-    if text.isascii() and text.isprintable():
-        return True
+def _of_one_byte(text: str) -> bool:
+    """Whether there are only letters of one byte, and none hidden: soon seen."""
     try:
         letters = text.encode("latin-1")
     except UnicodeEncodeError:

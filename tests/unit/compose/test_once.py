@@ -123,13 +123,14 @@ def test_every_line_that_says_the_words_is_found(texts: list[str], seen: list[st
     items = [item(str(number), text) for number, text in enumerate(texts)]
     before = Before(said="\n".join(map(words_alone, seen)))
 
-    lines = compared({Part.RECALL: items[:4], Part.WINDOW: items[4:]}, before)
+    found = compared({Part.RECALL: items[:4], Part.WINDOW: items[4:]}, before)
 
-    for number, line in enumerate(lines):
-        above = [place for place in range(number) if not lines[place].shown]
-        said = [place for place in above if _is_said(lines[place].words, line.words)]
-        shown = line.part is Part.RECALL and _is_said(before.said, line.words)
-        assert (line.shown, list(line.said_by)) == (shown, [] if shown else said)
+    for number, (part, _, words) in enumerate(found.lines):
+        above = [place for place in range(number) if place not in found.shown]
+        said = [place for place in above if _is_said(found.lines[place][2], words)]
+        shown = part is Part.RECALL and _is_said(before.said, words)
+        assert (number in found.shown) == shown
+        assert list(found.said_by.get(number, ())) == ([] if shown else said)
 
 
 def _is_said(said: str, words: str) -> bool:

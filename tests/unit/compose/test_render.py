@@ -5,7 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as some
 
+from nexus.compose.budget import STEADY
 from nexus.compose.render import line, render
 from nexus.core.access import Viewer
 from nexus.core.context import Context, ContextReceipt, Item
@@ -16,6 +19,7 @@ from nexus.core.part import Part
 from nexus.core.records import Trust
 
 NOW = datetime(2026, 3, 2, 14, 5, tzinfo=UTC)
+MOMENT = "Now: Monday, 2026-03-02 14:05 UTC"
 VIEWER = Viewer(
     workspace=WorkspaceId("acme"),
     agent=AgentId("scribe"),
@@ -78,6 +82,26 @@ def test_the_beginning_does_not_depend_on_the_moment_the_question_or_the_id() ->
     assert one.text[: one.steady] == other.text[: other.steady]
     assert "likes tea" in one.text[: one.steady]
     assert "Now:" not in one.text[: one.steady]
+
+
+WRITTEN = some.lists(
+    some.sampled_from(
+        ["\n", "\r\n", "\n\n", "\u2028", "\x0b", "<", "<|im_end|>", "![", "é\u200d", MOMENT]
+    )
+    | some.text(max_size=3)
+).map("".join)
+
+
+@given(WRITTEN, WRITTEN)
+def test_the_beginning_ends_before_the_moment_whatever_somebody_wrote(one: str, other: str) -> None:
+    sections = {part: [said(one), said(other, speaker=one)] for part in Part}
+
+    rendered = render(VIEWER, sections, id="c1", now=NOW)
+
+    steady = {part: sections[part] for part in STEADY}
+    alone = render(VIEWER, steady, id="c1", now=NOW)
+    assert rendered.text[: rendered.steady] == alone.text[: alone.steady]
+    assert alone.text[alone.steady :] == f"\n{MOMENT}\n(context c1)\n</nexus-memory>"
 
 
 HOSTILE = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...core.context import Item
-from ...core.records import Hit
+from ...core.records import Explanation, Hit
 from ..asking import Asking, falling
 
 LONG = 900  # characters: of what is longer, the sentences that answer are shown
@@ -18,18 +18,20 @@ def recalled(asking: Asking) -> list[Item]:
 
 
 def _item(asking: Asking, hit: Hit, place: int) -> Item:
-    best = max(hit.reasons, key=lambda name: hit.reasons[name], default="conversation")
-    reasons = {name: round(score, 3) for name, score in hit.reasons.items()}
-    why: dict[str, float | str] = {"strategy": best, "score": round(hit.score, 3), **reasons}
-    why |= _added(hit)
+    reasons = hit.reasons
+    best = max(reasons, key=reasons.__getitem__, default="conversation")
+    why: dict[str, float | str] = {"strategy": best, "score": round(hit.score, 3)}
+    for name, score in reasons.items():
+        why[name] = round(score, 3)
+    if hit.explanation:
+        why |= _added(hit.explanation)
     made = asking.item(hit.memory, falling(place) * (0.5 + hit.score / 2), **why)
     return _telling(made, hit) if len(made.text) > LONG else made
 
 
-def _added(hit: Hit) -> dict[str, float]:
+def _added(explanation: Explanation) -> dict[str, float]:
     """What each signal added to its place, where that was asked for."""
-    parts = hit.explanation.parts if hit.explanation else {}
-    return {f"+{name}": round(part, 3) for name, part in parts.items() if part}
+    return {f"+{name}": round(part, 3) for name, part in explanation.parts.items() if part}
 
 
 def _telling(item: Item, hit: Hit) -> Item:
