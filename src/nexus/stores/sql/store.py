@@ -93,7 +93,7 @@ class SqlStore:
 
     def kinds(self, grant: Grant) -> dict[str, int]:
         with self._sessions.reading() as session:
-            bound = readable(session, grant).parameters
+            bound = readable(session, grant).filled.parameters
             return dict(session.run("count_memories", bound).fetchall())
 
     def epoch(self, grant: Grant) -> int:
