@@ -85,6 +85,7 @@ READS: dict[str, dict[str, Any]] = {
     "audit.find": {"limit": 1},
     "contexts.get": {"key": "x"},
     "count": {},
+    "kinds": {},
     "epoch": {},
 }
 NOT_READS = {

@@ -356,6 +356,10 @@ class Store(Protocol):
         """How many events, memories (by kind) and vectors may be seen."""
         ...
 
+    def kinds(self, grant: Grant) -> dict[str, int]:
+        """How many memories of each kind may be seen."""
+        ...
+
     def epoch(self, grant: Grant) -> int:
         """A number that grows with every write, or erasure, of what the grant may see.
 

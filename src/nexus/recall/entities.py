@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import NamedTuple
 
 from ..core.access import Grant
 from ..core.derive import known_as
@@ -99,16 +100,24 @@ def names_of(
     return frozenset(cards.spellings(cards.start(_key(name))))
 
 
-def whom(
-    store: Store, grant: Grant, names: Sequence[str]
-) -> list[tuple[EntityView, frozenset[str]]]:
-    """Whom each name means, without the facts, and every spelling of it: all from one look."""
+class Called(NamedTuple):
+    """How somebody is called: no more than that."""
+
+    name: str
+    aliases: tuple[str, ...]
+    spellings: frozenset[str]  # all of them, as `known_as` writes them
+
+
+def whom(store: Store, grant: Grant, names: Sequence[str]) -> list[Called]:
+    """Whom each name means: all from one look."""
     cards = _gather(store, grant, *names)
-    found: list[tuple[EntityView, frozenset[str]]] = []
+    found: list[Called] = []
     for name in names:
         member = cards.start(_key(name))
-        spellings = cards.spellings(member)
-        found.append((cards.view(member, name, spellings), frozenset(spellings)))
+        records, spellings = cards.about(member), cards.spellings(member)
+        known = records or member in cards.same
+        called = cards.called(member) if known else name
+        found.append(Called(called, _aliases(records, spellings), frozenset(spellings)))
     return found
 
 
@@ -193,13 +202,16 @@ class _Cards:
             found |= fresh
         return found
 
+    def about(self, key: str) -> list[Memory]:
+        """The records of one, under any of its names."""
+        return [memory for each in self.merged(key) for memory in self.own.get(each, ())]
+
     def spellings(self, key: str) -> set[str]:
         """All names and aliases of one; an alias only if it is nobody else's."""
         members = self.merged(key)
-        records = (memory for member in members for memory in self.own.get(member, ()))
         aliases = {
             alias
-            for memory in records
+            for memory in self.about(key)
             for alias in self.names[memory.id]
             if self.holders(alias) <= members and (alias not in self.own or alias in members)
         }
@@ -207,24 +219,21 @@ class _Cards:
 
     def called(self, key: str) -> str:
         """The name as it was first written; of merged ones, the one a merge keeps."""
-        members = self.merged(key)
-        kept = sorted(each for each in members if each in self.kept)
+        kept = sorted(each for each in self.merged(key) if each in self.kept)
         if kept:
             return self.kept[kept[0]]
-        own = [memory for each in sorted(members) for memory in self.own.get(each, ())]
-        oldest = min(own, key=lambda memory: (memory.at, memory.id), default=None)
+        oldest = min(self.about(key), key=lambda memory: (memory.at, memory.id), default=None)
         return oldest.body["name"] if oldest else key
 
-    def view(self, key: str, asked: str, spellings: set[str] | None = None) -> EntityView:
-        members = self.merged(key)
-        records = [memory for each in members for memory in self.own.get(each, ())]
+    def view(self, key: str, asked: str) -> EntityView:
+        members, records = self.merged(key), self.about(key)
         records.sort(key=lambda memory: (memory.at, memory.id), reverse=True)
         named = self.called(key) if records or members != {key} else asked
         merged = {memory.body["name"] for memory in records} - {named}
         return EntityView(
             name=named,
             types=_types(records),
-            aliases=_aliases(records, self.spellings(key) if spellings is None else spellings),
+            aliases=_aliases(records, self.spellings(key)),
             identifiers=_identifiers(records),
             same_as=tuple(sorted(merged)) if len(members) > 1 else (),
             could_be=tuple(map(self.called, sorted(self.holders(key)))) if not records else (),

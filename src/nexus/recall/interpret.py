@@ -75,7 +75,10 @@ def interpret(
 
 def standing(facts: Iterable[Memory], at: datetime, predicate: str) -> list[Standing]:
     """All that hold of it at a moment, as `interpret` tells them, for who asks nothing else."""
-    return _standing(_courses(_observed(facts, at, predicate), at).values())
+    known = _observed(facts, at, predicate)
+    if len(known) == 1 and known[0].holds_alone(at):  # as most do
+        return [Standing(known[0], known[0].begins)]
+    return _standing(_courses(known, at).values())
 
 
 def about(facts: Iterable[Memory], names: str | Iterable[str], predicate: str) -> list[Memory]:

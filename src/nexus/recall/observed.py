@@ -34,7 +34,7 @@ class Observed:
     @classmethod
     def of(cls, memory: Memory, asked: str | None = None) -> Observed:
         """`asked` is the relation in question, if the fact tells of it by another one."""
-        fact = memory.fact
+        fact = _Fact(**memory.body)
         predicate = fact.predicate.upper()
         relation = asked or predicate
         lasting, dated = predicate in LASTING, predicate in DATED
@@ -81,6 +81,11 @@ class Observed:
         lasts = self.past and began and self.ends is not None and not self.over(at)
         return replace(self, past=False) if lasts else self
 
+    def holds_alone(self, at: datetime) -> bool:
+        """Whether it holds, if nothing else was observed: it is of now, and without an end."""
+        special = self.denial or self.past or self.planned or self.ends is not None
+        return not special and self.begins <= at and not self.corrects and not self.held_back
+
     @property
     def supersedes(self) -> frozenset[str]:
         return frozenset(self.marks.get("supersedes", ()))
@@ -94,7 +99,7 @@ class Observed:
         return bool(self.marks.get("held_back"))
 
 
-_Observed = quickly(Observed)
+_Fact, _Observed = quickly(Fact), quickly(Observed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

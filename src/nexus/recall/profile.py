@@ -23,7 +23,7 @@ from ..core.outline import Outline
 from ..core.predicates import bearing_on
 from ..core.protocols import Store
 from ..core.records import Event, EventKind, Memory, MemoryKind, Trust
-from .entities import EntityView, whom
+from .entities import Called, whom
 from .interpret import Tense, standing, tenses
 from .observed import Observed
 
@@ -152,15 +152,15 @@ def profiles(
         return []
     with store.moment():
         known = whom(store, grant, people)
-        every = {name for _, names in known for name in names}.union(map(known_as, people))
-        told = _told(store, grant, sorted(every))
-        spelt = [
-            _spelt(person, view.aliases) for person, (view, _) in zip(people, known, strict=True)
+        names = [
+            each.spellings | {known_as(person)} for person, each in zip(people, known, strict=True)
         ]
+        told = _told(store, grant, sorted(frozenset().union(*names)))
+        spelt = [_spelt(person, each.aliases) for person, each in zip(people, known, strict=True)]
         written = _written(store, grant, spelt, messages)
         found = [
-            _profile(view, names | {known_as(person)}, told, _Written(theirs, fewest, stated), now)
-            for person, (view, names), theirs in zip(people, known, written, strict=True)
+            _profile(each, theirs, told, _Written(texts, fewest, stated), now)
+            for each, theirs, texts in zip(known, names, written, strict=True)
         ]
         ids = [entry.memory.id for each in found for part in PARTS for entry in getattr(each, part)]
         links = links_of(store, grant, ids, Relation.SAME_AS)
@@ -217,7 +217,7 @@ def _worth_reading(outlines: Sequence[Outline], parts: Mapping[str, str]) -> lis
 
 
 def _profile(
-    view: EntityView,
+    known: Called,
     names: frozenset[str],
     told: _Told,
     written: _Written,
@@ -230,8 +230,8 @@ def _profile(
     stated = [*parts["preferences"], *_wishes(wishes, liked)]
     style = [each for each in stated if _says_how_to_write(each)] if written.stated else []
     return Profile(
-        person=view.name,
-        aliases=view.aliases,
+        person=known.name,
+        aliases=known.aliases,
         about=_newest(parts["about"]),
         preferences=_newest(stated),
         expertise=_newest(parts["expertise"]),

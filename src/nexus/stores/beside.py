@@ -134,6 +134,9 @@ class CombinedStore:
     def count(self, grant: Grant) -> dict[str, int]:
         return self._records.count(grant)
 
+    def kinds(self, grant: Grant) -> dict[str, int]:
+        return self._records.kinds(grant)
+
     def epoch(self, grant: Grant) -> int:
         return self._records.epoch(grant)
 

@@ -1265,12 +1265,16 @@ class InProcessStore:
 
     def count(self, grant: Grant) -> dict[str, int]:
         with self._state.lock:
-            kinds = Counter(m.kind.value for m in self._state.visible_memories(grant))
             events = sum(1 for _ in self._state.visible_events(grant))
             visible = {m.id for m in self._state.visible_memories(grant)}
             known = self._state.granted(grant).vectors.values()
             vectors = sum(len(visible & table.keys()) for table in known)
-            return {"events": events, **dict(sorted(kinds.items())), "vectors": vectors}
+            return {"events": events, **self.kinds(grant), "vectors": vectors}
+
+    def kinds(self, grant: Grant) -> dict[str, int]:
+        with self._state.lock:
+            kinds = Counter(m.kind.value for m in self._state.visible_memories(grant))
+            return dict(sorted(kinds.items()))
 
     def epoch(self, grant: Grant) -> int:
         with self._state.lock:

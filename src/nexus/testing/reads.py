@@ -183,6 +183,7 @@ READS: Mapping[str, Read] = {
     },
     "count events": lambda store, grant, _: store.count(grant)["events"],
     "count memories": lambda store, grant, _: store.count(grant).get("fact", 0),
+    "count kinds": lambda store, grant, _: store.kinds(grant).get("fact", 0),
     "count vectors": lambda store, grant, _: store.count(grant)["vectors"],
 }
 

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from nexus.compose.sections.landmarks import CHANGES, _speaks_of_change
+from nexus.compose.sections.landmarks import (
+    CHANGES,
+    OF_ANY_DECISION,
+    _matter,
+    _speaks_of_change,
+    _usual,
+)
+from nexus.core.text import STOP_WORDS, query_terms
 
 TEXTS = (
     "We use Postgres.",
@@ -24,3 +31,18 @@ def test_it_says_the_same_as_the_rule(text: str) -> None:
     assert _speaks_of_change(text) is bool(CHANGES.search(text))
     for word in text.split():
         assert _speaks_of_change(word) is bool(CHANGES.search(word))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *TEXTS,
+        OF_ANY_DECISION,  # nothing is left
+        " ".join(STOP_WORDS),  # of stop words alone they are kept
+        "Any more?",
+        "Use it instead.",
+        "Bob's tax table doesn't use Redis; es hei\u00dft jetzt \u7a0e\u8868.",
+    ],
+)
+def test_a_matter_is_what_one_would_ask_for_without_the_usual_words(text: str) -> None:
+    assert _matter(text) == frozenset(query_terms(text)) - _usual()

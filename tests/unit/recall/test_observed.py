@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
+from itertools import product
 from typing import Any
 
 import pytest
@@ -310,6 +311,18 @@ def test_what_was_for_a_time_is_over_with_it() -> None:
 
     assert (takes.now, takes.before) == (None, (pills,))
     assert (takes.ended[0].at, takes.ended[0].by) == (on(10), pills)
+
+
+@pytest.mark.parametrize("marks", [{}, *({name: True} for name in ("corrects", "held_back"))])
+@pytest.mark.parametrize("told_by", ["LIVES_IN", "MOVED_TO", "LIKES", "BORN_ON"])
+def test_one_observation_alone_is_read_like_a_row(told_by: str, marks: dict[str, Any]) -> None:
+    times = (None, on(-5), on(5), on(50))
+    kinds = product(("current", "past", "future"), (True, False), times, times)
+    for tense, negated, begins, ends in kinds:
+        spoken: dict[str, Any] = {"tense": tense, "negated": negated, **marks}
+        fact = said(told_by, "Rome", 0, valid_from=begins, valid_to=ends, **spoken)
+        for day, asked in product((-1, 0, 20, 60), (told_by, "LIVES_IN", "DISLIKES")):
+            read(asked, fact, day=day)
 
 
 @pytest.mark.requirement("E20")

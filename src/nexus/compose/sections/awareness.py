@@ -48,7 +48,7 @@ def lookups(store: Store, grant: Grant) -> dict[str, str]:
 
 
 def _kept(store: Store, grant: Grant) -> str:
-    counts = store.count(grant)
+    counts = store.kinds(grant)
     kept = [
         f"{amount} {name}"
         for kind, name in KINDS.items()

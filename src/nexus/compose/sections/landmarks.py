@@ -9,7 +9,7 @@ from functools import lru_cache
 from ...core.context import Item
 from ...core.links import once_each
 from ...core.records import Memory, MemoryKind
-from ...core.text import query_terms
+from ...core.text import STOP_WORDS, query_terms, terms
 from ..asking import Asking, falling, said
 
 MOST = 100  # the newest are looked at
@@ -77,9 +77,9 @@ def _replaced(newest_first: Sequence[Memory]) -> set[str]:
         gone |= {
             each.id
             for each in looked_at[place + 1 :]
-            if each.at < later.at
+            if not matter.isdisjoint(matters[each.id])  # seldom so, and thus first
+            and each.at < later.at
             and each.body.get("kind") != CORRECTION
-            and matter & matters[each.id]
         }
     return gone
 
@@ -95,9 +95,16 @@ def _speaks_of_change(text: str) -> bool:
 
 def _matter(text: str) -> frozenset[str]:
     """What a decision is about, without the words that any decision has."""
-    return frozenset(query_terms(text)) - _usual()
+    telling = frozenset(terms(text)) - _usual_anywhere()
+    return telling or frozenset(query_terms(text)) - _usual()
 
 
 @lru_cache(maxsize=1)  # stems load with the first word
 def _usual() -> frozenset[str]:
     return frozenset(query_terms(OF_ANY_DECISION))
+
+
+@lru_cache(maxsize=1)
+def _usual_anywhere() -> frozenset[str]:
+    """And without the words that any text has: left out in one step, unless nothing is left."""
+    return _usual().union(*map(terms, STOP_WORDS))

@@ -53,6 +53,11 @@ class Readable:
         """The shelf of what was learned."""
         return Readable(self.workspace, tuple(s for s in self.labels if s.learned))
 
+    @cached_property
+    def filled(self) -> Readable:
+        """The labels in which there are memories: some hold events alone, or nothing any more."""
+        return Readable(self.workspace, tuple(s for s in self.labels if s.documents))
+
     @property
     def epoch(self) -> int:
         """It grows with every write into one of these labels."""

@@ -73,7 +73,7 @@ class SqlMemories(SqlStates):
         with self._connections.reading() as session:
             view = readable(session, grant)
             if limit is not None and only_a_kind(where) and len(view.labels) <= FEW_LABELS:
-                places = view.places(where.value, limit)
+                places = view.filled.places(where.value, limit)
                 found = newest_first(session.read_each("newest_of_kind", places))[:limit]
                 return _read(grant, (row[2:] for row in found))
             bound = view.parameters
@@ -116,7 +116,7 @@ class SqlMemories(SqlStates):
         window = (time_text(since), time_text(until), limit)
         with self._connections.reading() as session:
             view = readable(session, grant).searched(learned=learned)
-            found = session.read_each("between", view.places(*window))
+            found = session.read_each("between", view.filled.places(*window))
         return [id for _, id in newest_first(found)[:limit]]
 
     def named(

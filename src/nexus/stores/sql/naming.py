@@ -98,9 +98,9 @@ def _there(known: Sequence[Names], names: Sequence[str], kinds: Sequence[str]) -
     held = [(kind, each.hashes) for each in known for kind in kinds if kind in each.kinds]
     if not held:
         return []
-    return [
-        name for name in _spelt(names) if any(hash((kind, name)) in hashes for kind, hashes in held)
-    ]
+    wanted = _spelt(names)
+    there = {name for kind, hashes in held for name in wanted if hash((kind, name)) in hashes}
+    return sorted(there)
 
 
 def _read(

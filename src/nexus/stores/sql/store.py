@@ -88,9 +88,13 @@ class SqlStore:
         with self._sessions.reading() as session:
             bound = readable(session, grant).parameters
             (events,) = session.run("count_events", bound).fetchone()
-            kinds = dict(session.run("count_memories", bound).fetchall())
             (vectors,) = session.run("count_vectors", bound).fetchone()
-        return {"events": events, **kinds, "vectors": vectors}
+            return {"events": events, **self.kinds(grant), "vectors": vectors}
+
+    def kinds(self, grant: Grant) -> dict[str, int]:
+        with self._sessions.reading() as session:
+            bound = readable(session, grant).filled.parameters
+            return dict(session.run("count_memories", bound).fetchall())
 
     def epoch(self, grant: Grant) -> int:
         with self._sessions.reading() as session:

@@ -51,6 +51,7 @@ class WholeSuite:
         keep(store, "1", workspace=OTHER)
 
         assert store.count(ADMIN) == {"events": 1, "episode": 1, "passage": 1, "vectors": 1}
+        assert store.kinds(ADMIN) == {"episode": 1, "passage": 1}
 
     def test_what_is_read_in_one_moment_stands_still(self, store: Store) -> None:
         tell(store, event("1"))
