@@ -203,7 +203,7 @@ def test_every_query_that_reads_a_content_is_known_to_the_seal() -> None:
     reading |= {"resting_on"}  # after WITH RECURSIVE
 
     assert len(reading) > 20
-    assert reading - {"texts", "waiting"} == CONTENTS.keys()
+    assert reading - {"waiting"} == CONTENTS.keys()
     assert {"waiting", "new_cards", "event_keys", "chain"} == TEXTS.keys()
 
 

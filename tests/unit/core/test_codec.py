@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as some
@@ -15,8 +16,18 @@ from nexus.core.codec import (
     memory_from_json,
     memory_json,
     spelt_event,
+    text_in,
 )
-from nexus.core.records import Attachment, Event, EventKind, MemoryKind, NewEvent, Tier, Trust
+from nexus.core.records import (
+    Attachment,
+    Event,
+    EventKind,
+    Memory,
+    MemoryKind,
+    NewEvent,
+    Tier,
+    Trust,
+)
 
 metadata = some.dictionaries(texts, json_values, max_size=3)
 
@@ -87,3 +98,25 @@ def test_an_event_has_no_time_of_recording_before_it_is_recorded() -> None:
 
     assert "recorded_at" not in event_json(new)
     assert new.id == event(speaker="a", text="t").id
+
+
+@settings(max_examples=200)
+@given(memories, texts, texts)
+def test_the_text_of_a_memory_is_read_out_of_its_content(
+    told: Memory, other: str, quoted: str
+) -> None:
+    """Whatever it says, and whatever else it holds under such a name."""
+    text = f'{told.text}","thread":"{quoted}'
+    nested = {"text": other, "deep": [{"text": f'","text":"{quoted}"', "thread": other}]}
+    every = (
+        told,
+        replace(told, text=text, metadata=nested, body=nested),
+        replace(told, tags=("text", '"text":"'), thread=quoted or None),
+    )
+
+    for each in every:
+        assert text_in(canonical_json(memory_json(each))) == each.text
+
+
+def test_a_content_that_is_spelt_otherwise_is_read_as_well() -> None:
+    assert text_in('{"thread": null, "text": "Tea at \\"four\\"."}') == 'Tea at "four".'

@@ -668,8 +668,8 @@ SELECT place, id, memory, thread, spelt(at), speaker, role, length, asks, direct
                      OFFSET 0) AS found
  ORDER BY place, thread, at, id;
 
--- texts --
-SELECT found.id, content::json ->> 'text'
+-- contents --
+SELECT found.id, content
   FROM (SELECT DISTINCT jsonb_array_elements_text(%(ids)s::jsonb) AS id) AS wanted
  CROSS JOIN LATERAL (SELECT id, content FROM memories
                       WHERE workspace = %(workspace)s AND id = wanted.id

@@ -39,6 +39,7 @@ CONTENTS = {
     "latest": 0,
     "memories_by_fact": 0,
     "memories_by_id": 0,
+    "contents": 1,
     "memories_by_kind": 0,
     "memories_by_number": 1,
     "memories_by_time": 0,
@@ -146,10 +147,6 @@ class SealedSession:
         self._vault = ring.vault
 
     def run(self, name: str, values: Mapping[str, object] = {}, /) -> Rows:
-        if name == "texts":
-            rows = self._opened("memories_by_id", self._session.run("memories_by_id", values))
-            told = (json.loads(content) for content, *_ in rows)
-            return LazyRows((each["id"], each["text"]) for each in told)
         if name in ("put_window_item", "move_window_item"):
             values = {**values, "content": self._sealed_item(values)}
         found = self._session.run(name, self._blinded_values(name, values))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from ...core.codec import text_in
 from .cards import Card, CardBox, pick
 from .decoded import LONGEST, Rounds
 from .labels import Readable
@@ -30,7 +31,8 @@ class Texts:
         if not rest:
             return known
         bound = {**view.parameters, "ids": json.dumps(rest)}
-        found = dict(session.run("texts", bound).fetchall())
+        rows = session.run("contents", bound).fetchall()
+        found = {id: text_in(content) for id, content in rows}
         self._keep(view.workspace, cards, found)
         return known | found
 

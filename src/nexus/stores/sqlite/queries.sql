@@ -477,8 +477,8 @@ SELECT id, memory, thread, at, speaker, role, length, asks, directs, kind
  WHERE workspace = ?1 AND label = ?2 AND memory > ?3 AND ?3 > 0
  ORDER BY thread, at, id;
 
--- texts --
-SELECT memories.id, content ->> 'text'
+-- contents --
+SELECT memories.id, content
   FROM json_each(:ids) AS wanted
   CROSS JOIN memories ON memories.workspace = :workspace AND memories.id = wanted.value
  WHERE +label IN (SELECT value FROM json_each(:labels));
