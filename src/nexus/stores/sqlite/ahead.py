@@ -24,7 +24,7 @@ from ..sql.session import Connections
 LARGE_BYTES = 256_000_000  # of a file: a smaller one lies in memory anyway
 MOST_DOCUMENTS = 5_000  # of what a viewer may read: of more, a question reads but a part
 MOST_PLACES = 20_000  # labels that were read lately
-RARELY = 16  # of so many places one is read ahead, as long as that brings nothing from the disk
+RARELY = 15  # one look in so many counts while nothing comes from the disk; a context has two
 
 Place = tuple[int, int]  # workspace and label
 
@@ -55,7 +55,7 @@ class ReadAhead:
 
     def look(self, view: Readable) -> None:
         """Somebody is about to ask here; what was told is wanted first."""
-        if sum(state.documents for state in view.labels) > MOST_DOCUMENTS:
+        if self._is_in_vain() or sum(state.documents for state in view.labels) > MOST_DOCUMENTS:
             return
         shelves = (*view.told.labels, *view.learned.labels)
         with self._lock:
@@ -67,17 +67,16 @@ class ReadAhead:
             self._read.update({(view.workspace, label): None for label in new})
             while len(self._read) > MOST_PLACES:
                 self._read.popitem(last=False)
-            wanted = bool(new) and self._is_worthwhile()
-            if wanted and self._thread is None:
+            if new and self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="nexus-ahead", daemon=True)
                 self._thread.start()
-        if wanted:
+        if new:
             self._wanted.put((view.workspace, new))
 
-    def _is_worthwhile(self) -> bool:
-        """What is passed over is read by the question itself, and lies in memory from then on."""
+    def _is_in_vain(self) -> bool:
+        """Of what lies in memory only one in so many looks is worth the time, to see if it does."""
         self._passed_over = 0 if self._worthwhile else (self._passed_over + 1) % RARELY
-        return not self._passed_over
+        return self._passed_over > 0
 
     def _run(self) -> None:
         while (wanted := self._wanted.get()) is not None:
