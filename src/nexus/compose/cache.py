@@ -127,35 +127,36 @@ class ContextCache:
         if not self._lasts:
             return compose(None)[0]
         asked = _Asked(viewer, wish, epoch, self._forgotten, _told(viewer, wish))
-        found, visit = None, Visit()
+        found, key, visit = None, "", Visit()
         with suppress(Unavailable):  # what is away is remarked upon by who needs it
             found = epoch()
-            known = self._look(asked.key(found))
+            key = asked.key(found)
+            known = self._look(key)
             if known is None:
-                visit = self._look_elsewhere(asked, found)
+                visit = self._look_elsewhere(asked, found, key)
                 known = visit.kept.context if visit.kept else None
             if known:
                 return replace(known, receipt=replace(known.receipt, cached=True))
         context, began = compose(found)
         if began is not None and not context.receipt.degraded:
-            key = asked.key(began)
+            key = key if began == found else asked.key(began)
             kept = KeptContext(context=context, at=self._clock(), epoch=began)
             self._keep(key, asked.entry(kept), asked.forgotten)
             visit.leave(key, kept, self._lasts)
         return context
 
-    def _look_elsewhere(self, asked: _Asked, epoch: int) -> Visit:
+    def _look_elsewhere(self, asked: _Asked, epoch: int, key: str) -> Visit:
         """What another process composed a moment ago is kept here from now on, too."""
         if self._elsewhere is None:
             return Visit()
-        visit = self._elsewhere.look(asked.viewer, asked.key(epoch))
+        visit = self._elsewhere.look(asked.viewer, key)
         if visit.kept is None:
             return visit
         now = self._clock()
         ours = replace(visit.kept, epoch=epoch, at=min(visit.kept.at, now))
         if visit.kept.at > now + SKEW or not self._lasting(ours.at):
             return replace(visit, kept=None)
-        self._keep(asked.key(epoch), asked.entry(ours), asked.forgotten)
+        self._keep(key, asked.entry(ours), asked.forgotten)
         return visit
 
     def forget(self, workspace: WorkspaceId) -> None:
@@ -238,7 +239,7 @@ def _told(viewer: Viewer, wish: Wish) -> tuple[str, ...]:
         viewer.project or "",
         *(person.value for person in viewer.people),
         "sees",
-        *sorted(map(str, grant.scopes)),
+        *sorted([scope.spelt for scope in grant.scopes]),
         "asks",
         wish.question,
         repr((wish.budget, wish.window, wish.model, wish.as_of, wish.explain, wish.thread)),

@@ -93,8 +93,7 @@ class Composer:
         recent = [event.text for event in view.events if event.text != wish.question]
         with stages.timed("plan"):
             planned = plan(wish.question, now=bare.now, recent=recent)
-        asking = replace(bare, plan=planned, view=view)
-        asking = replace(asking, shown=_shown_by(wish, asking))
+        asking = replace(bare, plan=planned, view=view, shown=_shown_by(wish, viewer, view))
         if Part.RECALL not in planned.wanted:
             return asking
         found = stages.stage("recall", lambda: self._found(asking, wish), NOTHING)
@@ -184,13 +183,13 @@ class Composer:
         return known
 
 
-def _shown_by(wish: Wish, asking: Asking) -> frozenset[str]:
+def _shown_by(wish: Wish, viewer: Viewer, view: WindowView) -> frozenset[str]:
     """The ids of the events that the caller's messages show, told by their keys or their words."""
     if not wish.said:
         return frozenset()
     words = {words_alone(each.text) for each in wish.said}
-    same = (event.id for event in asking.view.events if words_alone(event.text) in words)
-    return events_of(wish.said, asking.viewer, wish.thread).union(same)
+    same = (event.id for event in view.events if words_alone(event.text) in words)
+    return events_of(wish.said, viewer, wish.thread).union(same)
 
 
 def _context(asking: Asking, wish: Wish, fitted: Fitted, stages: Stages, budget: int) -> Context:

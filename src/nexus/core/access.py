@@ -111,6 +111,9 @@ def _home(room: str | None, user: str, session: str | None, agent: str) -> Scope
     return parse_scope(str(home))  # the one that records have, which is soon seen to be the same
 
 
+WORKSPACE = parse_scope(str(Scope.workspace()))  # the same for everybody
+
+
 @lru_cache(maxsize=10_000)  # so are these
 def _drawer(kind: Kind, name: str) -> Scope:
     return Scope(kind, (name,))
@@ -157,7 +160,7 @@ class Viewer:
 
     def _scopes(self) -> Iterable[Scope]:
         yield self.home
-        yield Scope.workspace()
+        yield WORKSPACE
         yield _drawer(Kind.AGENT, self.agent.value)
         if self.project:
             yield _drawer(Kind.PROJECT, self.project)
@@ -173,7 +176,7 @@ class Viewer:
             return scope if scope in self.grant().scopes else self._unreachable(name)
         kind = kind_named(name)
         if kind is Kind.WORKSPACE:
-            return Scope.workspace()
+            return WORKSPACE
         reachable = [scope for scope in self.grant().scopes if scope.kind is kind]
         own = self.user and Scope.user(self.user.value)
         if own in reachable:

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from .access import Grant, Label
 from .canonical import canonical_json, text_time, time_text
 from .ids import WorkspaceId, digest
-from .quick import quickly
+from .quick import open_for
 from .records import Event, Json, Trust
 from .scope import Scope, parse_scope
 
@@ -275,7 +275,7 @@ class WindowView:
 # Their spelling in a store
 
 TRUSTS = {trust.value: trust for trust in Trust}
-_Line = quickly(Line)  # a summary has dozens, and is read with every context
+_open_line = open_for(Line)  # a summary has dozens, and is read with every context
 
 
 def item_to_json(item: WindowItem) -> dict[str, Any]:
@@ -351,15 +351,16 @@ def _line_to_json(line: Line) -> dict[str, Any]:
 
 def _line_from_json(told: Mapping[str, Any]) -> Line:
     due = told["due"]
-    return _Line(
-        event=told["event"],
-        at=text_time(told["at"]),
-        speaker=told["speaker"],
-        text=told["text"],
-        trust=TRUSTS[told["trust"]],
-        place=told["place"],
-        lead=told["lead"],
-        memories=tuple(told["memories"]),
-        owner=told["owner"],
-        due=text_time(due) if due else None,
-    )
+    made = _open_line()
+    made.event = told["event"]
+    made.at = text_time(told["at"])
+    made.speaker = told["speaker"]
+    made.text = told["text"]
+    made.trust = TRUSTS[told["trust"]]
+    made.place = told["place"]
+    made.lead = told["lead"]
+    made.memories = tuple(told["memories"])
+    made.owner = told["owner"]
+    made.due = text_time(due) if due else None
+    made.__class__ = Line
+    return made  # type: ignore[no-any-return]  # it is one now

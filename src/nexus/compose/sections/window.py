@@ -10,8 +10,9 @@ from ..asking import Asking, falling
 
 def window(asking: Asking) -> list[Item]:
     """Those that the caller does not show already, oldest first."""
-    told = ((event.id, event) for event in asking.view.events)
-    events = [(id, event) for id, event in told if id not in asking.shown]
+    events = [(event.id, event) for event in asking.view.events]
+    if asking.shown:
+        events = [(id, event) for id, event in events if id not in asking.shown]
     last = len(events) - 1
     items = [_item(asking, *each, last - place) for place, each in enumerate(events)]
     return [item for item in items if item.text]

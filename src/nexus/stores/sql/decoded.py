@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from itertools import repeat, starmap
 from typing import Any, Generic, TypeVar
 from weakref import WeakSet
 
@@ -77,16 +78,20 @@ class Decoded(Generic[T]):
         keys = [of + row for row in rows]
         found = self._known.look_up(keys)
         fresh = [key for key, each in zip(keys, found, strict=True) if each is None]
-        made = iter(self._made(fresh, workspace) if fresh else ())
-        return [next(made) if each is None else each for each in found]
+        made = self._made(fresh, workspace) if fresh else []
+        if len(made) == len(keys):
+            return made
+        rest = iter(made)
+        return [next(rest) if each is None else each for each in found]
 
     def _made(self, keys: Sequence[tuple[Any, ...]], workspace: WorkspaceId) -> list[T]:
         """All of them read as one text: the names in it are made once, and not for each record."""
-        together = json.loads(f"[{','.join([key[1] for key in keys])}]")
-        read, pairs = self._read, zip(keys, together, strict=True)
-        made = [read(told, workspace, *key[2:]) for key, told in pairs]
-        told = zip(keys, made, strict=True)
-        self._known.keep({key: each for key, each in told if len(key[1]) <= LONGEST})
+        _, contents, *more = zip(*keys, strict=True)
+        together = json.loads(f"[{','.join(contents)}]")
+        told = zip(together, repeat(workspace, len(keys)), *more, strict=True)
+        made = list(starmap(self._read, told))
+        pairs = zip(keys, made, strict=True)
+        self._known.keep({key: each for key, each in pairs if len(key[1]) <= LONGEST})
         return made
 
 

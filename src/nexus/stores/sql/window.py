@@ -56,7 +56,7 @@ class SqlWindow:
         with self._connections.reading() as session:
             bound = {
                 **readable(session, grant).told.parameters,
-                "slots": json.dumps([slot.value for slot in slots]),
+                "slots": json.dumps(tuple(slots)),
                 "key": key,
                 **_moment(now, idle),
             }
