@@ -5,20 +5,19 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from ..core.access import Grant
 from ..core.derive import thread_name
 from ..core.protocols import Store
+from ..core.quick import quickly
 from ..core.records import Explanation, Found, Hit, Memory, StrategyReport
 from ..core.scope import Scope
 from ..core.text import words_alone
 from .query import Query
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
+class Ranked(NamedTuple):
     """A memory in its place, with what each strategy thought of it."""
 
     id: str
@@ -51,6 +50,8 @@ class Order(Protocol):
 
 
 Ranking = Callable[[Grant, Query], Order]
+
+_made_hit = quickly(Hit)
 
 
 def answer(
@@ -134,7 +135,7 @@ class _Chosen:
 
 
 def _hit(ranked: Ranked, memory: Memory, asked: tuple[str, ...], known: Mapping[str, str]) -> Hit:
-    return Hit(
+    return _made_hit(
         memory=memory,
         score=ranked.score,
         reasons=ranked.reasons,

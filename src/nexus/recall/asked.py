@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from time import perf_counter
+from types import TracebackType
 
 from ..core.access import Grant
 from ..core.errors import Unavailable
@@ -56,8 +56,9 @@ class Asker:
         with results.measured("meaning"):
             texts = (said.meaning or understood.meaning, *said.beside)
             vector = self._vector(grant, texts, results)
-        narrowed = replace(query, where=every([query.where, said.where]))
-        return Asked(narrowed, understood, vector, depth)
+        if said.where is not None:
+            query = replace(query, where=every([query.where, said.where]))
+        return Asked(query, understood, vector, depth)
 
     def _vector(self, grant: Grant, texts: Sequence[str], results: Results) -> Floats | None:
         standing = self.standing(grant)
@@ -86,17 +87,9 @@ class Results:
     degraded: list[str] = field(default_factory=list)
     helped: dict[str, Sequence[str]] = field(default_factory=dict)  # with what: ids, or texts
 
-    @contextmanager
-    def measured(self, name: str) -> Iterator[None]:
+    def measured(self, name: str) -> _Measured:
         """Take the time; a part that is away is remarked upon and missed, nothing more."""
-        started = time.perf_counter()
-        try:
-            with step(f"recall.{name}"):
-                yield
-        except Unavailable as error:
-            self.degraded.append(f"{name}: {error}")
-        finally:
-            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - started
+        return _Measured(self, name)
 
     def run(self, strategies: Mapping[str, Strategy], grant: Grant, asked: Asked) -> None:
         for name, strategy in strategies.items():
@@ -123,12 +116,42 @@ class Results:
         What only helps comes after them: there it is what it looked at, or the texts it made.
         """
         brought = {name: [hit.id for hit in found] for name, found in self.lists.items()}
+        seen = set(shown)
         return tuple(
             StrategyReport(
                 name=name,
                 seconds=self.seconds.get(name, 0.0),
                 found=len(ids),
-                shown=len(set(shown).intersection(ids)),
+                shown=len(seen.intersection(ids)),
             )
             for name, ids in {**brought, **self.helped}.items()
         )
+
+
+class _Measured:
+    """A part of a search while it runs."""
+
+    __slots__ = ("_name", "_results", "_started", "_step")
+
+    def __init__(self, results: Results, name: str) -> None:
+        self._results = results
+        self._name = name
+        self._step = step(f"recall.{name}")
+
+    def __enter__(self) -> None:
+        self._started = perf_counter()
+        self._step.__enter__()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool:
+        self._step.__exit__(kind, error, trace)
+        results, name = self._results, self._name
+        results.seconds[name] = results.seconds.get(name, 0.0) + perf_counter() - self._started
+        missed = isinstance(error, Unavailable)
+        if missed:
+            results.degraded.append(f"{name}: {error}")
+        return missed

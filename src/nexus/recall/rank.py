@@ -54,23 +54,29 @@ class ContextualOrder:
     def part(self, start: int, end: int) -> list[Ranked]:
         pairs = zip(self.places[start:end], self.scores[start:end], strict=True)
         return [
-            Ranked(self.pool.candidates[place].id, score, self._reasons(place), self._why(place))
+            Ranked(
+                self.pool.candidates[place].id,
+                score,
+                self._reasons(self.pool.candidates[place]),
+                self._why(place) if self.explain else None,
+            )
             for place, score in pairs
         ]
 
-    def _reasons(self, place: int) -> dict[str, float]:
-        each = self.pool.candidates[place]
-        scores = {
-            "keyword": worded(each.keyword),
-            "meaning": self.pool.meaning.get(each.id, 0.0),
-            "timeline": in_time(self.pool.understood.window, each.at),
-            "graph": self.pool.linked.get(each.id, 0.0),
-        }
-        return {strategy: score for strategy, score in scores.items() if score > 0}
+    def _reasons(self, each: Candidate) -> dict[str, float]:
+        pool, window = self.pool, self.pool.understood.window
+        reasons = {}
+        if each.keyword > 0:
+            reasons["keyword"] = worded(each.keyword)
+        if (near := pool.meaning.get(each.id, 0.0)) > 0:
+            reasons["meaning"] = near
+        if window and (timely := in_time(window, each.at)) > 0:
+            reasons["timeline"] = timely
+        if (linked := pool.linked.get(each.id, 0.0)) > 0:
+            reasons["graph"] = linked
+        return reasons
 
-    def _why(self, place: int) -> Explanation | None:
-        if not self.explain:
-            return None
+    def _why(self, place: int) -> Explanation:
         added = self.parts[place].tolist()
         return Explanation(
             found_by=self.results.places(self.pool.candidates[place].id),

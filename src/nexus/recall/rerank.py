@@ -7,7 +7,7 @@ through, and only the head of the list.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import isfinite
 from time import perf_counter
 
@@ -42,7 +42,7 @@ def reranking(
         wording = [texts.get(each.id, "") for each in head]
         read = rerank(reranker, query.question, wording, wait_seconds=wait_seconds, breaker=guard)
         best = [
-            replace(head[place], score=score)  # scores fall from hit to hit, whoever ordered them
+            head[place]._replace(score=score)  # scores fall from hit to hit, whoever ordered them
             for place, score in zip(read.places, order.scores, strict=False)
         ]
         return RerankedOrder(order, best, read.degraded, perf_counter() - started)

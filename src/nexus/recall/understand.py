@@ -74,23 +74,25 @@ class Understood:
 
     def naming(self, speakers: Iterable[str | None]) -> Understood:
         """The same question among other people who were heard speaking."""
-        people = frozenset(name for name in speakers if name and self.said.issuperset(_of(name)))
+        people = _named(speakers, self.said)
+        if people == self.people:
+            return self
         return replace(self, people=people, meaning=_without(self.matter, people))
 
 
 def understand(question: str, speakers: Iterable[str | None], now: datetime) -> Understood:
     """Read a question asked at a moment, among people who were heard speaking."""
-    matter = unframed(question)
-    read = Understood(
+    matter, said = unframed(question), frozenset(terms(question))
+    people = _named(speakers, said)
+    return Understood(
         terms=tuple(query_terms(matter)),
-        people=frozenset(),
-        meaning=matter,
+        people=people,
+        meaning=_without(matter, people),
         asks_the_assistant=bool(OF_THE_ASSISTANT.search(question)),
         window=window_of(question, now),
-        said=frozenset(terms(question)),
+        said=said,
         matter=matter,
     )
-    return read.naming(speakers)
 
 
 def unframed(question: str) -> str:
@@ -99,6 +101,11 @@ def unframed(question: str) -> str:
     if matter == question or len(set(query_terms(matter))) >= LEAST_LEFT:
         return matter
     return question
+
+
+def _named(speakers: Iterable[str | None], said: frozenset[str]) -> frozenset[str]:
+    """Those of them whose whole name is said."""
+    return frozenset(name for name in speakers if name and said.issuperset(_of(name)))
 
 
 @lru_cache(maxsize=1_000)
