@@ -84,7 +84,8 @@ def event_from_json(data: Mapping[str, Any], workspace: WorkspaceId) -> Event:
     made.attachments = tuple(Attachment(**each) for each in files) if files else ()
     made.metadata = data["metadata"]
     made.__class__ = Event
-    return made  # type: ignore[no-any-return]  # it is one now
+    event: Event = made
+    return event
 
 
 def memory_json(memory: Memory) -> dict[str, Any]:
@@ -160,7 +161,8 @@ def memory_from_json(
     made.metadata = data["metadata"]
     made.body = data["body"]
     made.__class__ = Memory
-    return made  # type: ignore[no-any-return]  # it is one now
+    memory: Memory = made
+    return memory
 
 
 TEXT, AFTER_TEXT = '"text":"', '","thread":'

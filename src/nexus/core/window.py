@@ -363,4 +363,5 @@ def _line_from_json(told: Mapping[str, Any]) -> Line:
     made.owner = told["owner"]
     made.due = text_time(due) if due else None
     made.__class__ = Line
-    return made  # type: ignore[no-any-return]  # it is one now
+    line: Line = made
+    return line

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from time import perf_counter
-from types import TracebackType
 
 from ..core.access import Grant
 from ..core.errors import Unavailable
@@ -87,9 +87,17 @@ class Results:
     degraded: list[str] = field(default_factory=list)
     helped: dict[str, Sequence[str]] = field(default_factory=dict)  # with what: ids, or texts
 
-    def measured(self, name: str) -> _Measured:
+    @contextmanager
+    def measured(self, name: str) -> Iterator[None]:
         """Take the time; a part that is away is remarked upon and missed, nothing more."""
-        return _Measured(self, name)
+        started = perf_counter()
+        try:
+            with step(f"recall.{name}"):
+                yield
+        except Unavailable as error:
+            self.degraded.append(f"{name}: {error}")
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + perf_counter() - started
 
     def run(self, strategies: Mapping[str, Strategy], grant: Grant, asked: Asked) -> None:
         for name, strategy in strategies.items():
@@ -126,32 +134,3 @@ class Results:
             )
             for name, ids in {**brought, **self.helped}.items()
         )
-
-
-class _Measured:
-    """A part of a search while it runs."""
-
-    __slots__ = ("_name", "_results", "_started", "_step")
-
-    def __init__(self, results: Results, name: str) -> None:
-        self._results = results
-        self._name = name
-        self._step = step(f"recall.{name}")
-
-    def __enter__(self) -> None:
-        self._started = perf_counter()
-        self._step.__enter__()
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> bool:
-        self._step.__exit__(kind, error, trace)
-        results, name = self._results, self._name
-        results.seconds[name] = results.seconds.get(name, 0.0) + perf_counter() - self._started
-        missed = isinstance(error, Unavailable)
-        if missed:
-            results.degraded.append(f"{name}: {error}")
-        return missed
