@@ -9,7 +9,7 @@ from ..core.context import Cut, Item, made_cut
 from ..core.fence import fenced_steadily
 from ..core.part import Part
 from ..core.text import words_alone
-from ..core.tokens import counter, family_of
+from ..core.tokens import counter, family_of, line_counter
 from .asking import Asking
 from .budget import LEAST_PIECE, NO_ROOM, STEADY, Offer, Share, share, shortened
 from .lines import PlaceLines
@@ -18,11 +18,13 @@ from .render import (
     INTRODUCTION,
     NOTHING_FOUND,
     NOTHING_MORE,
+    head,
     header,
     heading,
     line,
     moment,
     same_line,
+    set_in,
 )
 from .settings import Composing
 from .wish import Wish
@@ -50,6 +52,7 @@ class Measure:
 
     family: str
     lines: PlaceLines = field(default_factory=PlaceLines)  # those that are known
+    texts: dict[str, tuple[str, str]] = field(default_factory=dict)  # each is read once
 
     @classmethod
     def of(cls, model: str | None) -> Measure:
@@ -63,8 +66,8 @@ class Measure:
 
     def counted(self, part: Part, items: Iterable[Item]) -> list[Item]:
         """Each one's tokens counted; those that have them stay as they are."""
-        made, count = list(items), counter(self.family)
-        known, new = self.lines.section(part), []
+        made, count = list(items), line_counter(self.family)
+        known, texts, new = self.lines.section(part), self.texts, []
         for item in made:
             if item.tokens:
                 continue
@@ -72,8 +75,10 @@ class Measure:
             if told and same_line(told, item):
                 item.counted(told.line, told.tokens, told.words)
             else:
-                rendered = line(item, part)
-                new.append(item.counted(rendered, count(rendered + "\n"), words_alone(item.text)))
+                text = item.text
+                shown, words = texts.get(text) or texts.setdefault(text, _read(text))
+                begun = head(item, part)
+                new.append(item.counted(f"{begun} {shown}", count(begun, shown), words))
         self.lines.keep(part, new)
         return made
 
@@ -82,6 +87,11 @@ class Measure:
         said = (INTRODUCTION, header(asking.viewer), moment(asking.now))
         nothing = (heading(Part.RECALL), NOTHING_MORE)
         return sum(self.count(each + "\n") for each in (*said, *nothing, FENCE))
+
+
+def _read(text: str) -> tuple[str, str]:
+    """A text as it stands in a line, and its words."""
+    return set_in(text), words_alone(text)
 
 
 def fit(

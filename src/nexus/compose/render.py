@@ -146,18 +146,26 @@ def place_name(scope: Scope) -> str:
 
 def line(item: Item, part: Part) -> str:
     """`- [2026-03-02 | decision | said] alice: what it says`; further lines are set in."""
-    text = visible(item.text).strip()
-    if "\n" in text:
-        text = text.replace("\n", "\n    ")
+    return f"{head(item, part)} {set_in(item.text)}"
+
+
+def head(item: Item, part: Part) -> str:
+    """What a line says before the text: what we know of it."""
     if part in BARE:
-        return f"- {text}"
+        return "-"
     at, kind = item.at, item.why.get("kind")
     when = f"{_moment(at, part)} | " if at else ""
     mark = _mark(item) if TIMES in item.why else MARKS[item.trust]
     known = f"{when}{kind} | {mark}" if kind else f"{when}{mark}"
     where = f" | {_name(item.scope)}" if item.scope else ""
-    who = f"{_speaker(item.speaker)}: " if item.speaker else ""
-    return f"- [{known}{where}] {who}{text}"
+    who = f" {_speaker(item.speaker)}:" if item.speaker else ""
+    return f"- [{known}{where}]{who}"
+
+
+def set_in(text: str) -> str:
+    """A text as it stands in a line."""
+    shown = visible(text).strip()
+    return shown.replace("\n", "\n    ") if "\n" in shown else shown
 
 
 def _moment(at: datetime, part: Part) -> str:

@@ -74,6 +74,14 @@ def counter(family: str) -> Callable[[str], int]:
     return tokens if factor == 1 else lambda text: ceil(tokens(text) * factor)
 
 
+@cache
+def line_counter(family: str) -> Callable[[str, str], int]:
+    """What counts the tokens of a line, of which beginning and text are told apart."""
+    name, factor = FAMILIES[family]
+    tokens = vocabulary(name).line_tokens
+    return tokens if factor == 1 else lambda head, text: ceil(tokens(head, text) * factor)
+
+
 def family_of(model: str | None) -> str:
     """Which family a model of this name counts like."""
     if model is None:
@@ -93,6 +101,7 @@ class Vocabulary:
         self._cuts = CUTS[name]
         self._plain = re.compile(self._cuts.format(**ASCII))
         self._counted: dict[int, int] = {}  # hash of a text → its tokens; a text is not kept
+        self._ending: dict[int, int] = {}  # the same for texts that end a line
         self._after_a_space = _Known(lambda word: self._in_pieces(f" {word}"))
         self._pieces = _Known(self._merged)
 
@@ -105,6 +114,28 @@ class Vocabulary:
                 self._counted.clear()
             known = self._counted[key] = self._count(text)
         return known
+
+    def line_tokens(self, head: str, text: str) -> int:
+        """Those of `head text` and a line end, where no space stands at the end of either.
+
+        Many lines begin alike, and the same is told in several sections: each is counted once.
+        """
+        if not text:
+            return self.tokens(f"{head} \n")
+        key = hash(text)
+        known = self._ending.get(key)
+        if known is None:
+            if len(self._ending) >= MOST_COUNTED:
+                self._ending.clear()
+            known = self._ending[key] = self._count_ending(text)
+        return self.tokens(head) + known
+
+    def _count_ending(self, text: str) -> int:
+        words = text.split()
+        if " ".join(words) != text:
+            return self._in_pieces(f" {text}\n")
+        words[-1] += "\n"
+        return sum(map(self._after_a_space.__getitem__, words))
 
     def _count(self, text: str) -> int:
         """Word by word where single spaces stand between them: no piece reaches across one."""

@@ -6,9 +6,11 @@ import time
 from itertools import pairwise
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as some
 from tests.unit.core.counted import COUNTED
 
-from nexus.core.tokens import count, family_of
+from nexus.core.tokens import FAMILIES, count, family_of, line_counter
 
 
 @pytest.mark.requirement("D17")
@@ -23,6 +25,20 @@ def test_a_text_of_any_kind_has_as_many_tokens_as_it_has(
         assert count(f"{text} {text}", family) >= 2 * real - 2
     for family in ("anthropic", "other"):
         assert count(text, family) >= 1.2 * cl100k
+
+
+PIECES = some.sampled_from(
+    [*"aZé9'-/ :]\n\t\r\x1c\xa0東ก𝒜\U00020001", "we'll", " - ", "  ", "\n    "]
+)
+TEXTS = some.one_of(some.text(), some.lists(PIECES).map("".join)).map(str.strip)
+
+
+@given(TEXTS, TEXTS, some.sampled_from(sorted(FAMILIES)))
+def test_a_line_has_as_many_as_its_beginning_and_its_text(
+    name: str, text: str, family: str
+) -> None:
+    for head in ("-", f"- [2026-03-01 | said] {name}:", f"- [said | {name}]"):
+        assert line_counter(family)(head, text) == count(f"{head} {text}\n", family)
 
 
 def test_what_has_no_place_to_cut_is_counted_in_parts() -> None:
