@@ -19,6 +19,7 @@ from .plan import Plan
 from .settings import Composing
 
 DAY_SECONDS = 86_400
+HUNDREDTH = DAY_SECONDS // 100
 EXACT = "exact"  # the kind of a value that is shown byte for byte
 TIMES = "times"  # in `why`: how often it was said
 NOTHING_HERE = WindowView(events=(), summary=Summary())
@@ -88,7 +89,12 @@ class Asking:
         )
 
     def age(self, at: datetime) -> float:
-        return round((self.now - at).total_seconds() / DAY_SECONDS, 2)
+        """In days, with two digits: worked out for every item, and thus in whole numbers."""
+        past = self.now - at
+        days, hundredths = past.days, past.seconds + HUNDREDTH // 2
+        if days >= 0 and hundredths % HUNDREDTH:  # else in the future, or perhaps in the middle
+            return (100 * days + hundredths // HUNDREDTH) / 100
+        return round(past.total_seconds() / DAY_SECONDS, 2)
 
 
 Source = Callable[[Asking], list[Item]]  # a section: it reads inside the grant, and no further
