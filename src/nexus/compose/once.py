@@ -95,15 +95,16 @@ def compared(sections: Mapping[Part, Sequence[Item]], before: Before) -> Compare
     seen, rare = _rare_letters(before.said), said.split(b"\n")
     starts = list(accumulate([len(letters) + 1 for letters in rare], initial=0))
     found = Compared(lines)
-    told: dict[str, tuple[int, ...]] = {}  # id → lines, the last first
+    told: dict[str, int] = {}  # id → its last line
     for number, (part, item, words) in enumerate(lines):
         last, id, letters = part is Part.WINDOW, item.id, rare[number]
         if not last and (before.shows(item) or (letters in seen and _says(before.said, words))):
             found.shown.add(number)
             found.cut[number] = _cut(part, item, IN_THE_WINDOW)
             continue
-        same = told.get(id, ())
-        told[id] = (number, *same)
+        above = told.get(id)
+        same = () if above is None else (above, *found.same.get(above, ()))
+        told[id] = number
         itself = last and id in before.events
         said_by = () if itself else _said_by(found, number, letters, said, starts)
         if said_by or same:
@@ -180,6 +181,8 @@ def _says(said: str, words: str) -> bool:
     """Whether these words stand there in a row, as words of their own."""
     if len(words) < SHORTEST:
         return False
+    if said == words:  # as most do
+        return True
     start = said.find(words)
     while start >= 0:
         if _edge(said, start - 1) and _edge(said, start + len(words)):
