@@ -81,6 +81,13 @@ def words_alone(text: str) -> str:
     return " ".join(ALONE.findall(text.casefold()))
 
 
+def words_in(text: str) -> list[str]:
+    """The same words, one by one."""
+    if text.isascii():
+        return text.encode().translate(WORDS_ALONE).decode().split()
+    return ALONE.findall(text.casefold())
+
+
 def speaks_of(text: str, name: str) -> bool:
     """Whether a text holds a name as a word of its own; "Ann" is not in "planning".
 

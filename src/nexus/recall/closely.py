@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..core.text import words_alone
+from ..core.text import words_in
 from .features import Numbers, standing
 
 NAMES = (
@@ -57,7 +57,8 @@ NUMBERS = frozenset(
 )
 YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 DIGIT = re.compile(r"\d")
-NAME = re.compile(r"(?<=[a-z,;:\"'] )[A-Z][a-z]|[\"“]\w")  # in a sentence, or quoted
+# In a sentence, or quoted. What it begins with comes first: so most places are passed over at once.
+NAME = re.compile(r"[A-Z\"“](?:(?<=[a-z,;:\"'] [A-Z])[a-z]|(?<=[\"“])\w)")
 FIRST_PERSON = re.compile(r"\b(?:I|i|[Mm]e|[Mm]y|[Mm]ine|[Ww]e|[Uu]s|[Oo]urs?)\b")
 SECOND_PERSON = re.compile(r"\b[Yy]ou(?:rs?)?\b")
 
@@ -71,13 +72,14 @@ def look(
     for number, (sort, wants) in enumerate(WANTS.items(), start=1):
         if wants.search(question):
             columns[:, number] = list(map(HOLDS[sort], texts))
-    columns[:, -2] = list(map(_of_oneself, texts, of_the_asked))
+    if any(of_the_asked):
+        columns[:, -2] = list(map(_of_oneself, texts, of_the_asked))
     columns[:, -1] = list(map(_addresses, texts))
     return columns
 
 
 def _holds_a_time(text: str) -> bool:
-    return not TIMES.isdisjoint(words_alone(text).split()) or _holds_a_year(text)
+    return not TIMES.isdisjoint(words_in(text)) or _holds_a_year(text)
 
 
 def _holds_a_year(text: str) -> bool:
@@ -86,7 +88,7 @@ def _holds_a_year(text: str) -> bool:
 
 
 def _holds_a_number(text: str) -> bool:
-    return not NUMBERS.isdisjoint(words_alone(text).split()) or DIGIT.search(text) is not None
+    return not NUMBERS.isdisjoint(words_in(text)) or DIGIT.search(text) is not None
 
 
 def _holds_a_name(text: str) -> bool:

@@ -5,7 +5,7 @@ A second, closer look reads the texts of the best candidates.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -144,14 +144,12 @@ def spread(
     places: Sequence[int], sums: Numbers, candidates: Sequence[Candidate], again: float
 ) -> list[int]:
     """The same, where each further one of a conversation stands a little lower."""
-    taken: Counter[str] = Counter()
+    taken: defaultdict[str, int] = defaultdict(int)
     below: list[float] = []
     for place, worth in zip(places, sums[list(places)].round(9).tolist(), strict=True):
-        thread, left = candidates[place].thread, worth
-        for _ in range(taken[thread]):
-            left -= again
+        thread = candidates[place].thread
+        below.append(taken[thread] * again - worth)
         taken[thread] += 1
-        below.append(-left)
     ranks = sorted(range(len(below)), key=below.__getitem__)  # of equals the first comes first
     return [places[rank] for rank in ranks]
 

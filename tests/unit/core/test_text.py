@@ -9,7 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from nexus.core.text import ALONE, LONGEST_TERM, _stem, query_terms, speaks_of, terms, words_alone
+from nexus.core.text import (
+    ALONE,
+    LONGEST_TERM,
+    _stem,
+    query_terms,
+    speaks_of,
+    terms,
+    words_alone,
+    words_in,
+)
 
 
 @pytest.mark.parametrize(
@@ -112,3 +121,8 @@ def test_words_alone_are_letters_and_numbers_in_small() -> None:
 @given(some.text(some.characters(max_codepoint=127)))
 def test_words_alone_of_ascii_are_those_of_any_script(text: str) -> None:
     assert words_alone(text) == " ".join(ALONE.findall(text.casefold()))
+
+
+@given(some.one_of(some.text(), some.text(some.characters(max_codepoint=127))))
+def test_words_one_by_one_are_those_with_spaces_between_them(text: str) -> None:
+    assert words_in(text) == words_alone(text).split()

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+import re
 
-from nexus.recall.closely import NAMES, look
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from nexus.recall.closely import NAME, NAMES, look
 
 
 def seen(question: str, *texts: str, asked: bool = False) -> dict[str, list[float]]:
@@ -51,3 +55,9 @@ def test_who_turns_to_somebody_is_seen() -> None:
 
 def test_no_texts_no_rows() -> None:
     assert look("When?", [], [], []).shape == (0, len(NAMES))
+
+
+@given(some.text(some.sampled_from("abZ ,:\"'“é_1")))
+def test_a_name_has_a_capital_in_a_sentence_or_stands_after_a_quote(text: str) -> None:
+    plain = re.search(r"(?<=[a-z,;:\"'] )[A-Z][a-z]|[\"“]\w", text)
+    assert (NAME.search(text) is not None) == (plain is not None)
