@@ -20,6 +20,7 @@ from .settings import Composing
 
 DAY_SECONDS = 86_400
 HUNDREDTH = DAY_SECONDS // 100
+MOST_LANDMARKS = 100  # the newest are looked at
 EXACT = "exact"  # the kind of a value that is shown byte for byte
 TIMES = "times"  # in `why`: how often it was said
 NOTHING_HERE = WindowView(events=(), summary=Summary())
@@ -41,6 +42,7 @@ class Asking:
     shown: frozenset[str] = field(default=frozenset())  # ids of events the caller shows already
     settings: Composing = field(default_factory=Composing)
     here: Scope = field(init=False)  # where it is asked
+    _read: dict[MemoryKind, list[Memory]] = field(init=False, default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "here", self.viewer.home)
@@ -54,6 +56,14 @@ class Asking:
         """Everything of a kind that may be seen, newest first."""
         where = every([Condition("kind", Op.EQ, kind), self.until_then])
         return self.store.memories.find(self.grant, where=where, limit=limit)
+
+    @property
+    def landmarks(self) -> list[Memory]:
+        """The newest, which two sections look at: read once."""
+        kind = MemoryKind.LANDMARK
+        if kind not in self._read:
+            self._read[kind] = self.of_kind(kind, limit=MOST_LANDMARKS)
+        return self._read[kind]
 
     def known(self, memories: Iterable[Memory]) -> list[Memory]:
         """Those that had been told by then."""

@@ -21,7 +21,7 @@ from ..core.filters import Condition, Every, Op
 from ..core.links import Relation, links_of, once_each, times_said
 from ..core.outline import Outline
 from ..core.predicates import bearing_on
-from ..core.protocols import Store
+from ..core.protocols import Memories, Store
 from ..core.records import Event, EventKind, Memory, MemoryKind, Trust
 from .entities import Called, whom
 from .interpret import Tense, standing, tenses
@@ -139,6 +139,7 @@ def profiles(
     *,
     now: datetime,
     messages: Sequence[Event] | None = None,
+    landmarks: Sequence[Memory] | None = None,
     fewest: int = FEWEST_MESSAGES,
     stated: bool = True,
 ) -> list[Profile]:
@@ -146,7 +147,8 @@ def profiles(
 
     How they write is counted in `messages`, where somebody has read some; or else in the newest.
     Of `fewest` messages or more, that is: fewer say nothing. Unless `stated`, nobody looks how
-    they want to be written to, which also stands among their preferences.
+    they want to be written to, which also stands among their preferences. What they prefer is
+    looked for among all `landmarks` one may see, newest first, where somebody has read them.
     """
     if not people:
         return []
@@ -155,7 +157,7 @@ def profiles(
         names = [
             each.spellings | {known_as(person)} for person, each in zip(people, known, strict=True)
         ]
-        told = _told(store, grant, sorted(frozenset().union(*names)))
+        told = _told(store.memories, grant, sorted(frozenset().union(*names)), landmarks)
         spelt = [_spelt(person, each.aliases) for person, each in zip(people, known, strict=True)]
         written = _written(store, grant, spelt, messages)
         found = [
@@ -194,13 +196,15 @@ class _Written:
     stated: bool  # whether it is wanted how they said they want to be written to
 
 
-def _told(store: Store, grant: Grant, names: Sequence[str]) -> _Told:
-    """Facts about these names, and what their bearers said they prefer."""
-    memories = store.memories
+def _told(
+    memories: Memories, grant: Grant, names: Sequence[str], every: Sequence[Memory] | None
+) -> _Told:
+    """Facts about these names, and what their bearers said they prefer; of `every` landmark."""
     outlines = memories.outlines(grant, names, limit=MOST_FACTS)
     parts = {each.id: part for each in outlines if (part := _part(each))}
-    landmarks = memories.named(grant, names, limit=MOST_LANDMARKS, kinds=[MemoryKind.LANDMARK])
-    wishes = [each for each in landmarks if each.body.get("kind") == "preference_stated"]
+    if every is None:
+        every = memories.named(grant, names, limit=MOST_LANDMARKS, kinds=[MemoryKind.LANDMARK])
+    wishes = [each for each in every if each.body.get("kind") == "preference_stated"]
     facts = memories.get(grant, _worth_reading(outlines, parts))
     return _Told(
         facts=[(known_as(each.body["subject"]), each) for each in facts],
@@ -329,10 +333,8 @@ def _written(
     """What each of these people wrote, by how they are spelt."""
     if messages is None:
         return [_messages(store, grant, names) for names in spelt]
-    of_people = [
-        each for each in messages if each.kind is EventKind.MESSAGE and each.role == "user"
-    ]
-    return [[each for each in of_people if each.speaker in names] for names in spelt]
+    said = [each for each in messages if each.kind is EventKind.MESSAGE and each.role == "user"]
+    return [[each for each in said if each.speaker in names] for names in spelt]
 
 
 def _messages(store: Store, grant: Grant, spelt: Sequence[str]) -> list[Event]:

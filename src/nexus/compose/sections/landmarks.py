@@ -8,11 +8,10 @@ from functools import lru_cache
 
 from ...core.context import Item
 from ...core.links import once_each
-from ...core.records import Memory, MemoryKind
+from ...core.records import Memory
 from ...core.text import STOP_WORDS, query_terms, terms
 from ..asking import Asking, falling, said
 
-MOST = 100  # the newest are looked at
 COMPARED = 40  # with each other, to see which take the place of earlier ones
 CORRECTION = "correction"
 CHANGES = re.compile(
@@ -37,7 +36,7 @@ def landmarks(asking: Asking) -> list[Item]:
 
     The newest and most salient are worth most; what is over or was replaced is worth least.
     """
-    every = asking.of_kind(MemoryKind.LANDMARK, limit=MOST)
+    every = asking.landmarks
     links = asking.standing_in(every)
     found = once_each(every, links)  # the newest of those that say the same
     over = _replaced(found) | {each.id for each in found if _is_over(each, asking)}

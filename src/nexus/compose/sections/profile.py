@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...core.context import Item
-from ...core.records import Trust
+from ...core.records import Memory, Trust
 from ...recall.profile import Entry, Profile, profiles
-from ..asking import Asking, falling, said
+from ..asking import MOST_LANDMARKS, Asking, falling, said
 
 MOST_PEOPLE = 4
 MOST_OFFERED = 8  # of a part of somebody's profile: more would never fit
@@ -28,10 +28,18 @@ def people(asking: Asking) -> list[Item]:
         here,
         now=asking.now,
         messages=messages,
+        landmarks=_landmarks(asking),
         fewest=ENOUGH,
         stated=False,
     )
     return [item for each in known for item in _items(asking, each)]
+
+
+def _landmarks(asking: Asking) -> list[Memory] | None:
+    """All of them; None, if there may be more than were read, or were at the time asked about."""
+    if asking.replayed or len(asking.landmarks) >= MOST_LANDMARKS:
+        return None
+    return asking.landmarks
 
 
 def _items(asking: Asking, known: Profile) -> Iterator[Item]:
