@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from nexus.core.access import Grant
+from nexus.core.filters import Condition, Op
 from nexus.core.records import Draft, EventKind, Memory, MemoryKind
 from nexus.core.scope import Scope
 from nexus.recall.profile import Entry, Profile, profile, profiles
@@ -181,6 +182,21 @@ def test_a_preference_that_is_a_fact_already_stands_once(people: People) -> None
 
 
 @pytest.mark.requirement("E30")
+def test_landmarks_that_were_read_already_tell_the_same_wishes(people: People) -> None:
+    preference(people, "Alice prefers tea.")
+    preference(people, "Bob prefers rum.", body={"owner": "Bob"})
+    preference(people, "Alice prefers tea.")
+    preference(people, "Nobody in particular prefers rain.", body={"owner": None})
+    preference(people, "Alice decided to walk.", body={"kind": "decision"})
+    people.fact("Alice", "LIKES", "cake")
+
+    for grant in (ADMIN, IN_ROOM.grant(), ALICE.grant()):
+        kind = Condition("kind", Op.EQ, MemoryKind.LANDMARK)
+        read = people.store.memories.find(grant, where=kind)
+        found = profiles(people.store, grant, ["Alice", "Bob"], now=people.now, landmarks=read)
+        assert found == profiles(people.store, grant, ["Alice", "Bob"], now=people.now)
+
+
 def test_style_is_counted_in_the_persons_own_messages(people: People) -> None:
     for _ in range(4):
         people.say("hey, could you look at this? 😀")
