@@ -38,9 +38,10 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import Progress
 from rich.table import Table
 
+from bars import Bars
 from chatter import PEOPLE, Chatter
 from embedded import percentile
 from filling import (
@@ -417,11 +418,7 @@ def main() -> None:
     # Stages are told in processor time: what else a machine does is nobody's figure.
     vars(staging)["time"] = SimpleNamespace(perf_counter=time.thread_time)
     console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with (
-        tempfile.TemporaryDirectory(dir=options.folder) as name,
-        Progress(*columns, TimeElapsedColumn(), console=console) as progress,
-    ):
+    with tempfile.TemporaryDirectory(dir=options.folder) as name, Bars(console) as progress:
         load = os.getloadavg()[0]
         results: dict[str, Any] = {
             "machine": {"cores": os.cpu_count(), "python": sys.version.split()[0]}

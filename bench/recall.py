@@ -32,9 +32,10 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import Progress
 from rich.table import Table
 
+from bars import Bars
 from embedded import Texts, floor_search, percentile, seconds
 from filling import DIFFERENT, copy, name_of
 from nexus import Nexus
@@ -401,12 +402,8 @@ def folder_of(options: argparse.Namespace) -> AbstractContextManager[str]:
 
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     error = Console(stderr=True)
-    with (
-        folder_of(options) as name,
-        Progress(*columns, TimeElapsedColumn(), console=error) as progress,
-    ):
+    with folder_of(options) as name, Bars(error) as progress:
         folder = Path(name)
         results: dict[str, Any] = {
             "machine": {"cores": os.cpu_count(), "python": sys.version.split()[0]},

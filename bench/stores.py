@@ -34,7 +34,7 @@ from typing import Any
 
 import psutil
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import Progress
 from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).parent.parent))  # the servers of the tests are ours as well
@@ -44,6 +44,7 @@ from tests.faults.promises import check_promises
 from tests.faults.server_kills import kill_under_load
 from tests.servers.postgres import Database, Postgres
 
+from bars import Bars
 from chatter import Chatter
 from embedded import percentile
 from filling import MESSAGES, NOW, fill_sqlite, opened, room, shuffled
@@ -487,11 +488,7 @@ def main() -> None:
     parser.add_argument("--no-save", action="store_true", help="leave the kept results alone")
     options = parser.parse_args()
     console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with (
-        tempfile.TemporaryDirectory(dir=options.folder) as name,
-        Progress(*columns, TimeElapsedColumn(), console=console) as progress,
-    ):
+    with tempfile.TemporaryDirectory(dir=options.folder) as name, Bars(console) as progress:
         results = measure(options, Path(name), progress)
     for table in shown(results):
         console.print(table)
