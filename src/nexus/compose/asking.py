@@ -20,7 +20,7 @@ from .settings import Composing
 
 DAY_SECONDS = 86_400
 HUNDREDTH = DAY_SECONDS // 100
-MOST_LANDMARKS = 100  # the newest are looked at
+MOST_PINNED = 100  # the newest are looked at
 EXACT = "exact"  # the kind of a value that is shown byte for byte
 TIMES = "times"  # in `why`: how often it was said
 NOTHING_HERE = WindowView(events=(), summary=Summary())
@@ -62,7 +62,7 @@ class Asking:
         """The newest, which two sections look at: read once."""
         kind = MemoryKind.LANDMARK
         if kind not in self._read:
-            self._read[kind] = self.of_kind(kind, limit=MOST_LANDMARKS)
+            self._read[kind] = self.of_kind(kind, limit=MOST_PINNED)
         return self._read[kind]
 
     def known(self, memories: Iterable[Memory]) -> list[Memory]:

@@ -78,7 +78,7 @@ def words_alone(text: str) -> str:
         while "  " in words:
             words = words.replace("  ", " ")
         return words
-    return " ".join(ALONE.findall(text.casefold()))
+    return " ".join(words_in(text))
 
 
 def words_in(text: str) -> list[str]:

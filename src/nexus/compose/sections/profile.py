@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...core.context import Item
 from ...core.records import Memory, Trust
 from ...recall.profile import Entry, Profile, profiles
-from ..asking import MOST_LANDMARKS, Asking, falling, said
+from ..asking import MOST_PINNED, Asking, falling, said
 
 MOST_PEOPLE = 4
 MOST_OFFERED = 8  # of a part of somebody's profile: more would never fit
@@ -37,7 +37,7 @@ def people(asking: Asking) -> list[Item]:
 
 def _landmarks(asking: Asking) -> list[Memory] | None:
     """All of them; None, if there may be more than were read, or were at the time asked about."""
-    if asking.replayed or len(asking.landmarks) >= MOST_LANDMARKS:
+    if asking.replayed or len(asking.landmarks) >= MOST_PINNED:
         return None
     return asking.landmarks
 
