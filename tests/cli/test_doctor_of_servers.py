@@ -10,6 +10,8 @@ from tests.servers.databases import prepare
 from tests.servers.postgres import Database, Postgres
 from tests.servers.redis import Redis
 
+from nexus.cli import doctor
+
 
 def checks_of(lines, code: int = 0) -> dict[str, dict[str, str]]:
     return {check["name"]: check for check in lines("doctor", code=code)}
@@ -113,7 +115,10 @@ def test_a_redis_that_refuses_when_full_is_noted(lines, shell, redis_server: Red
         "{provider: openai, base_url: 'http://127.0.0.1:1/v1', api_key: s3cret, dimension: 1536}",
     ],
 )
-def test_an_embedder_that_does_not_answer_is_a_problem(lines, shell, embeddings: str) -> None:
+def test_an_embedder_that_does_not_answer_is_a_problem(
+    lines, shell, embeddings: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor, "WAIT_SECONDS", 0.3)
     (shell / "nexus.yaml").write_text(f"memory:\n  embeddings: {embeddings}\n")
 
     told = checks_of(lines, code=1)["embedder"]

@@ -24,10 +24,16 @@ Opened = tuple[Nexus, Callable[[str], None]]
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def opened(request: pytest.FixtureRequest, open_nexus: Open, tmp_path: Path) -> Opened:
-    """A memory, and something that makes all its events be of a kind."""
+def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Opened:
+    """A memory, and something that makes all its events be of a kind.
+
+    The database comes first, and so it is there until the memory is closed.
+    """
+    database: Database | None = None
     if request.param == "postgres":
-        database: Database = request.getfixturevalue("postgres")
+        database = request.getfixturevalue("postgres")
+    open_nexus: Open = request.getfixturevalue("open_nexus")
+    if database:
         return open_nexus(database.url, background=False), lambda kind: database.run(
             SPOIL.format(events="nexus.events", kind=kind)
         )
