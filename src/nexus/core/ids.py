@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NoReturn, Self
 
@@ -98,3 +99,16 @@ def digest(*parts: str) -> str:
         encoded = part.encode()
         told += len(encoded).to_bytes(8, "big") + encoded
     return hashlib.blake2b(told, digest_size=16).hexdigest()
+
+
+def digests(kind: str, texts: Iterable[str]) -> list[str]:
+    """`digest(kind, text)` of each: what they begin with is read once for all."""
+    encoded = kind.encode()
+    begun = hashlib.blake2b(len(encoded).to_bytes(8, "big") + encoded, digest_size=16)
+    made = []
+    for text in texts:
+        told = begun.copy()
+        encoded = text.encode()
+        told.update(len(encoded).to_bytes(8, "big") + encoded)
+        made.append(told.hexdigest())
+    return made

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -14,6 +15,8 @@ ALONE = re.compile(r"[^\W_]+")
 # Of ASCII: letters are small, and what is neither a letter nor a number is a space.
 WORDS_ALONE = bytes(ord(chr(code).lower() if chr(code).isalnum() else " ") for code in range(128))
 WORDS_ALONE += bytes(128)
+BETWEEN = "\0"  # of texts that are read in one go; it is in no word
+EACH_ALONE = BETWEEN.encode() + WORDS_ALONE[1:]
 LONGEST_TERM = 64
 
 STOP_WORDS = frozenset(
@@ -79,6 +82,16 @@ def words_alone(text: str) -> str:
             words = words.replace("  ", " ")
         return words
     return " ".join(words_in(text))
+
+
+def each_alone(texts: Sequence[str]) -> list[str]:
+    """`words_alone` of each of many texts, all of them ASCII, in one go."""
+    if not texts:
+        return []
+    joined = BETWEEN.join(text.replace(BETWEEN, " ") for text in texts)
+    spaced = joined.encode().translate(EACH_ALONE).decode().split("  ")
+    words = " ".join(filter(None, map(str.strip, spaced)))
+    return [each.strip() for each in words.split(BETWEEN)]
 
 
 def words_in(text: str) -> list[str]:

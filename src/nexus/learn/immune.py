@@ -18,11 +18,12 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from operator import add
 
 from ..core.fence import unfenced
-from ..core.ids import digest
+from ..core.ids import digests
 from ..core.records import Event, EventKind
-from ..core.text import words_alone
+from ..core.text import each_alone, words_alone
 
 FEWEST_WORDS = 4  # "Yes, of course." is nobody's in particular,
 FEWEST_LETTERS = 16  # also where words have no spaces between them
@@ -31,11 +32,14 @@ LONGEST_COMPARED = 20_000  # characters of an earlier message
 MOST_CONTEXTS = 64
 MOST_DIGESTS = 20_000
 PARAGRAPH = re.compile(r"\n[ \t>]*\n")
-SENTENCE = re.compile(r"(?<=[.!?…])[\"'”’)\]]{0,3}\s+|(?<=[。！？])")
-LABEL = re.compile(r"^[^\n:]{1,60}:\s+")  # "Alice: …", "Memory: …"
-BRACKETS = re.compile(r"^\s*[\[(][^\])\n]{1,80}[\])]\s*|\s*[\[(][^\])\n]{1,80}[\])]\s*$")
+# Between sentences, with the mark that ends one: a search for these letters is a fast one.
+SENTENCE = re.compile(r"([.!?…。！？])(?:(?<=[.!?…])[\"'”’)\]]{0,3}\s+|(?<=[。！？]))")
+LABEL = re.compile(r"[^\n:]{1,60}:\s+")  # "Alice: …", "Memory: …"
+HEADER = re.compile(r"\s*[\[(][^\])\n]{1,80}[\])]\s*")  # "[2026-03-01, Alice] …"
+TRAILER = re.compile(r"[\[(][^\])\n]{1,80}[\])]$")
+LONGEST_TRAILER = 82  # characters, with both brackets
 ELEMENT = re.compile(r"</?[a-zA-Z][^<>]{0,80}>")
-QUOTING = re.compile(r"^[ \t>*•#|-]+|^[ \t]*\d{1,3}[.)][ \t]+", re.MULTILINE)
+QUOTING = re.compile(r"[ \t>*•#|-]+|[ \t]*\d{1,3}[.)][ \t]+")  # where a line begins
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +75,8 @@ def digests_of(context: str) -> frozenset[str]:
 
     Words alone count: spaces, punctuation, capitals, quoting and escaping may change on the way.
     """
-    pieces = (piece for piece in _pieces(context) if len(piece) >= SHORTEST)
-    bare = dict.fromkeys(map(_bare, pieces))  # a line and the sentence in it are nearly the same
-    return frozenset(made for piece in bare for made in _readings(piece))
+    bare = set(_bare_pieces(context))  # a line and the sentence in it are nearly the same
+    return frozenset(_digests({text for piece in bare for text in _readings(piece)}))
 
 
 def own_words(event: Event, injected: Injected = NOTHING_INJECTED) -> str:
@@ -122,44 +125,84 @@ def _unknown(paragraph: str, known: Callable[[str], bool]) -> str:
     if len(paragraph) < SHORTEST:
         return paragraph
     flowing = "\n".join(line for line in paragraph.split("\n") if not known(line))
-    sentences = SENTENCE.split(flowing)
+    sentences = _sentences(flowing)
     left = [sentence for sentence in sentences if not known(sentence)]
     return flowing if left == sentences else " ".join(left)
 
 
-def _pieces(text: str) -> Iterator[str]:
+def _bare_pieces(text: str) -> Iterator[str]:
+    """Its paragraphs, their lines and their sentences, if they are long enough."""
     for paragraph in PARAGRAPH.split(text):
-        yield paragraph
-        yield from paragraph.split("\n")
-        yield from SENTENCE.split(QUOTING.sub("", paragraph))
+        lines = paragraph.split("\n")
+        unquoted = [_without_start(QUOTING, line) for line in lines]
+        flowing = "\n".join(unquoted)
+        yield from (_bare(each) for each in _sentences(flowing) if len(each) >= SHORTEST)
+        for piece, plain in zip((paragraph, *lines), (flowing, *unquoted), strict=True):
+            if len(piece) >= SHORTEST:
+                yield _bare(piece) if "<" in piece or "&" in piece else plain
 
 
-def _spellings(piece: str) -> Iterator[str]:
+def _sentences(text: str) -> list[str]:
+    parts = SENTENCE.split(text)  # a sentence, its mark, a sentence, its mark, …
+    return [*map(add, parts[::2], parts[1::2]), parts[-1]]
+
+
+def _spellings(piece: str) -> list[str]:
     """Digests of a piece in every way it may be read."""
-    return _readings(_bare(piece)) if len(piece) >= SHORTEST else iter(())
+    return _digests(_readings(_bare(piece))) if len(piece) >= SHORTEST else []
 
 
 def _bare(piece: str) -> str:
     return _unquoted(html.unescape(ELEMENT.sub(" ", piece) if "<" in piece else piece))
 
 
-def _readings(bare: str) -> Iterator[str]:
-    """Digests of a text as it is, without its label, and without what stands in brackets."""
-    edges = bare.strip()
-    inner = BRACKETS.sub("", bare) if edges[:1] in "[(" or edges[-1:] in "])" else bare
-    labelled = (bare, inner) if ":" in bare else ()
-    for text in dict.fromkeys((bare, inner, *(LABEL.sub("", each) for each in labelled))):
-        words = words_alone(unicodedata.normalize("NFKC", text))
-        spaces = words.count(" ")
-        if spaces + 1 >= FEWEST_WORDS or len(words) - spaces >= FEWEST_LETTERS:
-            yield digest("injected", words)
+def _readings(bare: str) -> set[str]:
+    """A text as it is, without its label, and without what stands in brackets."""
+    inner = _unbracketed(bare)
+    if ":" not in bare:
+        return {bare, inner}
+    return {bare, inner, _without_start(LABEL, bare), _without_start(LABEL, inner)}
+
+
+def _unbracketed(text: str) -> str:
+    edges = text.strip()
+    if edges[:1] in "[(":
+        text = _without_start(HEADER, text)
+    if edges[-1:] not in "])":
+        return text
+    end = text.rstrip()  # only there: a paragraph may be long, and brackets are not
+    trailer = TRAILER.search(end, max(0, len(end) - LONGEST_TRAILER))
+    return end[: trailer.start()].rstrip() if trailer else text
+
+
+def _without_start(pattern: re.Pattern[str], text: str) -> str:
+    start = pattern.match(text)
+    return text[start.end() :] if start else text
+
+
+def _digests(texts: Iterable[str]) -> list[str]:
+    """Of those that are nobody's by chance."""
+    plain: list[str] = []
+    marked: list[str] = []
+    for text in texts:
+        (plain if text.isascii() else marked).append(text)
+    alone = {*each_alone(plain)}
+    alone.update(words_alone(unicodedata.normalize("NFKC", text)) for text in marked)
+    return digests("injected", filter(_telling, alone))
+
+
+def _telling(words: str) -> bool:
+    if len(words) >= 2 * FEWEST_LETTERS:  # between two of which there is at most one space
+        return True
+    spaces = words.count(" ")
+    return spaces + 1 >= FEWEST_WORDS or len(words) - spaces >= FEWEST_LETTERS
 
 
 def _unquoted(text: str) -> str:
+    """Without what quotes it or makes it part of a list, line by line."""
     if "\n" in text:
-        return QUOTING.sub("", text)
-    margin = QUOTING.match(text)  # of one line, which is what it nearly always is
-    return text[margin.end() :] if margin else text
+        return "\n".join(_without_start(QUOTING, line) for line in text.split("\n"))
+    return _without_start(QUOTING, text)
 
 
 def _plain(text: str) -> str:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from nexus.core.errors import InvalidInput
-from nexus.core.ids import LONGEST_ID, AgentId, Id, UserId, WorkspaceId, check_name, digest
+from nexus.core.ids import LONGEST_ID, AgentId, Id, UserId, WorkspaceId, check_name, digest, digests
 
 TYPES = (WorkspaceId, UserId, AgentId)
 
@@ -105,3 +105,8 @@ def test_no_two_lists_of_parts_share_a_digest(one: list[str], other: list[str]) 
 
 def test_parts_do_not_run_into_each_other() -> None:
     assert digest("ab", "c") != digest("a", "bc") != digest("abc") != digest("abc", "")
+
+
+@given(some.text(), some.lists(some.text()))
+def test_digests_of_many_texts_are_those_of_each(kind: str, texts: list[str]) -> None:
+    assert digests(kind, texts) == [digest(kind, text) for text in texts]

@@ -13,6 +13,7 @@ from nexus.core.text import (
     ALONE,
     LONGEST_TERM,
     _stem,
+    each_alone,
     query_terms,
     speaks_of,
     terms,
@@ -126,3 +127,8 @@ def test_words_alone_of_ascii_are_those_of_any_script(text: str) -> None:
 @given(some.one_of(some.text(), some.text(some.characters(max_codepoint=127))))
 def test_words_one_by_one_are_those_with_spaces_between_them(text: str) -> None:
     assert words_in(text) == words_alone(text).split()
+
+
+@given(some.lists(some.text(some.sampled_from("aB3 .,_'\0\n\x1f"))))
+def test_words_of_many_texts_are_those_of_each(texts: list[str]) -> None:
+    assert each_alone(texts) == [words_alone(text) for text in texts]

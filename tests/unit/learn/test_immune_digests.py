@@ -1,0 +1,81 @@
+"""Digests of a context are made in few steps: they are those that every piece has by itself."""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from hypothesis import example, given
+from hypothesis import strategies as some
+
+from nexus.core.ids import digest
+from nexus.learn.immune import FEWEST_LETTERS, FEWEST_WORDS, SHORTEST, Injected, digests_of
+
+QUOTING = re.compile(r"^[ \t>*•#|-]+|^[ \t]*\d{1,3}[.)][ \t]+", re.MULTILINE)
+SENTENCE = re.compile(r"(?<=[.!?…])[\"'”’)\]]{0,3}\s+|(?<=[。！？])")
+LABEL = re.compile(r"^[^\n:]{1,60}:\s+")
+BRACKETS = re.compile(r"^\s*[\[(][^\])\n]{1,80}[\])]\s*|\s*[\[(][^\])\n]{1,80}[\])]\s*$")
+
+MARKS = [
+    *"\n\n\n  [](){}:>*#|-.!?…。！\"'”&<\t\r\0\x1f\x85\u2028\ufffd·",
+    "\n\n",
+    "\n> \n",
+    ": ",
+    "]  ",
+]
+WORDS = [
+    "a",
+    "Tea",
+    "Alice",
+    "for two",
+    "3.",
+    "12) ",
+    "straße",
+    "ﬁne",
+    "ﷺ",
+    "İ",
+    "茶を飲む",
+    "é",
+    "_",
+]
+MARKUP = ["<b>", "</nexus-memory>", "&amp;", "&gt; ", "&#10;", "&nbsp", "- ", "[2026 | said] bob: "]
+TEXTS = some.lists(some.sampled_from([*MARKS, *WORDS, *WORDS, *MARKUP]), max_size=60).map("".join)
+
+
+def plainly(context: str) -> Iterator[str]:
+    """One piece after the other, and each of them in all of its readings."""
+    for paragraph in re.split(r"\n[ \t>]*\n", context):
+        sentences = SENTENCE.split(QUOTING.sub("", paragraph))
+        for piece in (paragraph, *paragraph.split("\n"), *sentences):
+            if len(piece) >= SHORTEST:
+                yield from read_plainly(piece)
+
+
+def read_plainly(piece: str) -> Iterator[str]:
+    bare = QUOTING.sub("", html.unescape(re.sub(r"</?[a-zA-Z][^<>]{0,80}>", " ", piece)))
+    inner = BRACKETS.sub("", bare)
+    for text in (bare, inner, LABEL.sub("", bare), LABEL.sub("", inner)):
+        words = re.findall(r"[^\W_]+", unicodedata.normalize("NFKC", text).casefold())
+        if len(words) >= FEWEST_WORDS or sum(map(len, words)) >= FEWEST_LETTERS:
+            yield digest("injected", " ".join(words))
+
+
+@given(TEXTS)
+@example("")
+@example("A long line (with the end in brackets) (of which [there are two (or three]  \n ")
+@example(f"Alice drinks tea for two ({'a' * 80})\n\nAlice drinks tea for two ({'a' * 81})")
+@example(
+    "[said] (early) Alice drinks: green tea. > Quoted, 'tea for two.' ) Tea。 Tea？ More tea！"
+)
+def test_digests_are_those_of_each_piece(context: str) -> None:
+    assert digests_of(context) == frozenset(plainly(context))
+
+
+@given(TEXTS)
+def test_a_piece_is_known_by_the_same_digests(piece: str) -> None:
+    made = set(read_plainly(piece)) if len(piece) >= SHORTEST else set()
+    for each in made:
+        assert Injected((frozenset({each}),)).holds(piece)
+    assert not Injected((frozenset({"none"}),)).holds(piece)
