@@ -313,7 +313,8 @@ def _keep_items(session: Session, workspace: WorkspaceId, lines: Sequence[str]) 
     number = workspace_number(session, workspace)
     new = 0
     for line in lines:
-        row = window_row(session, number, item_from_json(json.loads(line)), line)
+        item = item_from_json(json.loads(line))
+        row = window_row(session, number, item, item.tied_to, line)
         new += session.run("move_window_item", row).rowcount
     return new
 

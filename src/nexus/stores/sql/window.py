@@ -33,6 +33,8 @@ from .outgoing import going_out
 from .session import Connections, Session
 from .stones import any_erased
 
+Spelt = tuple[WindowItem, Sequence[str], str]  # an item, what it is tied to, and its JSON
+
 
 class SqlWindow:
     def __init__(self, connections: Connections) -> None:
@@ -41,7 +43,7 @@ class SqlWindow:
     def put(
         self, workspace: WorkspaceId, items: Sequence[WindowItem], *, idle: timedelta = IDLE
     ) -> None:
-        spelt = [(item, spelt_json(item_to_json(item), "a window")) for item in items]
+        spelt = [(item, item.tied_to, spelt_json(item_to_json(item), "a window")) for item in items]
         self._connections.write(lambda session: _put(session, workspace, spelt, idle))
 
     def find(
@@ -107,17 +109,10 @@ def erase_from_window(session: Session, number: int, ids: Iterable[str]) -> int:
     return session.run("erase_from_window", bound).rowcount
 
 
-def _put(
-    session: Session,
-    workspace: WorkspaceId,
-    items: Sequence[tuple[WindowItem, str]],
-    idle: timedelta,
-) -> None:
+def _put(session: Session, workspace: WorkspaceId, items: Sequence[Spelt], idle: timedelta) -> None:
     number = workspace_number(session, workspace)
-    for item, content in items:
-        if any_erased(session, number, item.tied_to, gone_since(item)):
-            continue
-        row = window_row(session, number, item, content)
+    for item, ties, content in _still_there(session, number, items):
+        row = window_row(session, number, item, ties, content)
         if keeps_awake(item):
             session.run("let_go_of_window", {**row, **_moment(item.at, idle)})
         session.run("put_window_item", row)
@@ -126,7 +121,22 @@ def _put(
             session.run("trim_window", most)
 
 
-def window_row(session: Session, number: int, item: WindowItem, content: str) -> dict[str, object]:
+def _still_there(session: Session, number: int, items: Sequence[Spelt]) -> Sequence[Spelt]:
+    """Those that are tied to nothing that is gone: mostly all, which takes one look."""
+    if len({gone_since(item) for item, *_ in items}) == 1:
+        every = {tie for _, ties, _ in items for tie in ties}
+        if not any_erased(session, number, every, gone_since(items[0][0])):
+            return items
+    return [
+        (item, ties, content)
+        for item, ties, content in items
+        if not any_erased(session, number, ties, gone_since(item))
+    ]
+
+
+def window_row(
+    session: Session, number: int, item: WindowItem, ties: Sequence[str], content: str
+) -> dict[str, object]:
     """The item as a row of the table."""
     return {
         "workspace": number,
@@ -135,7 +145,7 @@ def window_row(session: Session, number: int, item: WindowItem, content: str) ->
         "key": item.key,
         "at": time_text(item.at),
         "expires_at": time_text(item.expires_at) if item.expires_at else None,
-        "tied_to": json.dumps(item.tied_to),
+        "tied_to": json.dumps(ties),
         "content": content,
     }
 

@@ -918,12 +918,17 @@ DELETE FROM window_items
                  SELECT 1 FROM stretch WHERE reached > :idle_since);
 
 -- trim_window --
--- Only the newest of a slot stay.
+-- Only the newest of a slot stay. They are counted first, which an index tells: mostly none goes,
+-- and rows are long.
 DELETE FROM window_items
  WHERE workspace = :workspace AND label = :label AND slot = :slot
    AND key IN (SELECT key FROM window_items
                 WHERE workspace = :workspace AND label = :label AND slot = :slot
-                ORDER BY at DESC, key LIMIT -1 OFFSET :most);
+                ORDER BY at DESC, key
+                LIMIT max(0, (SELECT count(*) FROM window_items
+                               WHERE workspace = :workspace AND label = :label AND slot = :slot)
+                             - :most)
+               OFFSET :most);
 
 -- drop_window_item --
 DELETE FROM window_items
