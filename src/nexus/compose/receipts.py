@@ -57,23 +57,30 @@ def _digests(cut: Iterable[Cut]) -> list[str]:
 
 def receipt_to_json(receipt: ContextReceipt) -> dict[str, Any]:
     return {
-        **_fields(receipt),
+        **{name: getattr(receipt, name) for name in receipt.__slots__},
         "at": time_text(receipt.at),
         "plan": {part.value: why for part, why in receipt.plan.items()},
         "sections": {part.value: tokens for part, tokens in receipt.sections.items()},
         "seconds": dict(receipt.seconds),
-        "shown": [
-            {**_fields(each), "part": each.part.value, "why": dict(each.why)}
-            for each in receipt.shown
-        ],
-        "cut": [{**_fields(each), "part": each.part.value} for each in receipt.cut],
+        "shown": [_shown_to_json(each) for each in receipt.shown],
+        "cut": [_cut_to_json(each) for each in receipt.cut],
         "degraded": list(receipt.degraded),
     }
 
 
-def _fields(record: ContextReceipt | Shown | Cut) -> dict[str, Any]:
-    """One level deep: a receipt has hundreds of lines, and copying them twice is slow."""
-    return {name: getattr(record, name) for name in record.__slots__}
+def _shown_to_json(shown: Shown) -> dict[str, Any]:
+    """Spelt out: a receipt has hundreds of lines."""
+    return {
+        "part": shown.part.value,
+        "id": shown.id,
+        "tokens": shown.tokens,
+        "scope": shown.scope,
+        "why": dict(shown.why),
+    }
+
+
+def _cut_to_json(cut: Cut) -> dict[str, Any]:
+    return {"part": cut.part.value, "id": cut.id, "tokens": cut.tokens, "why": cut.why}
 
 
 def receipt_from_json(told: Mapping[str, Any]) -> ContextReceipt:
