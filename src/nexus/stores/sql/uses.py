@@ -24,6 +24,7 @@ from .labels import known_workspaces, label_number, locked_workspace, readable, 
 from .session import Connections, Row, Session
 
 FEW_USES = 500  # of a workspace: read at once, whosever they are
+NEVER = UseThere()
 
 
 class SqlUses:
@@ -71,7 +72,7 @@ def _add(session: Session, workspace: WorkspaceId, uses: Sequence[NewUse]) -> in
     for use in uses:
         label, conversation = places[use.place], conversation_digest(use)
         for id in there.intersection(use.ids):
-            before = changed.get((label, id)) or known.get(id, {}).get(label, UseThere())
+            before = changed.get((label, id)) or known.get(id, {}).get(label, NEVER)
             changed[label, id] = before.and_one(conversation, use.at)
     rows = [
         (number, *place, *_columns(use), owners[place[0]]) for place, use in sorted(changed.items())
