@@ -1,7 +1,7 @@
-"""Bars that are drawn between what is measured, and never beside it.
+"""Bars that are drawn by whoever has done a step, and by no thread beside it.
 
-Those of `rich` are drawn ten times a second by a thread of their own: whoever is measured then
-waits for the interpreter.
+Those of `rich` are drawn ten times a second by one of their own: whoever is measured then waits
+for the interpreter.
 """
 
 from __future__ import annotations

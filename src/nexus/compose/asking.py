@@ -19,7 +19,7 @@ from .plan import Plan
 from .settings import Composing
 
 DAY_SECONDS = 86_400
-HUNDREDTH = DAY_SECONDS // 100
+HUNDREDTH = DAY_SECONDS // 100  # of a day, in seconds
 MOST_PINNED = 100  # the newest are looked at
 EXACT = "exact"  # the kind of a value that is shown byte for byte
 TIMES = "times"  # in `why`: how often it was said
@@ -42,7 +42,9 @@ class Asking:
     shown: frozenset[str] = field(default=frozenset())  # ids of events the caller shows already
     settings: Composing = field(default_factory=Composing)
     here: Scope = field(init=False)  # where it is asked
-    _read: dict[MemoryKind, list[Memory]] = field(init=False, default_factory=dict, repr=False)
+    _read: dict[MemoryKind, list[Memory]] = field(
+        init=False, default_factory=dict, repr=False, compare=False
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "here", self.viewer.home)
@@ -101,9 +103,9 @@ class Asking:
     def age(self, at: datetime) -> float:
         """In days, with two digits: worked out for every item, and thus in whole numbers."""
         past = self.now - at
-        days, hundredths = past.days, past.seconds + HUNDREDTH // 2
-        if days >= 0 and hundredths % HUNDREDTH:  # else in the future, or perhaps in the middle
-            return (100 * days + hundredths // HUNDREDTH) / 100
+        days, seconds = past.days, past.seconds + HUNDREDTH // 2
+        if days >= 0 and seconds % HUNDREDTH:  # else in the future, or perhaps in the middle
+            return (100 * days + seconds // HUNDREDTH) / 100
         return round(past.total_seconds() / DAY_SECONDS, 2)
 
 

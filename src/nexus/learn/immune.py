@@ -37,7 +37,7 @@ SENTENCE = re.compile(r"([.!?…。！？])(?:(?<=[.!?…])[\"'”’)\]]{0,3}\s
 LABEL = re.compile(r"[^\n:]{1,60}:\s+")  # "Alice: …", "Memory: …"
 HEADER = re.compile(r"\s*[\[(][^\])\n]{1,80}[\])]\s*")  # "[2026-03-01, Alice] …"
 TRAILER = re.compile(r"[\[(][^\])\n]{1,80}[\])]$")
-LONGEST_TRAILER = 82  # characters, with both brackets
+LONGEST_TRAILER = 80 + 2  # characters, and both brackets
 ELEMENT = re.compile(r"</?[a-zA-Z][^<>]{0,80}>")
 QUOTING = re.compile(r"[ \t>*•#|-]+|[ \t]*\d{1,3}[.)][ \t]+")  # where a line begins
 

@@ -229,7 +229,7 @@ def _profile(
 ) -> Profile:
     facts = [each for name, each in told.facts if name in names]
     parts = _sorted_out(_holding(facts, told.parts, now), told.parts)
-    wishes = [each for owners, each in told.landmarks if names & owners]
+    wishes = [e for owners, e in told.landmarks if names & owners and e.recorded_at <= now]
     liked = [each for each in facts if told.parts.get(each.id) == "preferences"]
     stated = [*parts["preferences"], *_wishes(wishes, liked)]
     style = [each for each in stated if _says_how_to_write(each)] if written.stated else []

@@ -197,6 +197,7 @@ def test_landmarks_that_were_read_already_tell_the_same_wishes(people: People) -
         assert found == profiles(people.store, grant, ["Alice", "Bob"], now=people.now)
 
 
+@pytest.mark.requirement("E30")
 def test_style_is_counted_in_the_persons_own_messages(people: People) -> None:
     for _ in range(4):
         people.say("hey, could you look at this? 😀")

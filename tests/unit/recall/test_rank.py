@@ -276,6 +276,14 @@ def test_what_is_much_better_stays_before_other_conversations() -> None:
 
 
 @pytest.mark.requirement("E12")
+def test_of_those_that_come_out_equal_the_better_one_stays_first() -> None:
+    """Three steps of a tenth are as much as three tenths, whatever a machine makes of them."""
+    given = [candidate(id, thread="one") for id in "abc"] + [candidate("d", thread="two")]
+
+    assert spread([0, 1, 2, 3], np.array([2.38, 1.47, 1.19, 0.99]), given, 0.1) == [0, 1, 2, 3]
+
+
+@pytest.mark.requirement("E12")
 def test_one_conversation_alone_stays_in_its_order() -> None:
     given = [candidate(id) for id in "abcd"]
 

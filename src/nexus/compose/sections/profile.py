@@ -36,10 +36,8 @@ def people(asking: Asking) -> list[Item]:
 
 
 def _landmarks(asking: Asking) -> list[Memory] | None:
-    """All of them; None, if there may be more than were read, or were at the time asked about."""
-    if asking.replayed or len(asking.landmarks) >= MOST_PINNED:
-        return None
-    return asking.landmarks
+    """All of them; None, if there may be more than were read."""
+    return asking.landmarks if len(asking.landmarks) < MOST_PINNED else None
 
 
 def _items(asking: Asking, known: Profile) -> Iterator[Item]:
