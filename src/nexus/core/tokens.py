@@ -101,7 +101,6 @@ class Vocabulary:
         self._cuts = CUTS[name]
         self._plain = re.compile(self._cuts.format(**ASCII))
         self._counted: dict[int, int] = {}  # hash of a text → its tokens; a text is not kept
-        self._ending: dict[int, int] = {}  # the same for texts that end a line
         self._after_a_space = _Known(lambda word: self._in_pieces(f" {word}"))
         self._pieces = _Known(self._merged)
 
@@ -120,32 +119,18 @@ class Vocabulary:
 
         Many lines begin alike, and the same is told in several sections: each is counted once.
         """
-        if not text:
-            return self.tokens(f"{head} \n")
-        key = hash(text)
-        known = self._ending.get(key)
-        if known is None:
-            if len(self._ending) >= MOST_COUNTED:
-                self._ending.clear()
-            known = self._ending[key] = self._count_ending(text)
-        return self.tokens(head) + known
-
-    def _count_ending(self, text: str) -> int:
-        words = text.split()
-        if " ".join(words) != text:
-            return self._in_pieces(f" {text}\n")
-        words[-1] += "\n"
-        return sum(map(self._after_a_space.__getitem__, words))
+        return self.tokens(head) + self.tokens(f" {text}\n")
 
     def _count(self, text: str) -> int:
         """Word by word where single spaces stand between them: no piece reaches across one."""
         line = text.removesuffix("\n")
         words = line.split()
-        if not words or " ".join(words) != line:
+        if not words or " ".join(words) != line.removeprefix(" "):
             return self._in_pieces(text)
         if line is not text:
             words[-1] += "\n"
-        return self._in_pieces(words[0]) + sum(map(self._after_a_space.__getitem__, words[1:]))
+        first = 0 if line[0] == " " else self._in_pieces(words.pop(0))
+        return first + sum(map(self._after_a_space.__getitem__, words))
 
     def _in_pieces(self, text: str) -> int:
         if len(text) == 1:
