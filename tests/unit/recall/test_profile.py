@@ -198,6 +198,17 @@ def test_landmarks_that_were_read_already_tell_the_same_wishes(people: People) -
 
 
 @pytest.mark.requirement("E30")
+def test_a_wish_is_known_of_a_moment_before_it_was_said_again(people: People) -> None:
+    preference(people, "Alice prefers tea.")
+    then = people.now
+    preference(people, "Alice prefers tea.")
+
+    for now in (then, people.now):
+        (found,) = profiles(people.store, ADMIN, ["alice"], now=now)
+        assert [entry.memory.at for entry in found.preferences] == [now]
+
+
+@pytest.mark.requirement("E30")
 def test_style_is_counted_in_the_persons_own_messages(people: People) -> None:
     for _ in range(4):
         people.say("hey, could you look at this? 😀")
