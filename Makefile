@@ -1,27 +1,29 @@
-# make demo       a fresh environment, the base install, and a short story told through it
-# make test       everything that must hold before a commit lands: style, types, contracts, fast tests
-# make slow       what takes longer: kill -9, leak hunting in every store, model conversion, retrieval quality
-# make test-neo4j the graph in Neo4j: fetches the server with Maven once, starts it, stops it
-# make bench      the figures in docs/benchmarks.md
-# make baselines  the retrieval figures `make slow` holds later changes to ($NEXUS_DATA)
+# make demo       install the package alone into .venv-demo and run examples/story.py
+# make test       style, types, import contracts and fast tests: required before every commit
+# make slow       slow tests: kill -9, leak tests on every store, model conversion, retrieval quality
+# make test-neo4j tests on a real Neo4j: downloads the server with Maven once, starts and stops it
+# make bench      measure the figures in docs/benchmarks.md
+# make baselines  write the retrieval baselines that `make slow` compares with ($NEXUS_DATA)
+# make lock       update requirements-dev.lock (needs uv)
+# make clean      delete both environments and all caches
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 CORES  ?= $(shell getconf _NPROCESSORS_ONLN)
 BIN    := .venv/bin
 DATA   ?= $(or $(NEXUS_DATA),../shared/data)
 
-# Each worker has one core; and what tests and programs they start import is compiled once, also
-# where the environment says otherwise.
+# One thread per test process. Byte code is cached, also if the environment disables it: tests start
+# many interpreters.
 fast slow test-neo4j: export OPENBLAS_NUM_THREADS := 1
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test fast slow test-neo4j bench baselines check clean
+.PHONY: demo test fast slow test-neo4j bench baselines check lock clean
 
 demo: .venv-demo/ready
 	@.venv-demo/bin/python examples/story.py
 
 test: .venv/ready
-	@$(MAKE) --no-print-directory -j2 check fast  # types alone would leave the other cores idle
+	@$(MAKE) --no-print-directory -j2 check fast  # mypy uses one core only
 
 fast: .venv/ready
 	$(BIN)/pytest -q -n $(CORES) --dist worksteal -m "not slow and not neo4j"
@@ -50,17 +52,24 @@ baselines: .venv/ready
 	    --save-baseline bench/results/eval-$$benchmark-minilm.json || exit; \
 	done
 
-.venv/ready: pyproject.toml
-	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+# The lock file pins the versions; pip 25.1 is the first that installs dependency groups.
+.venv/ready: pyproject.toml requirements-dev.lock
+	@echo "Installing the development environment into .venv …"
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+	@$(BIN)/python -m pip install --quiet --constraint requirements-dev.lock --group dev --editable '.[all]'
 	@touch $@
 
 .venv-demo/ready: pyproject.toml
-	@echo "Setting up a fresh environment (the base install, nothing else) …"
+	@echo "Installing the package without extras into .venv-demo …"
 	@$(PYTHON) -m venv .venv-demo
 	@.venv-demo/bin/python -m pip install --quiet --editable .
 	@touch $@
+
+lock:
+	uv pip compile pyproject.toml --group dev --extra all --universal --python-version 3.11 --quiet \
+	  --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
+	  --output-file requirements-dev.lock
 
 clean:
 	rm -rf .venv .venv-demo build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

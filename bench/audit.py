@@ -1,10 +1,10 @@
-"""What the audit costs: processor time of observe, recall and compose at each of its levels.
+"""Audit log overhead: CPU time of observe, recall and compose at each audit level.
 
     python bench/audit.py            about a minute
 
-One file for each level, with the same messages. Calls go round the levels one after the other, so
-that other work on the machine meets all of them; told is the median of the processor time of the
-whole process, background thread and all, for each call, and what it is beside `off`.
+One file per level, with the same messages. Calls rotate through the levels, so that other load
+on the machine affects all of them. The result is the median CPU time per call of this process,
+background thread included, and its ratio to level `off`.
 """
 
 from __future__ import annotations
@@ -20,96 +20,107 @@ from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 
-from nexus import Nexus
-from nexus.config import AuditSettings, Settings
-from nexus.core.audit import Level
-from nexus.place import Place
+from nexusmem import Nexus
+from nexusmem.audit.records import AuditLevel
+from nexusmem.config.settings import AuditSettings, Settings
+from nexusmem.place.place import Place
 
 RESULTS = Path(__file__).parent / "results" / "audit.json"
-READS = 400
+READS = 400  # in one audit batch
 WORDS = "tea ledger harbour meeting green budget server Friday garden train report coffee".split()
 
 
-def sentence(source: random.Random) -> str:
-    return " ".join(source.choices(WORDS, k=12)).capitalize() + "."
+def sentence(generator: random.Random) -> str:
+    """Return a random sentence of twelve words."""
+    return " ".join(generator.choices(WORDS, k=12)).capitalize() + "."
 
 
-def timed(calls: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
-    """The median processor time of each call in milliseconds, taken in turns."""
+def measure_rotated(calls: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
+    """Return the median CPU milliseconds of each call, measured in rotation."""
     taken: dict[str, list[float]] = {name: [] for name in calls}
     order = list(calls)
-    for turn in range(rounds):
-        for name in order[turn % len(order) :] + order[: turn % len(order)]:
-            begun = time.process_time()
+    for round_number in range(rounds):
+        for name in order[round_number % len(order) :] + order[: round_number % len(order)]:
+            started = time.process_time()
             calls[name]()
-            taken[name].append((time.process_time() - begun) * 1000)
-    return {name: round(median(some), 4) for name, some in taken.items()}
+            taken[name].append((time.process_time() - started) * 1000)
+    return {name: round(median(times), 4) for name, times in taken.items()}
 
 
-def opened(stack: ExitStack, folder: Path, level: str, *, background: bool) -> Place:
+def open_room(stack: ExitStack, folder: Path, level: str, *, background: bool) -> Place:
     settings = Settings(audit=AuditSettings(level=level))
     file = folder / f"{level}{background}.db"
     nexus = stack.enter_context(Nexus.open(file, settings=settings, background=background))
     return nexus.workspace("acme").room("design", participants=["alice", "bob"])
 
 
-def measured(messages: int, rounds: int) -> dict[str, dict[str, float]]:
+def measure(messages: int, rounds: int) -> dict[str, dict[str, float]]:
+    """Return the CPU milliseconds by operation and level."""
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         places = {
-            level.value: opened(stack, Path(folder), level.value, background=False)
-            for level in Level
+            level.value: open_room(stack, Path(folder), level.value, background=False)
+            for level in AuditLevel
         }
         for place in places.values():
-            source = random.Random(7)
+            generator = random.Random(7)
             place.observe_many(
-                {"speaker": "alice", "text": sentence(source)} for _ in range(messages)
+                {"speaker": "alice", "text": sentence(generator)} for _ in range(messages)
             )
             place.flush()
-        asked = {name: random.Random(3) for name in places}
+        generators = {name: random.Random(3) for name in places}
 
-        def call(what: str, name: str) -> Callable[[], object]:
-            def question() -> object:
-                text = sentence(asked[name])
-                return getattr(places[name], what)(*([] if what != "observe" else ["bob"]), text)
+        def call(operation: str, name: str) -> Callable[[], object]:
+            def run() -> object:
+                text = sentence(generators[name])
+                return getattr(places[name], operation)(
+                    *([] if operation != "observe" else ["bob"]), text
+                )
 
-            return question
+            return run
 
-        found = {}
-        for what in ("recall", "compose", "observe"):
-            found[what] = timed({name: call(what, name) for name in places}, rounds)
-        found["writing a read down"] = {name: written(place) for name, place in places.items()}
-        return found
+        results = {}
+        for operation in ("recall", "compose", "observe"):
+            results[operation] = measure_rotated(
+                {name: call(operation, name) for name in places}, rounds
+            )
+        results["write of an audited read"] = {
+            name: measure_audit_write(place) for name, place in places.items()
+        }
+        return results
 
 
-def written(place: Place) -> float:
-    """Reads wait, and are written together: what that takes for each, in milliseconds."""
+def measure_audit_write(place: Place) -> float:
+    """Return the CPU milliseconds per read for writing a batch of audited reads."""
     auditor = place._parts.audit
     auditor.flush()
     for _ in range(READS):
         place.recent(1)
-    begun = time.process_time()
+    started = time.process_time()
     auditor.flush()
-    return round((time.process_time() - begun) * 1000 / READS, 4)
+    return round((time.process_time() - started) * 1000 / READS, 4)
 
 
 def main() -> None:
-    reader = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    reader.add_argument("--messages", type=int, default=1_000)
-    reader.add_argument("--rounds", type=int, default=150)
-    given = reader.parse_args()
-    found = measured(given.messages, given.rounds)
-    told = {
-        what: {
-            name: {"ms": ms, "beside_off": round(ms / levels["off"], 3) if levels["off"] else None}
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--messages", type=int, default=1_000, help="messages per level")
+    parser.add_argument("--rounds", type=int, default=150, help="calls per operation")
+    options = parser.parse_args()
+    results = measure(options.messages, options.rounds)
+    report = {
+        operation: {
+            name: {
+                "ms": ms,
+                "relative_to_off": round(ms / levels["off"], 3) if levels["off"] else None,
+            }
             for name, ms in levels.items()
         }
-        for what, levels in found.items()
+        for operation, levels in results.items()
     }
-    result = {"at": datetime.now(UTC).isoformat(), "messages": given.messages, **told}
+    result = {"at": datetime.now(UTC).isoformat(), "messages": options.messages, **report}
     RESULTS.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    for what, levels in told.items():
-        line = ", ".join(f"{n} {v['ms']} ms ({v['beside_off']})" for n, v in levels.items())
-        print(f"{what}: {line}")
+    for operation, levels in report.items():
+        line = ", ".join(f"{n} {v['ms']} ms ({v['relative_to_off']})" for n, v in levels.items())
+        print(f"{operation}: {line}")
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
-"""How many names are put to whom they mean, and how many of those rightly; and what it costs.
+"""Entity linking: precision, recall and cost of linking names to entities.
 
-    python bench/linking.py            # the conversations to work with
-    python bench/linking.py --held     # those kept aside as well, each until it was measured once
+    python bench/linking.py            # the dev conversations
+    python bench/linking.py --held     # also the held-out conversations
 
-A link is a mention put to an entity that was known in its room. It is right if the entity was
-introduced by a mention of the same person or thing. `joined` is stricter: a name that stays as it
-was said, because nothing decides whom it means, is read together with whoever else is just called
-so; it counts as a link, too. Mentions labelled `?` could mean several: any link is wrong.
+A link assigns a mention to an entity that existed in its room. A link is correct if a mention of
+the same person or thing introduced the entity. `joined` is stricter: an unresolved name also
+counts as a link to the entity with the same name. Mentions labelled `?` are ambiguous, so any
+link is wrong. Each held-out set counts as held out until its first measurement.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from nexus.core.derive import known_as
-from nexus.core.ids import WorkspaceId
-from nexus.core.records import Draft, Event
-from nexus.core.scope import Scope
-from nexus.learn.around import Around
-from nexus.learn.directory import Directory
-from nexus.learn.entities import entity_drafts
-from nexus.learn.knowledge import knowledge
-from nexus.learn.linking import Resolved, resolved
-from nexus.learn.rules import Message, extract
+from nexusmem.core.derive import normalize_name
+from nexusmem.core.ids import WorkspaceId
+from nexusmem.core.records import Draft, Event
+from nexusmem.core.scope import Scope
+from nexusmem.learn.extract.event_context import EventContext
+from nexusmem.learn.extract.fact_drafts import knowledge_drafts
+from nexusmem.learn.names.entities import entity_drafts
+from nexusmem.learn.names.name_directory import NameDirectory
+from nexusmem.learn.names.resolve import ResolvedExtraction, resolve_names
+from nexusmem.learn.rules import SourceMessage, extract
 
 HERE = Path(__file__).parent
 AT = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -43,31 +43,37 @@ ROUNDS = 5
 
 @dataclass
 class Room:
-    """What is known and what was said in one room."""
+    """State of one room: entities, messages and gold labels."""
 
-    known: Directory = field(default_factory=Directory)
-    said: list[Event] = field(default_factory=list)
-    gold: dict[str, str] = field(default_factory=dict)  # entity → who introduced it is about
-    met: set[str] = field(default_factory=set)  # gold ids that were mentioned
+    directory: NameDirectory = field(default_factory=NameDirectory)
+    messages: list[Event] = field(default_factory=list)
+    gold: dict[str, str] = field(
+        default_factory=dict
+    )  # entity → gold id of the mention that introduced it
+    mentioned: set[str] = field(default_factory=set)  # gold ids mentioned so far
 
     def _names(self, event: Event) -> list[str]:
-        entries = self.known.entries.values()
-        return [each.name for each in entries if each.plain or each.name in event.text]
+        entries = self.directory.entries.values()
+        return [each.name for each in entries if each.can_be_lowercase or each.name in event.text]
 
-    def hear(self, event: Event) -> tuple[Resolved, list[Draft]]:
-        """Who was meant, and what becomes of it."""
-        around = Around(event, tuple(self.said[-WINDOW:]))
-        extracted = extract(Message.of(event), around.context(self._names(event)))
-        found = resolved(extracted, self.known, around)
-        drafts = [*found.reviews, *entity_drafts(event, found.extracted, self.known)]
-        facts = list(knowledge(event, found.extracted, around.grounds))
-        self.known.with_([*found.reviews, *facts])
-        self.said.append(event)
-        return found, drafts
+    def add_message(self, event: Event) -> tuple[ResolvedExtraction, list[Draft]]:
+        """Extract and resolve a message; return the resolution and the drafts."""
+        context = EventContext(event, tuple(self.messages[-WINDOW:]))
+        extraction = extract(
+            SourceMessage.from_event(event), context.extraction_context(self._names(event))
+        )
+        resolved = resolve_names(extraction, self.directory, context)
+        drafts = [*resolved.reviews, *entity_drafts(event, resolved.extracted, self.directory)]
+        facts = list(knowledge_drafts(event, resolved.extracted, context.find_name_sources))
+        self.directory.add_records([*resolved.reviews, *facts])
+        self.messages.append(event)
+        return resolved, drafts
 
 
 @dataclass
 class Tally:
+    """Counts of links and mentions."""
+
     links: int = 0
     right: int = 0
     joined: int = 0
@@ -75,7 +81,7 @@ class Tally:
     wanted: int = 0
     hit: int = 0
     mentions: int = 0
-    unread: int = 0
+    unrecognized: int = 0
     reviews: int = 0
     wrong: list[str] = field(default_factory=list)
 
@@ -83,20 +89,21 @@ class Tally:
         return {
             "mentions": self.mentions,
             "links": self.links,
-            "precision": _share(self.right, self.links),
-            "precision, joined": _share(self.joined_right, self.joined),
-            "recall": _share(self.hit, self.wanted),
-            "not read as names": self.unread,
+            "precision": _ratio(self.right, self.links),
+            "precision, joined": _ratio(self.joined_right, self.joined),
+            "recall": _ratio(self.hit, self.wanted),
+            "not recognized as names": self.unrecognized,
             "reviews": self.reviews,
         }
 
 
-def _share(part: int, whole: int) -> float:
-    return round(part / whole, 3) if whole else 1.0
+def _ratio(part: int, total: int) -> float:
+    return round(part / total, 3) if total else 1.0
 
 
-def events(talk: dict[str, Any]) -> Iterator[tuple[Event, dict[str, str]]]:
-    for number, turn in enumerate(talk["turns"]):
+def make_events(conversation: dict[str, Any]) -> Iterator[tuple[Event, dict[str, str]]]:
+    """Yield the events of a conversation with their labelled mentions."""
+    for number, turn in enumerate(conversation["turns"]):
         event = Event(
             workspace=WorkspaceId("bench"),
             scope=Scope.room(turn["room"]),
@@ -104,110 +111,132 @@ def events(talk: dict[str, Any]) -> Iterator[tuple[Event, dict[str, str]]]:
             text=turn["text"],
             at=AT + timedelta(minutes=number),
             recorded_at=AT,
-            key=f"{talk['id']}/{number}",
+            key=f"{conversation['id']}/{number}",
         )
         yield event, turn["mentions"]
 
 
-def measure(talks: Sequence[dict[str, Any]]) -> Tally:
+def measure(conversations: Sequence[dict[str, Any]]) -> Tally:
+    """Return the tally over all conversations."""
     tally = Tally()
-    for talk in talks:
+    for conversation in conversations:
         rooms: defaultdict[str, Room] = defaultdict(Room)
-        for event, mentions in events(talk):
+        for event, mentions in make_events(conversation):
             room = rooms[str(event.scope)]
-            room.gold.setdefault(known_as(event.speaker), event.speaker)
-            room.met.add(event.speaker)
-            found, drafts = room.hear(event)
+            room.gold.setdefault(normalize_name(event.speaker), event.speaker)
+            room.mentioned.add(event.speaker)
+            resolved, drafts = room.add_message(event)
             tally.reviews += sum(draft.kind == "review" for draft in drafts)
             for surface, gold in mentions.items():
-                count(tally, room, found, (surface, gold, event))
+                count_mention(tally, room, resolved, (surface, gold, event))
     return tally
 
 
-def count(tally: Tally, room: Room, found: Resolved, said: tuple[str, str, Event]) -> None:
-    surface, gold, event = said
+def count_mention(
+    tally: Tally, room: Room, resolved: ResolvedExtraction, mention: tuple[str, str, Event]
+) -> None:
+    """Add one mention to the tally."""
+    surface, gold, event = mention
     tally.mentions += 1
-    link = found.links.get(surface)
-    met = gold in room.met
-    room.met.add(gold)
-    tally.wanted += met
+    link = resolved.links.get(surface)
+    is_known = gold in room.mentioned
+    room.mentioned.add(gold)
+    tally.wanted += is_known
     if link is None:
-        tally.unread += 1
-        if met:
-            tally.wrong.append(f"not read: {surface} in {event.text}")
+        tally.unrecognized += 1
+        if is_known:
+            tally.wrong.append(f"not recognized: {surface} in {event.text}")
         return
-    key = known_as(link.name)
-    fresh = key not in room.gold
-    means = room.gold.setdefault(key, gold)
-    right = means == gold and gold != "?"
-    if link.linked and not fresh:
+    key = normalize_name(link.name)
+    is_new = key not in room.gold
+    entity_gold = room.gold.setdefault(key, gold)
+    is_correct = entity_gold == gold and gold != "?"
+    if link.is_linked and not is_new:
         tally.links += 1
-        tally.right += right
-    if not fresh:
+        tally.right += is_correct
+    if not is_new:
         tally.joined += 1
-        tally.joined_right += right
-    tally.hit += met and right and link.linked
-    if link.linked and not fresh and not right:
-        tally.wrong.append(f"WRONG {surface} → {link.name} ({link.how}, is {gold}): {event.text}")
-    elif met and not (right and link.linked):
-        tally.wrong.append(f"missed {surface} → {link.name} ({link.how}, is {gold}): {event.text}")
+        tally.joined_right += is_correct
+    tally.hit += is_known and is_correct and link.is_linked
+    if link.is_linked and not is_new and not is_correct:
+        tally.wrong.append(
+            f"WRONG {surface} → {link.name} ({link.method}, is {gold}): {event.text}"
+        )
+    elif is_known and not (is_correct and link.is_linked):
+        tally.wrong.append(
+            f"missed {surface} → {link.name} ({link.method}, is {gold}): {event.text}"
+        )
 
 
-def speed(talks: Sequence[dict[str, Any]], crowd: int) -> float:
-    """Microseconds a message for `resolved` and `entity_drafts` among this many entities."""
+def measure_speed(conversations: Sequence[dict[str, Any]], entity_count: int) -> float:
+    """Return the CPU microseconds per message for resolving names among `entity_count` entities."""
     room = Room()
-    for number in range(crowd):
-        event = next(events({"id": f"c{number}", "turns": [_turn(number)]}))[0]
-        room.hear(event)
-    ready = []
-    for talk in talks:
-        for event, _ in events(talk):
-            around = Around(event, tuple(room.said[-WINDOW:]))
-            ready.append((event, around, extract(Message.of(event), around.context())))
+    for number in range(entity_count):
+        event = next(make_events({"id": f"c{number}", "turns": [_make_turn(number)]}))[0]
+        room.add_message(event)
+    prepared = []
+    for conversation in conversations:
+        for event, _ in make_events(conversation):
+            context = EventContext(event, tuple(room.messages[-WINDOW:]))
+            prepared.append(
+                (
+                    event,
+                    context,
+                    extract(SourceMessage.from_event(event), context.extraction_context()),
+                )
+            )
     best = 1.0
-    for _ in range(ROUNDS):  # the first loads the stemmer
+    for _ in range(ROUNDS):  # the first round loads the stemmer
         started = time.process_time()
-        for event, around, extracted in ready:
-            found = resolved(extracted, room.known, around)
-            list(entity_drafts(event, found.extracted, room.known))
-        best = min(best, (time.process_time() - started) / len(ready))
+        for event, context, extraction in prepared:
+            resolved = resolve_names(extraction, room.directory, context)
+            list(entity_drafts(event, resolved.extracted, room.directory))
+        best = min(best, (time.process_time() - started) / len(prepared))
     return best * 1e6
 
 
-def _turn(number: int) -> dict[str, Any]:
+def _make_turn(number: int) -> dict[str, Any]:
     first = ("Sarah", "Peter", "Anna", "Luis", "Emma", "Tom")[number % 6]
-    text = f"{first} {_name(number)} works at {_name(number * 7)}."
+    text = f"{first} {_make_name(number)} works at {_make_name(number * 7)}."
     return {"room": "crowd", "speaker": "alice", "text": text, "mentions": {}}
 
 
-def _name(number: int) -> str:
+def _make_name(number: int) -> str:
     letters = "bcdfglmnprst"
-    made = "".join(letters[number // 12**place % 12] + "aeiou"[place] for place in range(4))
-    return made.capitalize()
+    name = "".join(letters[number // 12**place % 12] + "aeiou"[place] for place in range(4))
+    return name.capitalize()
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--held", action="store_true", help="measure those kept aside as well")
-    parser.add_argument("--wrong", action="store_true", help="show what is wrong or missed")
-    parser.add_argument("--crowd", type=int, default=2000, help="entities when speed is measured")
-    asked = parser.parse_args()
-    table = Table("", "dev", *(["kept aside, first", "kept aside, second"] if asked.held else []))
-    names = ["dev", "held", "fresh"] if asked.held else ["dev"]
-    talks = {name: _read(HERE / "linking" / f"labelled_{name}.jsonl") for name in names}
-    tallies = {name: measure(talks[name]) for name in names}
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--held", action="store_true", help="also measure the held-out conversations"
+    )
+    parser.add_argument("--wrong", action="store_true", help="list wrong and missed links")
+    parser.add_argument(
+        "--crowd", type=int, default=2000, help="number of entities for the speed measurement"
+    )
+    options = parser.parse_args()
+    table = Table("", "dev", *(["held out, first", "held out, second"] if options.held else []))
+    names = ["dev", "held", "fresh"] if options.held else ["dev"]
+    conversations = {
+        name: _read_jsonl(HERE / "linking" / f"labelled_{name}.jsonl") for name in names
+    }
+    tallies = {name: measure(conversations[name]) for name in names}
     for figure in tallies["dev"].figures():
         table.add_row(figure, *(str(tally.figures()[figure]) for tally in tallies.values()))
-    micros = [f"{speed(talks[name], asked.crowd):.0f}" for name in names]
-    table.add_row("µs a message", *micros)
+    microseconds = [f"{measure_speed(conversations[name], options.crowd):.0f}" for name in names]
+    table.add_row("µs per message", *microseconds)
     console = Console()
     console.print(table)
-    if asked.wrong:
+    if options.wrong:
         for name in names:
             console.print(*tallies[name].wrong, sep="\n", markup=False)
 
 
-def _read(path: Path) -> list[dict[str, Any]]:
+def _read_jsonl(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 

@@ -1,15 +1,15 @@
-"""What it costs to look after many memories.
+"""Maintenance of many memories: sweep, consolidation and job queue.
 
     python bench/maintain.py sweep                        10,000 workspaces of 250 memories
-    python bench/maintain.py sweep --workspaces 1000      fewer
-    python bench/maintain.py sweep --stores sqlite        only one of both
-    python bench/maintain.py sweep --workers 2            several processes sweep the Postgres
-    python bench/maintain.py consolidate                  what is said again, in all of them
-    python bench/maintain.py queue                        jobs and events a second
+    python bench/maintain.py sweep --workspaces 1000      fewer workspaces
+    python bench/maintain.py sweep --stores sqlite        only one store
+    python bench/maintain.py sweep --workers 2            several processes sweep Postgres
+    python bench/maintain.py consolidate                  duplicates in all workspaces
+    python bench/maintain.py queue                        jobs and events per second
 
-Kills of workers are a test: pytest tests/faults/test_workers.py -m slow --kills 200
+A test kills workers: pytest tests/faults/test_workers.py -m slow --kills 200
 
-With --keep, results go to bench/results/maintain.json, under the name of what was measured.
+With --keep, results are saved to bench/results/maintain.json under the name of the part.
 """
 
 from __future__ import annotations
@@ -25,96 +25,111 @@ from typing import Any
 from rich.console import Console
 from rich.progress import Progress
 
-sys.path.insert(0, str(Path(__file__).parent.parent))  # the servers of the tests are ours as well
+sys.path.insert(0, str(Path(__file__).parent.parent))  # for tests.servers
 
-import consolidating
-import queueing
-import sweeping
-from filling import MESSAGES, fill_sqlite
-from filling_postgres import fill_postgres
+import consolidate_workspaces
+import job_queue
+import sweep_workspaces
+from fill_postgres import fill_postgres
+from fill_sqlite import MESSAGES, fill_sqlite
 
 RESULTS = Path(__file__).parent / "results" / "maintain.json"
 
 
-def sweep(given: argparse.Namespace) -> dict[str, Any]:
-    """Decay, promotion and cleanup of every workspace."""
-    done: dict[str, Any] = {"workspaces": given.workspaces, "memories": given.memories}
+def measure_sweep(options: argparse.Namespace) -> dict[str, Any]:
+    """Measure decay, promotion and cleanup of all workspaces."""
+    results: dict[str, Any] = {"workspaces": options.workspaces, "memories": options.memories}
     with Progress(console=Console(stderr=True)) as progress:
-        if "sqlite" in given.stores:
-            with tempfile.TemporaryDirectory(dir=given.folder) as folder:
+        if "sqlite" in options.stores:
+            with tempfile.TemporaryDirectory(dir=options.folder) as folder:
                 file = str(Path(folder) / "memory.db")
-                sweeping.fill(file, given.workspaces, given.memories, progress)
-                done["sqlite_gigabytes"] = round(Path(file).stat().st_size / 1e9, 2)
-                done["sqlite"] = sweeping.measured(file, given.workspaces)  # one writes at a time
-        if "postgres" in given.stores:
-            with sweeping.server(given.folder and Path(given.folder)) as running:
-                made = running.database()
-                admin = made.url_of("postgres")
-                sweeping.fill_server(made.url, admin, given.workspaces, given.memories, progress)
-                done["postgres"] = sweeping.measured(made.url, given.workspaces, given.workers)
-                made.drop()
-    return done
+                sweep_workspaces.fill_file(file, options.workspaces, options.memories, progress)
+                results["sqlite_gigabytes"] = round(Path(file).stat().st_size / 1e9, 2)
+                results["sqlite"] = sweep_workspaces.measure(
+                    file, options.workspaces
+                )  # SQLite has one writer
+        if "postgres" in options.stores:
+            with sweep_workspaces.start_server(options.folder and Path(options.folder)) as postgres:
+                database = postgres.database()
+                admin = database.url_of("postgres")
+                sweep_workspaces.fill_server(
+                    database.url, admin, options.workspaces, options.memories, progress
+                )
+                results["postgres"] = sweep_workspaces.measure(
+                    database.url, options.workspaces, options.workers
+                )
+                database.drop()
+    return results
 
 
-def queue(given: argparse.Namespace) -> dict[str, Any]:
-    """Jobs and events of the outbox: claimed, done and finished."""
-    done: dict[str, Any] = {}
-    if "sqlite" in given.stores:
-        with tempfile.TemporaryDirectory(dir=given.folder) as folder:
+def measure_queue(options: argparse.Namespace) -> dict[str, Any]:
+    """Measure claiming and finishing of jobs and outbox events."""
+    results: dict[str, Any] = {}
+    if "sqlite" in options.stores:
+        with tempfile.TemporaryDirectory(dir=options.folder) as folder:
             file = str(Path(folder) / "memory.db")
-            done["sqlite"] = queueing.measured(file, given.jobs, given.events)
-    if "postgres" in given.stores:
-        with sweeping.server() as running:
-            made = running.database()
-            done["postgres"] = queueing.measured(made.url, given.jobs, given.events)
-            made.drop()
-    return done
+            results["sqlite"] = job_queue.measure(file, options.jobs, options.events)
+    if "postgres" in options.stores:
+        with sweep_workspaces.start_server() as postgres:
+            database = postgres.database()
+            results["postgres"] = job_queue.measure(database.url, options.jobs, options.events)
+            database.drop()
+    return results
 
 
-def consolidate(given: argparse.Namespace) -> dict[str, Any]:
-    """What is said again, in every workspace for the first time, and then after news."""
-    done: dict[str, Any] = {"workspaces": given.workspaces}
+def measure_consolidation(options: argparse.Namespace) -> dict[str, Any]:
+    """Measure consolidation of all workspaces, and of those with new messages."""
+    results: dict[str, Any] = {"workspaces": options.workspaces}
     with Progress(console=Console(stderr=True)) as progress:
-        if "sqlite" in given.stores:
-            with tempfile.TemporaryDirectory(dir=given.folder) as folder:
+        if "sqlite" in options.stores:
+            with tempfile.TemporaryDirectory(dir=options.folder) as folder:
                 file = Path(folder) / "memory.db"
-                fill_sqlite(file, given.workspaces, MESSAGES, progress)
-                done["sqlite"] = consolidating.measured(str(file), given.workspaces, given.workers)
-        if "postgres" in given.stores:
-            with sweeping.server(given.folder and Path(given.folder)) as running:
-                made = running.database()
-                fill_postgres(made, given.workspaces, MESSAGES, progress)
-                done["postgres"] = consolidating.measured(made.url, given.workspaces, given.workers)
-                made.drop()
-    return done
+                fill_sqlite(file, options.workspaces, MESSAGES, progress)
+                results["sqlite"] = consolidate_workspaces.measure(
+                    str(file), options.workspaces, options.workers
+                )
+        if "postgres" in options.stores:
+            with sweep_workspaces.start_server(options.folder and Path(options.folder)) as postgres:
+                database = postgres.database()
+                fill_postgres(database, options.workspaces, MESSAGES, progress)
+                results["postgres"] = consolidate_workspaces.measure(
+                    database.url, options.workspaces, options.workers
+                )
+                database.drop()
+    return results
 
 
-PARTS = {"sweep": sweep, "consolidate": consolidate, "queue": queue}
+PARTS = {"sweep": measure_sweep, "consolidate": measure_consolidation, "queue": measure_queue}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("part", choices=sorted(PARTS))
-    parser.add_argument("--workspaces", type=int, default=10_000)
-    parser.add_argument("--memories", type=int, default=250)
-    parser.add_argument(
-        "--workers", type=int, default=1, help="processes at once (a sweep: of Postgres)"
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--jobs", type=int, default=20_000)
-    parser.add_argument("--events", type=int, default=3_000)
-    parser.add_argument("--stores", default="sqlite,postgres")
+    parser.add_argument("part", choices=sorted(PARTS), help="part to measure")
+    parser.add_argument("--workspaces", type=int, default=10_000, help="number of workspaces")
+    parser.add_argument("--memories", type=int, default=250, help="memories per workspace")
+    parser.add_argument(
+        "--workers",
+        type=int,
+        default=1,
+        help="worker processes (a sweep uses them only on Postgres)",
+    )
+    parser.add_argument("--jobs", type=int, default=20_000, help="jobs for `queue`")
+    parser.add_argument("--events", type=int, default=3_000, help="events for `queue`")
+    parser.add_argument("--stores", default="sqlite,postgres", help="stores to measure")
     parser.add_argument(
         "--folder",
         default=None,
-        help="where files are made; without one, those of Postgres are in memory",
+        help="folder for temporary files (default: Postgres data in memory)",
     )
-    parser.add_argument("--keep", action="store_true", help="write the results down")
-    given = parser.parse_args()
-    results = {"python": platform.python_version(), **PARTS[given.part](given)}
-    print(sweeping.show(results))
-    if given.keep:
-        known = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-        RESULTS.write_text(sweeping.show({**known, given.part: results}) + "\n")
+    parser.add_argument("--keep", action="store_true", help="save the results")
+    options = parser.parse_args()
+    results = {"python": platform.python_version(), **PARTS[options.part](options)}
+    print(sweep_workspaces.to_json(results))
+    if options.keep:
+        saved = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+        RESULTS.write_text(sweep_workspaces.to_json({**saved, options.part: results}) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What counting costs, and what `nexus metrics` shows of a memory that was used for a moment.
+"""Metrics overhead, and the output of `nexus metrics` for a short session.
 
 python bench/metrics.py
 """
@@ -8,17 +8,17 @@ from __future__ import annotations
 import time
 from tempfile import TemporaryDirectory
 
-from nexus import Nexus
-from nexus.cli.metrics import _show
-from nexus.core.metrics import Metrics
-from nexus.core.telemetry import Telemetry, step
+from nexusmem import Nexus
+from nexusmem.cli.metrics import _print_snapshot
+from nexusmem.telemetry.metrics import Metrics
+from nexusmem.telemetry.spans import Telemetry, trace_step
 
 ROUNDS = 100_000
 TOPICS = ("kettle", "heron server", "orders database", "garden", "picture of the sea")
 
 
 def microseconds(call) -> float:
-    """CPU time of one call, the best of five series."""
+    """Return the CPU microseconds of one call: the best of five series."""
 
     def series() -> float:
         started = time.thread_time()
@@ -29,27 +29,31 @@ def microseconds(call) -> float:
     return min(series() for _ in range(5))
 
 
-def costs() -> dict[str, float]:
+def measure_costs() -> dict[str, float]:
+    """Return the CPU microseconds of counters, timers, operations and untraced steps."""
     metrics = Metrics()
     telemetry = Telemetry(metrics)
 
     def operation() -> None:
-        with telemetry.doing("recall"):
+        with telemetry.operation("recall"):
             pass
 
     def untraced() -> None:
-        with step("recall.keyword"):
+        with trace_step("recall.keyword"):
             pass
 
     return {
-        "count": microseconds(lambda: metrics.add("hits_total", (), 3)),
-        "time": microseconds(lambda: metrics.took("strategy_seconds", "keyword", 0.004)),
+        "counter": microseconds(lambda: metrics.add("hits_total", (), 3)),
+        "timer": microseconds(
+            lambda: metrics.observe_seconds("strategy_seconds", "keyword", 0.004)
+        ),
         "operation": microseconds(operation),
-        "step that nobody traces": microseconds(untraced),
+        "step without a tracer": microseconds(untraced),
     }
 
 
-def used(nexus: Nexus) -> None:
+def use_memory(nexus: Nexus) -> None:
+    """Write, recall and compose so that all metrics have values."""
     room = nexus.workspace("acme").room("design", participants=["alice", "bob"])
     for number in range(200):
         topic = TOPICS[number % len(TOPICS)]
@@ -62,11 +66,11 @@ def used(nexus: Nexus) -> None:
 
 
 def main() -> None:
-    for name, cost in costs().items():
+    for name, cost in measure_costs().items():
         print(f"{name}: {cost:.2f} µs of CPU")
     with TemporaryDirectory() as folder, Nexus.open(f"{folder}/memory.db") as nexus:
-        used(nexus)
-        _show(nexus.metrics(), as_json=False, again=False)
+        use_memory(nexus)
+        _print_snapshot(nexus.metrics(), as_json=False, repeats=False)
 
 
 if __name__ == "__main__":

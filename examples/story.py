@@ -1,7 +1,4 @@
-"""A short story of two people, a room and a DM, told through the real API.
-
-make demo
-"""
+"""Guided tour of Nexus: two people, one agent, a room and two DMs. Run it with `make demo`."""
 
 from __future__ import annotations
 
@@ -10,121 +7,154 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 from rich.panel import Panel
+from rich.rule import Rule
 from rich.table import Table
 
-from nexus import Found, Nexus, Place
+from nexusmem import Hits, Nexus, Place, Workspace
 
 console = Console()
 MONDAY = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
-SAID_IN_THE_ROOM = [
+ROOM_MESSAGES = [
     ("alice", "We decided to use PostgreSQL instead of MySQL for the billing service."),
     ("bob", "Good. I will write the migration script by Friday."),
     ("alice", "The staging database moves to the new cluster on Wednesday."),
     ("bob", "Customers keep asking for invoices in euros, not only dollars."),
 ]
 
-SAID_IN_CONFIDENCE = [
+DM_MESSAGES = [
     ("alice", "Please keep this to yourself: I am planning a surprise party for Bob on Friday."),
     ("alice", "The party is at the Heron pub, and the budget is 300 euros."),
 ]
 
 
-def tell(place: Place, said: list[tuple[str, str]], name: str) -> None:
-    for number, (speaker, text) in enumerate(said):
-        receipt = place.observe(
-            speaker, text, at=MONDAY + timedelta(minutes=number), key=f"{name}-{number}"
-        )
-        console.print(f"  [dim]{receipt.stage.value}[/]  [bold]{speaker}[/]: {text}")
-
-
-def show(title: str, found: Found) -> None:
-    table = Table(title=title, title_justify="left", title_style="bold", expand=True)
-    for heading in ("score", "what was found", "who said it", "from"):
-        table.add_column(heading, overflow="fold")
-    for hit in found[:3]:
-        memory = hit.memory
-        table.add_row(f"{hit.score:.2f}", hit.text, memory.speaker or "", str(memory.scope))
-    if not found:
-        table.add_row("", "[dim]nothing[/]", "", "")
-    console.print(table)
-    console.print(f"  [dim]{found.total} candidates in {found.seconds * 1000:.1f} ms[/]\n")
-
-
-def show_knowledge(place: Place) -> None:
-    table = Table(title="What is known in the room", title_justify="left", expand=True)
-    for heading in ("who or what", "relation", "value", "sure", "said by"):
-        table.add_column(heading, overflow="fold")
-    for memory in place.facts():
-        fact = memory.fact
-        value = str(fact.object or fact.value)
-        sure = f"{memory.confidence:.2f}"
-        table.add_row(fact.subject, fact.predicate, value, sure, memory.speaker or "")
-    console.print(table)
-
-
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "memory.db"
-        with Nexus.open(file) as nexus:
-            tell_the_story(nexus, file)
+        path = Path(folder) / "memory.db"
+        with Nexus.open(path) as nexus:
+            run_tour(nexus.workspace("acme"))
 
 
-def tell_the_story(nexus: Nexus, file: Path) -> None:
-    acme = nexus.workspace("acme")
+def run_tour(acme: Workspace) -> None:
     room = acme.room("design", agent="scribe", participants=["alice", "bob"], project="apollo")
-    dm = acme.dm("alice", agent="scribe", project="apollo")
-    bobs_dm = acme.dm("bob", agent="scribe", project="apollo")
+    alice_dm = acme.dm("alice", agent="scribe", project="apollo")
+    bob_dm = acme.dm("bob", agent="scribe", project="apollo")
 
-    console.print(Panel("One file, no key, no server. Each line is on disk when it says durable."))
-    console.print("[bold]In the room #design[/] (alice, bob and the agent scribe)")
-    tell(room, SAID_IN_THE_ROOM, "room")
-    console.print("\n[bold]In alice's DM with scribe[/]")
-    tell(dm, SAID_IN_CONFIDENCE, "dm")
-    room.set_fact("user:alice", "preferred_jwt_expiry", "30m")
+    print_step(1, "Write", "Each message is on disk when the call returns. No server, no API key.")
+    write_messages(room, "room #design: alice, bob and the agent scribe", ROOM_MESSAGES)
+    write_messages(alice_dm, "DM: alice and scribe", DM_MESSAGES)
+    room.set_value("user:alice", "preferred_jwt_expiry", "30m")
     room.remember("The staging server is called heron.", scope="project")
 
-    console.print(Panel("Questions. Who asks, and from where, decides what can be found."))
-    show("In the room: which database did we choose?", room.recall("which database did we choose?"))
-    show("In alice's DM: where is the party?", dm.recall("where is the party?"))
-    in_the_room = room.recall("where is the party?", threshold=0.3)
-    show("In the room, the same question: where is the party?", in_the_room)
-    bobs = bobs_dm.recall("is anybody planning a surprise for me?", threshold=0.3)
-    show("In bob's DM: is anybody planning a surprise for me?", bobs)
-    value = room.fact("user:alice", "preferred_jwt_expiry")
-    console.print(f"  An exact fact, byte for byte: preferred_jwt_expiry = [bold]{value!r}[/]\n")
+    print_step(2, "Search", "The same question returns different hits for different viewers.")
+    ask(room, "room #design", "PostgreSQL or MySQL?")
+    ask(alice_dm, "alice's DM", "where is the party?")
+    ask(room, "room #design", "where is the party?", threshold=0.3)
+    ask(bob_dm, "bob's DM", "is anybody planning a surprise for me?", threshold=0.3)
 
-    console.print(Panel("What was learned by itself, without a model."))
-    show_knowledge(room)
-    console.print(Panel("What an agent would be given before it answers in the room."))
-    context = room.compose("When does the staging database move, and who writes the script?")
-    console.print(context.text, markup=False, highlight=False)
-    console.print(f"  [dim]{context.tokens} tokens; nexus explain says why each line is there[/]\n")
+    print_step(3, "Facts", "Extracted by rules from the messages, without a language model.")
+    print_facts(room)
+    value = room.get_value("user:alice", "preferred_jwt_expiry")
+    console.print(f"  Exact value [cyan]preferred_jwt_expiry[/] = [bold]{value!r}[/]\n")
 
-    console.print(Panel("Alice leaves, and wants to be forgotten. Then we look for traces."))
-    report = acme.forget(user="alice")
+    print_step(4, "Context", "The text to send to a language model before it answers in the room.")
+    print_context(room, "When does the staging database move, and who writes the script?")
+
+    print_step(5, "Delete", "Erase alice with everything derived from her messages, then verify.")
+    delete_user(acme, "alice")
+    ask(room, "room #design", "PostgreSQL or MySQL?", threshold=0.3)
+
+    print_next_steps()
+
+
+def print_step(number: int, title: str, text: str) -> None:
+    console.print(Rule(f"[bold green]{number} · {title}[/]", style="green", align="left"))
+    console.print(f"{text}\n", style="italic")
+
+
+def write_messages(place: Place, title: str, messages: list[tuple[str, str]]) -> None:
+    table = make_table(title, "stage", "speaker", "message")
+    for number, (speaker, text) in enumerate(messages):
+        at = MONDAY + timedelta(minutes=number)
+        receipt = place.observe(speaker, text, at=at, key=f"{place.viewer.home}-{number}")
+        table.add_row(f"[green]{receipt.stage.value}[/]", f"[cyan]{speaker}[/]", escape(text))
+    console.print(table)
+    console.print()
+
+
+def ask(place: Place, viewer: str, question: str, *, threshold: float | None = None) -> None:
+    hits = place.recall(question, threshold=threshold)
+    table = make_table(f"{viewer} · {question}", "score", "hit", "speaker", "scope")
+    for hit in hits[:3]:
+        speaker, scope = hit.memory.speaker or "", str(hit.memory.scope)
+        table.add_row(f"{hit.score:.2f}", escape(hit.text), f"[cyan]{speaker}[/]", scope)
+    if not hits:
+        table.add_row("", "[yellow]no hits[/]", "", "")
+    console.print(table)
+    console.print(f"  [dim]{describe_search(hits)}[/]\n")
+
+
+def describe_search(hits: Hits) -> str:
+    return f"{hits.total} candidates, {hits.seconds * 1000:.1f} ms"
+
+
+def print_facts(place: Place) -> None:
+    table = make_table("facts in room #design", "subject", "predicate", "value", "confidence")
+    for memory in place.facts():
+        fact = memory.fact
+        value = escape(str(fact.object or fact.value))
+        table.add_row(fact.subject, f"[cyan]{fact.predicate}[/]", value, f"{memory.confidence:.2f}")
+    console.print(table)
+
+
+def print_context(place: Place, question: str) -> None:
+    context = place.compose(question)
+    console.print(f"[bold]question:[/] {question}")
     console.print(
-        f"  erased {report.erased.events} events, {report.erased.memories} memories, "
-        f"{report.erased.vectors} vectors, {report.erased.keywords} keywords\n"
-        f"  searched {', '.join(report.files_searched)}: residue [bold]{report.residue}[/]"
+        Panel(escape(context.text), title=f"{context.tokens} tokens", border_style="blue")
     )
-    ledger = acme.verify()
-    console.print(
-        f"  the ledger's hash chain of {ledger.events} events is "
-        f"[bold]{'sound' if ledger.sound else 'broken'}[/], {ledger.erased} of them erased\n"
-    )
-    show("In the room: which database did we choose?", room.recall("which database did we choose?"))
+    console.print("  [dim]`nexus explain` shows why each line was selected.[/]\n")
 
+
+def delete_user(workspace: Workspace, user: str) -> None:
+    report = workspace.forget(user=user)
+    ledger = workspace.verify()
+    table = make_table(f"forget(user={user!r})", "check", "result")
+    counts = report.erased
+    table.add_row(
+        "erased",
+        f"{counts.events} events, {counts.memories} memories, "
+        f"{counts.vectors} vectors, {counts.keywords} keywords",
+    )
+    table.add_row("files searched", ", ".join(report.files_searched))
+    table.add_row("residue in files", f"[bold]{report.residue}[/] pieces of erased text")
+    state = "[green]intact[/]" if ledger.is_intact else "[red]broken[/]"
+    table.add_row("hash chain", f"{state}: {ledger.events} events, {ledger.erased} of them erased")
+    console.print(table)
+    console.print()
+
+
+def print_next_steps() -> None:
     console.print(
         Panel(
-            "Your turn:\n\n"
-            "  [bold].venv-demo/bin/nexus init[/]\n"
-            '  [bold].venv-demo/bin/nexus remember "The staging server is called heron."[/]\n'
-            '  [bold].venv-demo/bin/nexus memory search "what is the staging server called?"[/]\n\n'
-            f"README.md has the ten lines of Python. ({file.name} is gone: it was a demo.)"
+            "[bold].venv-demo/bin/nexus init[/]\n"
+            '[bold].venv-demo/bin/nexus remember "The staging server is called heron."[/]\n'
+            '[bold].venv-demo/bin/nexus memory search "what is the staging server called?"[/]\n\n'
+            "Python: README.md and docs/quickstart.md. This tour used a temporary file.",
+            title="Next steps",
+            border_style="green",
         )
     )
+
+
+def make_table(title: str, *columns: str) -> Table:
+    table = Table(title=title, title_justify="left", title_style="bold", expand=True)
+    for name in columns:
+        wide = name in ("message", "hit", "result")
+        table.add_column(name, overflow="fold", ratio=1 if wide else None)
+    return table
 
 
 if __name__ == "__main__":

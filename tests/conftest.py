@@ -1,4 +1,4 @@
-"""What every test may rely on: a clock that stands still, a memory of each kind, no network."""
+"""Fixtures of all tests: a manual clock, every kind of store, and a network guard."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ from tests.servers.fixtures import (  # noqa: F401  # fixtures of every test
     redis_server,
     redis_url,
 )
+from tests.servers.skipped_engines import pytest_terminal_summary  # noqa: F401  # a pytest hook
 
-from nexus import Nexus
-from nexus.config import Settings
-from nexus.embedders.hashing import HashingEmbedder
+from nexusmem import Nexus
+from nexusmem.config.settings import Settings
+from nexusmem.embedders.feature_hash import HashingEmbedder
 
 hypothesis_settings.register_profile("quick", max_examples=25, deadline=None, print_blob=True)
 hypothesis_settings.load_profile("quick")
@@ -36,7 +37,7 @@ ROOM_FOR_ALL = 2 * 1024**3  # bytes
 
 
 def pytest_configure() -> None:
-    """Most tests are not about disks, and need not wait for one; those in `faults` do."""
+    """Use a RAM disk for temporary files; tests in `faults` need a real disk."""
     if IN_MEMORY.is_dir() and shutil.disk_usage(IN_MEMORY).free > ROOM_FOR_ALL:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(IN_MEMORY))
 
@@ -45,7 +46,7 @@ MONDAY = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
 
 class Clock:
-    """Time that passes only when a test says so."""
+    """A clock that advances only when a test advances it."""
 
     def __init__(self, now: datetime = MONDAY) -> None:
         self.now = now
@@ -68,7 +69,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def open_nexus(clock: Clock) -> Iterator[Open]:
-    """`Nexus.open` for tests: nothing runs by itself, and everything is closed at the end."""
+    """Return `Nexus.open` without background work; everything is closed at the end."""
     opened: list[Nexus] = []
 
     def open_nexus(where: Any = ":memory:", **options: Any) -> Nexus:
@@ -86,13 +87,13 @@ SHARED = ["sqlite", pytest.param("postgres", marks=pytest.mark.slow)]
 
 @pytest.fixture(params=["memory", *SHARED])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Where a memory is kept, once in each store."""
+    """The address of a store, once for each kind of store."""
     return ":memory:" if request.param == "memory" else address(request, tmp_path)
 
 
 @pytest.fixture(params=SHARED)
 def shared_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Where a memory is kept that may be opened twice."""
+    """The address of a store that several processes can open."""
     return address(request, tmp_path)
 
 
@@ -110,7 +111,7 @@ def nexus(url: str, open_nexus: Open) -> Nexus:
 
 @pytest.fixture(autouse=True, scope="session")
 def no_network() -> Iterator[None]:
-    """A test that would leave this machine fails instead."""
+    """Fail every test that connects to another machine."""
 
     def guard(name: str) -> Callable[..., Any]:
         real = getattr(socket.socket, name)
@@ -144,10 +145,10 @@ def refuse_to_leave(host: str | bytes | None) -> None:
     except ValueError:
         here = False
     if not here:
-        raise RuntimeError(f"tests stay on this machine, and {name} is elsewhere")
+        raise RuntimeError(f"tests must stay on this machine, not connect to {name}")
 
 
 def pytest_collection_finish() -> None:
-    """Ten thousand tests are many objects, which need not be looked through again and again."""
+    """Collect garbage once: later collections skip the thousands of test objects."""
     gc.collect()
     gc.freeze()

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from nexus.embedders.hashing import HashingEmbedder
+from nexusmem.embedders.feature_hash import HashingEmbedder
 
 Vectors = list[list[float]]
 DIMENSION = 64

@@ -229,7 +229,7 @@ REQUIREMENTS: dict[str, Requirement] = {
     "X6": partial(
         "Forgetting that follows provenance, proves itself and stops re-import",
         "SQLite's and LanceDB's files are searched; of a server its rows, but not what it keeps of"
-        " its past on its own disk (docs/stores.md)",
+        " its past on its own disk (docs/reference/postgres.md)",
     ),
     "X7": partial(
         "Time travel, and a receipt of why each item is in a context",

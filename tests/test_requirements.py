@@ -1,4 +1,4 @@
-"""The manifest and the tests agree, both ways."""
+"""The list of requirements and the markers of tests agree."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from pathlib import Path
 from tests.requirements import REQUIREMENTS
 
 HERE = Path(__file__).parent
-SHIPPED = HERE.parent / "src" / "nexus" / "testing"  # suites that tests subclass
+SHIPPED = HERE.parent / "src" / "nexus" / "testing"  # suites that tests inherit from
 ROWS = {"A": 16, "B": 27, "C": 23, "D": 33, "E": 35, "X": 12}
 
 
 @cache
 def marked() -> dict[str, set[str]]:
-    """Requirement id → the test files that are marked with it, read without importing them."""
+    """Return the test files marked with each requirement, read without importing them."""
     found: dict[str, set[str]] = defaultdict(set)
     for file in [*HERE.rglob("*.py"), *SHIPPED.rglob("*.py")]:
         for id in ids_in(ast.parse(file.read_text(encoding="utf-8"))):
@@ -36,13 +36,13 @@ def _is_the_marker(node: ast.expr) -> bool:
     return named and ast.unparse(node) == "pytest.mark.requirement"
 
 
-def test_every_row_of_the_specification_is_listed_once_and_in_order() -> None:
+def test_requirements_are_listed_once_and_in_order() -> None:
     expected = [f"{letter}{n}" for letter, rows in ROWS.items() for n in range(1, rows + 1)]
 
     assert list(REQUIREMENTS) == expected
 
 
-def test_whatever_is_said_to_work_has_a_test() -> None:
+def test_done_requirement_has_a_test() -> None:
     due = {id for id, row in REQUIREMENTS.items() if row.status != "later"}
 
     untested = due - marked().keys()
@@ -50,7 +50,7 @@ def test_whatever_is_said_to_work_has_a_test() -> None:
     assert untested == set()
 
 
-def test_every_id_a_test_names_exists_and_is_not_put_off() -> None:
+def test_marker_names_an_active_requirement() -> None:
     wrong = {
         id: sorted(files)
         for id, files in marked().items()
@@ -60,7 +60,7 @@ def test_every_id_a_test_names_exists_and_is_not_put_off() -> None:
     assert wrong == {}
 
 
-def test_a_row_that_is_not_done_says_why() -> None:
+def test_open_requirement_has_a_reason() -> None:
     silent = [id for id, row in REQUIREMENTS.items() if row.status != "works" and not row.why]
 
     assert silent == []

@@ -1,4 +1,4 @@
-"""Our own code, parsed."""
+"""The source code of the package, parsed once for all architecture tests."""
 
 from __future__ import annotations
 
@@ -7,17 +7,13 @@ from functools import lru_cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-SOURCE = ROOT / "src" / "nexus"
+SOURCE = ROOT / "src" / "nexusmem"
 
 
 @lru_cache
 def modules() -> dict[str, ast.Module]:
-    """Path below src/nexus → what it holds."""
+    """Return the syntax tree of each module, by its path below src/nexusmem."""
     return {
         str(path.relative_to(SOURCE)): ast.parse(path.read_text(encoding="utf-8"))
         for path in sorted(SOURCE.rglob("*.py"))
     }
-
-
-def length(path: str) -> int:
-    return len((SOURCE / path).read_text(encoding="utf-8").splitlines())

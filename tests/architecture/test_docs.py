@@ -1,4 +1,4 @@
-"""Documentation that cannot rot: its code runs, and every error is in it."""
+"""Documentation checks: code blocks run, links are valid, every error is documented."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from textwrap import dedent
 import pytest
 from tests.architecture.sources import ROOT
 
-from nexus.core import errors
+from nexusmem.core import errors
 
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 FENCE = re.compile(
@@ -25,7 +25,7 @@ NO_RUN = "<!-- no-run -->"
 
 RUNNER = """
 import json, shlex, sys
-from nexus.cli import main
+from nexusmem.cli import main
 page, blocks = json.load(sys.stdin)
 names = {"__name__": "__main__"}
 for block in blocks:
@@ -53,7 +53,7 @@ class Block:
 
 
 def blocks(text: str) -> list[Block]:
-    """The blocks of a page that are run: Python, and command lines of ours."""
+    """Return the code blocks of a page that are run: Python, and `nexus` commands."""
     found = []
     for match in FENCE.finditer(text):
         before = text[: match.start()].rstrip().splitlines()[-1:]
@@ -65,7 +65,7 @@ def blocks(text: str) -> list[Block]:
     return found
 
 
-FIRST = ("README.md", "docs/quickstart.md")  # read first, and run at every run
+FIRST = ("README.md", "docs/quickstart.md")  # run in the fast tests, too
 
 
 def runnable() -> list[Path]:
@@ -73,13 +73,13 @@ def runnable() -> list[Path]:
 
 
 def as_case(page: Path) -> object:
-    """A page takes a process and a second or two."""
+    """Return a parameter of the page; most pages are slow tests."""
     name = str(page.relative_to(ROOT))
     return pytest.param(page, id=name, marks=() if name in FIRST else pytest.mark.slow)
 
 
 @pytest.mark.parametrize("page", list(map(as_case, runnable())))
-def test_the_code_on_a_page_runs(page: Path, tmp_path: Path) -> None:
+def test_code_blocks_of_page_run(page: Path, tmp_path: Path) -> None:
     told = [asdict(block) for block in blocks(page.read_text(encoding="utf-8"))]
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith("NEXUS_")},
@@ -100,11 +100,11 @@ def test_the_code_on_a_page_runs(page: Path, tmp_path: Path) -> None:
     assert run.returncode == 0, run.stdout[-2000:] + run.stderr[-4000:]
 
 
-def test_the_readme_shows_code_that_runs() -> None:
+def test_readme_has_runnable_code() -> None:
     assert ROOT / "README.md" in runnable()
 
 
-def test_blocks_are_found_in_order_and_left_out_when_asked() -> None:
+def test_code_blocks_are_extracted_in_order() -> None:
     page = (
         "```python\na = 1\n```\ntext\n\n```bash\nnexus verify\n```\n"
         "```bash\npip install x\n```\n```sh\nmake demo\n```\n```\nplain\n```\n"
@@ -134,7 +134,7 @@ def test_every_error_is_documented() -> None:
     assert {name for name in named if not re.search(rf"\b{name}\b", text)} == set()
 
 
-def test_every_link_between_pages_leads_somewhere() -> None:
+def test_links_between_pages_are_valid() -> None:
     broken = [
         f"{page.relative_to(ROOT)}: {target}"
         for page in PAGES

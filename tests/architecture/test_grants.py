@@ -1,4 +1,4 @@
-"""There is no way to read without saying who asks."""
+"""Every read of a store takes a Grant first, and no other read exists."""
 
 from __future__ import annotations
 
@@ -10,150 +10,152 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.servers.windows import beside_redis
+from tests.servers.redis_store import with_redis
 
-from nexus.core import protocols
-from nexus.core.access import Grant, Viewer, administrator_grant
-from nexus.core.accounts import Accounts
-from nexus.core.audit import Audit
-from nexus.core.erasing import Eraser
-from nexus.core.graph import Graph
-from nexus.core.ids import AgentId, UserId, WorkspaceId
-from nexus.core.jobs import Jobs
-from nexus.core.keeping import ContextKeeper, Looked
-from nexus.core.layers import Layers
-from nexus.core.ledger import Ledger
-from nexus.core.queue import Queue
-from nexus.core.records import EmbeddingProfile
-from nexus.core.uses import Uses
-from nexus.core.window import Slot, Window
-from nexus.stores.beside import CombinedStore, Elsewhere
-from nexus.stores.inprocess import InProcessStore
-from nexus.stores.sqlite.store import SqliteStore
+from nexusmem.audit.records import AuditLog
+from nexusmem.core.access import Grant, Viewer, administrator_grant
+from nexusmem.core.ids import AgentId, UserId, WorkspaceId
+from nexusmem.core.protocols.context_cache import CacheLookup, SharedContextCache
+from nexusmem.core.protocols.eraser import Eraser
+from nexusmem.core.protocols.graph import Graph
+from nexusmem.core.protocols.index_repair import DerivedIndexes
+from nexusmem.core.protocols.jobs import Jobs
+from nexusmem.core.protocols.ledger import Ledger
+from nexusmem.core.protocols.memories import Memories
+from nexusmem.core.protocols.models import ModelCosts
+from nexusmem.core.protocols.queue import Queue
+from nexusmem.core.protocols.store import Store
+from nexusmem.core.protocols.usage_counts import UsageCounts
+from nexusmem.core.protocols.vectors import Vectors
+from nexusmem.core.records import EmbeddingProfile
+from nexusmem.core.records.window import Window, WindowSlot
+from nexusmem.stores.external.composite_store import CompositeStore, ExternalPart
+from nexusmem.stores.sqlite.store import SqliteStore
+from nexusmem.testing.reference_store.store import ReferenceStore
 
 PARTS = {
     "ledger": Ledger,
     "queue": Queue,
     "jobs": Jobs,
-    "memories": protocols.Memories,
-    "vectors": protocols.Vectors,
+    "memories": Memories,
+    "vectors": Vectors,
     "eraser": Eraser,
-    "accounts": Accounts,
-    "uses": Uses,
-    "audit": Audit,
+    "model_costs": ModelCosts,
+    "usage_counts": UsageCounts,
+    "audit": AuditLog,
     "window": Window,
     "graph": Graph,
-    "layers": Layers,
-    "contexts": ContextKeeper,  # of a store that has some
-    "": protocols.Store,
+    "indexes": DerivedIndexes,
+    "contexts": SharedContextCache,  # only of stores with a shared cache
+    "": Store,
 }
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 SPACE = EmbeddingProfile(provider="test", model="m", dimension=2)
 NEAR = np.array([1.0, 0.0], dtype=np.float32)
 
-# Every method of every part is one or the other. Adding one to the second list is a decision.
+# Every method of every part is in one of these two lists.
 READS: dict[str, dict[str, Any]] = {
     "ledger.get": {"ids": ["x"]},
     "ledger.find": {},
-    "ledger.scopes": {"limit": 1},
-    "ledger.keys": {"ids": ["x"]},
-    "ledger.progress": {"ids": ["x"]},
-    "queue.pending": {},
+    "ledger.list_scopes": {"limit": 1},
+    "ledger.load_keys": {"ids": ["x"]},
+    "ledger.load_progress": {"ids": ["x"]},
+    "queue.count_pending": {},
     "queue.backlog": {},
     "queue.claim": {"now": NOON, "limit": 1},
-    "queue.waiting": {"limit": 1},
+    "queue.list_pending": {"limit": 1},
     "memories.get": {"ids": ["x"]},
     "memories.find": {},
-    "memories.matching": {"terms": ["x"], "limit": 1},
-    "memories.holding": {"terms": ["x"]},
-    "memories.describe": {"ids": ["x"], "terms": ["x"]},
-    "memories.texts": {"ids": ["x"]},
-    "memories.between": {"since": NOON, "until": NOON, "limit": 1},
-    "memories.named": {"names": ["x"], "limit": 1},
-    "memories.outlines": {"names": ["x"], "limit": 1},
-    "memories.latest": {"subjects": ["x"]},
-    "memories.neighbours": {"ids": ["x"], "reach": 1},
-    "graph.around": {"names": ["x"], "depth": 2, "limit": 1},
-    "vectors.scores": {"profile": SPACE, "vector": NEAR, "ids": ["x"]},
+    "memories.search_keywords": {"terms": ["x"], "limit": 1},
+    "memories.count_matching": {"terms": ["x"]},
+    "memories.load_candidates": {"ids": ["x"], "terms": ["x"]},
+    "memories.load_texts": {"ids": ["x"]},
+    "memories.ids_between": {"since": NOON, "until": NOON, "limit": 1},
+    "memories.find_by_name": {"names": ["x"], "limit": 1},
+    "memories.fact_outlines": {"names": ["x"], "limit": 1},
+    "memories.latest_facts": {"subjects": ["x"]},
+    "memories.find_neighbours": {"ids": ["x"], "reach": 1},
+    "graph.traverse": {"names": ["x"], "depth": 2, "limit": 1},
+    "vectors.score_ids": {"profile": SPACE, "vector": NEAR, "ids": ["x"]},
     "vectors.get": {"profile": SPACE, "ids": ["x"]},
-    "vectors.nearest": {"profile": SPACE, "vector": NEAR, "limit": 1},
-    "vectors.missing": {"profile": SPACE, "limit": 1},
+    "vectors.find_nearest": {"profile": SPACE, "vector": NEAR, "limit": 1},
+    "vectors.list_missing": {"profile": SPACE, "limit": 1},
     "vectors.coverage": {"profile": SPACE},
-    "uses.of": {"ids": ["x"]},
+    "usage_counts.load_usage": {"ids": ["x"]},
     "window.epoch": {},
-    "window.find": {"slots": [Slot.NOTE], "now": NOON},
+    "window.find": {"slots": [WindowSlot.NOTE], "now": NOON},
     "audit.find": {"limit": 1},
     "contexts.get": {"key": "x"},
-    "count": {},
-    "kinds": {},
+    "count_records": {},
+    "count_by_kind": {},
     "epoch": {},
 }
 NOT_READS = {
     "ledger.append": "writes",
-    "ledger.used": "the administrator's: numbers",
+    "ledger.measure_usage": "the administrator's: numbers",
     "ledger.verify": "the administrator's: tells numbers and no content",
-    "ledger.written": "the administrator's: in the order of writing; another grant is refused",
-    "queue.announce": "says that there is work, and not whose",
-    "queue.listen": "hears that there is work, and not whose",
+    "ledger.events_since": "the administrator's: in the order of writing; another grant is refused",
+    "queue.notify": "says that there is work, and not whose",
+    "queue.wait_for_work": "hears that there is work, and not whose",
     "queue.renew": "writes, for the worker",
     "queue.finish": "writes, for the worker",
     "queue.fail": "writes, for the worker",
-    "queue.requeue": "writes, for the worker",
+    "queue.reset_events": "writes, for the worker",
     "queue.retry": "writes, for the operator; tells a number",
-    "jobs.plant": "writes, for the worker; tells a number",
+    "jobs.ensure_recurring": "writes, for the worker; tells a number",
     "jobs.schedule": "writes; tells a number",
     "jobs.claim": "writes, for the worker: names of jobs and of workspaces",
-    "jobs.take": "writes, for the administrator",
-    "jobs.keep": "writes, for the worker",
+    "jobs.claim_one": "writes, for the administrator",
+    "jobs.renew": "writes, for the worker",
     "jobs.finish": "writes, for the worker",
     "jobs.fail": "writes, for the worker",
-    "jobs.listed": "the administrator's, whose grant it takes: names, times and numbers",
-    "holding": "reads nothing itself",
+    "jobs.list_jobs": "the administrator's, whose grant it takes: names, times and numbers",
+    "with_leases": "reads nothing itself",
     "memories.put": "writes; what it returns is what it was given",
-    "memories.written": "the program's own: what was written, in the order it was",
+    "memories.changes_since": "the program's own: what was written, in the order it was",
     "memories.delete": "writes",
-    "memories.mark": "writes",
-    "memories.mark_in": "writes, for the worker; tells numbers",
-    "memories.states": "the administrator's: no content; another grant is refused",
-    "memories.going_on_in": "the administrator's: a time; another grant is refused",
-    "memories.states_in": "the administrator's: no content; another grant is refused",
+    "memories.set_state": "writes",
+    "memories.set_state_many": "writes, for the worker; tells numbers",
+    "memories.list_states": "the administrator's: no content; another grant is refused",
+    "memories.oldest_active_times": "the administrator's: a time; another grant is refused",
+    "memories.list_states_many": "the administrator's: no content; another grant is refused",
     "vectors.put": "writes",
-    "vectors.profiles": "names of embedders, of no workspace",
-    "vectors.in_use": "the name of an embedder",
-    "vectors.use": "writes",
-    "layers.damage": "the operator's: tells numbers and no content",
-    "layers.mend": "writes; tells numbers",
-    "vectors.drop": "writes; tells a number",
-    "eraser.derived": "the administrator's: what has to go",
+    "vectors.list_profiles": "names of embedders, of no workspace",
+    "vectors.active_profile": "the name of an embedder",
+    "vectors.activate_profile": "writes",
+    "indexes.find_damage": "the operator's: tells numbers and no content",
+    "indexes.repair": "writes; tells numbers",
+    "vectors.delete_profile": "writes; tells a number",
+    "eraser.list_derived": "the administrator's: what has to go",
     "eraser.erase": "writes",
-    "eraser.tombstones": "the administrator's: digests",
-    "eraser.stones": "the administrator's: digests of some drawers",
-    "eraser.gone": "the administrator's: yes or no",
-    "eraser.residue": "the administrator's: numbers",
-    "accounts.add": "writes",
-    "accounts.spent": "the administrator's: numbers",
-    "uses.add": "writes",
-    "uses.tidy": "writes; tells numbers",
+    "eraser.list_tombstones": "the administrator's: digests",
+    "eraser.scope_tombstones": "the administrator's: digests of some drawers",
+    "eraser.any_erased": "the administrator's: yes or no",
+    "eraser.find_residue": "the administrator's: numbers",
+    "model_costs.add": "writes",
+    "model_costs.list_costs": "the administrator's: numbers",
+    "usage_counts.add": "writes",
+    "usage_counts.delete_orphans": "writes; tells numbers",
     "audit.configure": "a setting",
     "audit.append": "writes",
     "audit.verify": "the administrator's: tells numbers and no content",
-    "audit.naming": "the administrator's: what has to go",
-    "audit.blank": "writes",
-    "audit.retain": "writes, for the worker; tells a number",
-    "audit.prepare": "writes, for the worker; tells numbers",
+    "audit.find_mentions": "the administrator's: what has to go",
+    "audit.erase_contents": "writes",
+    "audit.apply_retention": "writes, for the worker; tells a number",
+    "audit.prepare_days": "writes, for the worker; tells numbers",
     "window.put": "writes",
-    "window.drop": "writes; tells a number",
+    "window.delete": "writes; tells a number",
     "window.prune": "writes, for the worker; tells a number",
-    "window.prune_in": "writes, for the worker; tells numbers",
-    "window.tied_to": "the administrator's: what has to go",
+    "window.prune_many": "writes, for the worker; tells numbers",
+    "window.find_dependents": "the administrator's: what has to go",
     "contexts.put": "writes",
-    "moment": "reads nothing itself",
-    "recording": "writes with the next write",
-    "recording_in": "writes with the next write",
-    "workspaces": "the operator's: names of workspaces",
-    "files": "the operator's: names of files",
-    "caches": "the operator's: numbers of this process",
-    "follow": "writes, for the worker; tells whether there is more",
+    "snapshot": "reads nothing itself",
+    "with_audit_entry": "writes with the next write",
+    "with_audit_entries": "writes with the next write",
+    "list_workspaces": "the operator's: names of workspaces",
+    "list_files": "the operator's: names of files",
+    "cache_stats": "the operator's: numbers of this process",
+    "catch_up_replicas": "writes, for the worker; tells whether there is more",
     "optimize": "writes",
     "close": "ends",
 }
@@ -172,13 +174,13 @@ def methods(protocol: type) -> dict[str, Callable[..., Any]]:
 def store(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Any]:
-    """Empty, and it stays so: nothing is written here."""
+    """An empty store; no test writes to it."""
     folder = tmp_path_factory.mktemp("store")
     in_memory = request.param == "inprocess"
-    store: Any = InProcessStore() if in_memory else SqliteStore(folder / "m.db")
+    store: Any = ReferenceStore() if in_memory else SqliteStore(folder / "m.db")
     if request.param == "sqlite+redis":
         server = request.getfixturevalue("redis_server")
-        store = beside_redis(store, server.url, f"{folder} {os.getpid()}")
+        store = with_redis(store, server.url, f"{folder} {os.getpid()}")
     yield store
     store.close()
 
@@ -191,7 +193,7 @@ def bound(store: Any, name: str) -> Callable[..., Any]:
 
 
 @pytest.mark.requirement("A12", "C4")
-def test_every_method_of_every_part_is_known_to_read_or_not() -> None:
+def test_every_store_method_is_classified() -> None:
     every = {
         f"{part}.{name}".lstrip(".")
         for part, protocol in PARTS.items()
@@ -204,7 +206,7 @@ def test_every_method_of_every_part_is_known_to_read_or_not() -> None:
 
 @pytest.mark.requirement("A12")
 @pytest.mark.parametrize("name", READS)
-def test_a_read_takes_a_grant_first(name: str) -> None:
+def test_read_takes_grant_as_first_parameter(name: str) -> None:
     part, _, method = name.rpartition(".")
 
     _, first, *_ = inspect.signature(methods(PARTS[part])[method]).parameters.values()
@@ -216,7 +218,7 @@ def test_a_read_takes_a_grant_first(name: str) -> None:
 
 @pytest.mark.requirement("A12", "C4")
 @pytest.mark.parametrize("name", [*READS, *NOT_READS])
-def test_a_store_takes_what_its_contract_says(store: Any, name: str) -> None:
+def test_store_method_matches_protocol_signature(store: Any, name: str) -> None:
     part, _, method = name.rpartition(".")
     _, *promised = inspect.signature(methods(PARTS[part])[method]).parameters.values()
 
@@ -228,8 +230,8 @@ def test_a_store_takes_what_its_contract_says(store: Any, name: str) -> None:
 
 
 @pytest.mark.requirement("A12", "C4")
-def test_a_store_reads_in_no_other_way(store: Any) -> None:
-    """A public method that no contract names would be a way around the grant."""
+def test_store_has_no_other_public_methods(store: Any) -> None:
+    """A public method outside the protocols could bypass the grant check."""
     for part, protocol in PARTS.items():
         held = getattr(store, part, None) if part else store
         extra = {
@@ -237,7 +239,7 @@ def test_a_store_reads_in_no_other_way(store: Any) -> None:
             for name, value in inspect.getmembers(held)
             if callable(value) and not name.startswith("_")
         }
-        beside = methods(Elsewhere) if part and isinstance(store, CombinedStore) else {}
+        beside = methods(ExternalPart) if part and isinstance(store, CompositeStore) else {}
         assert extra <= methods(protocol).keys() | beside.keys(), part
 
 
@@ -266,26 +268,26 @@ NO_GRANT = {
 @pytest.mark.requirement("A12")
 @pytest.mark.parametrize("given", NO_GRANT.values(), ids=NO_GRANT)
 @pytest.mark.parametrize("name", READS)
-def test_a_read_without_a_real_grant_is_refused(store: Any, name: str, given: Any) -> None:
+def test_read_rejects_anything_but_a_minted_grant(store: Any, name: str, given: Any) -> None:
     if name == "queue.claim" and given is None:
-        return  # the worker's own call
+        return  # a worker claims from all workspaces
     with pytest.raises(TypeError):
         bound(store, name)(given, **READS[name])
 
 
 @pytest.mark.requirement("A12")
 @pytest.mark.parametrize("name", READS)
-def test_a_read_cannot_be_asked_without_saying_who(store: Any, name: str) -> None:
+def test_read_requires_a_grant(store: Any, name: str) -> None:
     with pytest.raises(TypeError):
         bound(store, name)(**READS[name])
 
 
 @pytest.mark.parametrize("name", READS)
-def test_an_empty_grant_reads_nothing(store: Any, name: str) -> None:
-    nothing = administrator_grant(ACME).within([])
+def test_empty_grant_reads_nothing(store: Any, name: str) -> None:
+    nothing = administrator_grant(ACME).narrow_to([])
 
     answer = bound(store, name)(nothing, **READS[name])
 
-    if isinstance(answer, Looked):
-        answer = answer.kept
+    if isinstance(answer, CacheLookup):
+        answer = answer.cached
     assert not answer or set(answer.values()) == {0}

@@ -1,4 +1,4 @@
-"""The guard in the root conftest: no test leaves this machine."""
+"""The network guard in the root conftest blocks connections to other machines."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import urllib.request
 
 import pytest
 
-ELSEWHERE = "192.0.2.1"  # reserved for documentation (RFC 5737): nobody answers
+ELSEWHERE = "192.0.2.1"  # reserved for documentation (RFC 5737), never routed
 
 
 @pytest.mark.parametrize(
@@ -37,13 +37,13 @@ ELSEWHERE = "192.0.2.1"  # reserved for documentation (RFC 5737): nobody answers
     ],
 )
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
-def test_nothing_leaves(leave) -> None:
-    with pytest.raises(RuntimeError, match="stay on this machine"):
+def test_outgoing_connection_is_blocked(leave) -> None:
+    with pytest.raises(RuntimeError, match="must stay on this machine"):
         leave()
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
-def test_this_machine_can_be_reached(host: str) -> None:
+def test_local_connection_is_allowed(host: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         socket.create_connection((host, port), timeout=5).close()

@@ -1,4 +1,4 @@
-"""What `from nexus import …` offers: adding a name is a decision, made here."""
+"""Snapshot of the public API: every added or removed name changes this file."""
 
 from __future__ import annotations
 
@@ -6,95 +6,98 @@ import inspect
 
 import pytest
 
-import nexus
-from nexus import AsyncNexus, AsyncPlace, AsyncWorkspace, Nexus, Place, Workspace
-from nexus.aio import AsyncDossiers, AsyncGoals, AsyncNotebook, AsyncProcedures, AsyncReviews
-from nexus.dossiers import Dossiers
-from nexus.goals import Goals
-from nexus.notebook import Notebook
-from nexus.procedures import Procedures
-from nexus.reviews import Reviews
+import nexusmem
+from nexusmem import AsyncNexus, AsyncPlace, AsyncWorkspace, Nexus, Place, Workspace
+from nexusmem.aio import AsyncDossiers, AsyncGoals, AsyncNotebook, AsyncProcedures, AsyncReviews
+from nexusmem.place.dossiers import Dossiers
+from nexusmem.place.goals import Goals
+from nexusmem.place.notebook import Notebook
+from nexusmem.place.procedures import Procedures
+from nexusmem.place.reviews import Reviews
 
 SNAPSHOT = """
     AgentId AsyncNexus AsyncPlace AsyncWorkspace Attachment ConfigError Conflict Context Corrupt
-    EmbedderUnavailable EntityView Event Fact Forgotten Found Goal Grant Hit Interpretation
-    InvalidInput Memory MissingExtra Nexus NexusError NotFound Place Progress QuotaExceeded
-    Receipt Review Scope Stage StoreUnavailable Unavailable UserId Viewer Workspace WorkspaceId
+    EmbedderUnavailable EntityView Event Fact FactTimeline Forgotten Goal Grant Hit Hits
+    InvalidInput Memory MemoryPage MemoryVersion MissingExtra Nexus NexusError NotFound Place
+    Progress QuotaExceeded Receipt Review Scope Stage StoreUnavailable Unavailable UserId Viewer
+    Workspace WorkspaceId
 """.split()
 
 METHODS = {
     Nexus: (
-        "close metrics open optimize progress prometheus reembed reembed_soon shift wait workspace"
-        " workspaces"
+        "close metrics open optimize progress prometheus reembed schedule_reembed user wait worker"
+        " workspace workspaces"
     ),
     Workspace: (
-        "administrator audit audit_after damage dm explain export export_audit flush forget import_"
-        " jobs learn_episodes learn_patterns place quota rebuild retry reviews room"
-        " run_job session sessions_knowing stats usage verify verify_audit waiting"
+        "admin_grant audit audit_since check_indexes dm explain export export_audit find_sessions"
+        " flush forget import_ jobs pending_work place quota rebuild refresh_episodes"
+        " refresh_habits retry reviews room run_job session stats usage user verify verify_audit"
     ),
     Place: (
-        "add_fact after before compact compose dossiers drop_note entities entity episodes explain"
-        " fact facts flush get goal goals index interpret note notebook notes observe"
-        " observe_many procedures profile progress recall recent remember reviews scope"
-        " sessions_knowing set_fact set_goal share sources stale strength think thoughts window"
+        "active_goal add_document add_fact add_thought compact compose context_for correct"
+        " delete_note dossiers entities entity episodes explain fact_timeline facts find_sessions"
+        " flush forget get get_value goals history landmarks memories notebook notes observe"
+        " observe_many outdated_facts procedures profile progress recall recent record remember"
+        " reviews scope set_active_goal set_note set_value share source_events strength thoughts"
+        " window"
     ),
-    Dossiers: "answers ask drop get list questions refresh",
-    Goals: "abandon add block change complete get list reopen tree unblock",
-    Notebook: "delete history list read sync write",
+    Dossiers: "add_question answers get list questions refresh remove_question",
+    Goals: "add block cancel complete get list reopen tree unblock update",
+    Notebook: "delete history in_scope list read sync write",
     Procedures: "find finish record statistics",
     Reviews: "accept evidence get list reject undo",
 }
 
 
-def test_the_public_names_are_these() -> None:
-    assert nexus.__all__ == SNAPSHOT == sorted(SNAPSHOT)
+def test_public_names_match_the_snapshot() -> None:
+    assert nexusmem.__all__ == SNAPSHOT == sorted(SNAPSHOT)
     assert len(SNAPSHOT) <= 40
 
 
 @pytest.mark.parametrize("name", SNAPSHOT)
-def test_every_public_name_is_there_and_says_what_it_is(name: str) -> None:
-    value = getattr(nexus, name)
+def test_public_name_is_a_documented_class(name: str) -> None:
+    value = getattr(nexusmem, name)
 
     assert inspect.isclass(value)
     assert value.__doc__
 
 
-def test_nothing_else_is_public() -> None:
+def test_package_exports_no_other_name() -> None:
     ours = {
         name
-        for name, value in vars(nexus).items()
+        for name, value in vars(nexusmem).items()
         if not name.startswith("_") and str(getattr(value, "__module__", "")).startswith("nexus")
     }
 
     assert ours <= set(SNAPSHOT)
 
 
-def test_an_unknown_name_is_an_attribute_error() -> None:
+def test_unknown_name_raises_attribute_error() -> None:
     with pytest.raises(AttributeError, match="Nexsu"):
-        nexus.Nexsu  # type: ignore[attr-defined]  # noqa: B018
+        nexusmem.Nexsu  # type: ignore[attr-defined]  # noqa: B018
 
 
-@pytest.mark.parametrize("face", METHODS, ids=lambda face: face.__name__)
-def test_every_face_has_these_methods(face: type) -> None:
-    public = [name for name in dir(face) if not name.startswith("_")]
+@pytest.mark.parametrize("cls", METHODS, ids=lambda cls: cls.__name__)
+def test_public_methods_match_the_snapshot(cls: type) -> None:
+    public = [name for name in dir(cls) if not name.startswith("_")]
 
-    assert public == METHODS[face].split()
+    assert public == METHODS[cls].split()
 
 
-@pytest.mark.parametrize("face", METHODS, ids=lambda face: face.__name__)
-def test_every_method_says_what_it_does(face: type) -> None:
-    silent = [
+@pytest.mark.parametrize("cls", METHODS, ids=lambda cls: cls.__name__)
+def test_public_method_has_a_docstring(cls: type) -> None:
+    missing = [
         name
-        for name, method in inspect.getmembers(face, inspect.isfunction)
+        for name, method in inspect.getmembers(cls, inspect.isfunction)
         if not name.startswith("_") and not method.__doc__
     ]
 
-    assert set(silent) <= {"close", "workspace", "progress", "stats"}
+    assert missing == []
 
 
 @pytest.mark.requirement("D20")
 @pytest.mark.parametrize(
-    ("awaited", "plain"),
+    ("async_class", "sync_class"),
     [
         (AsyncNexus, Nexus),
         (AsyncWorkspace, Workspace),
@@ -107,14 +110,14 @@ def test_every_method_says_what_it_does(face: type) -> None:
     ],
     ids=[*"nexus workspace place reviews goals procedures notebook dossiers".split()],
 )
-def test_the_awaited_face_has_every_method_of_the_plain_one(awaited: type, plain: type) -> None:
-    def public(face: type) -> set[str]:
-        return {name for name in dir(face) if not name.startswith("_")}
+def test_async_class_has_every_public_method(async_class: type, sync_class: type) -> None:
+    def public(cls: type) -> set[str]:
+        return {name for name in dir(cls) if not name.startswith("_")}
 
-    assert public(plain) <= public(awaited)
-    assert public(awaited) - public(plain) <= {
+    assert public(sync_class) <= public(async_class)
+    assert public(async_class) - public(sync_class) <= {
         "grant",
         "id",
         "scope",
         "viewer",
-    }  # set by the plain one
+    }  # instance attributes of the synchronous class

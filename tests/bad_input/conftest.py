@@ -1,5 +1,7 @@
-"""Two memories for each store, shared by all tests: in one nothing may change, and in the other
-every test has a room of its own."""
+"""Fixtures: two shared memories for each store.
+
+In one of them nothing may change. In the other one every test has its own room.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from nexus import Nexus, NexusError, Place, Workspace
-from nexus.config import Settings
-from nexus.embedders.hashing import HashingEmbedder
+from nexusmem import Nexus, NexusError, Place, Workspace
+from nexusmem.config.settings import Settings
+from nexusmem.embedders.feature_hash import HashingEmbedder
 
 STORES = ("memory", "sqlite")
 NUMBERS = count()
@@ -43,17 +45,17 @@ def acme(shared: Nexus) -> Workspace:
 
 @pytest.fixture(scope="module")
 def room(acme: Workspace) -> Place:
-    """Where nothing may change."""
+    """A room in which nothing may change."""
     place = acme.room("design", agent="scribe", participants=["alice", "bob"], project="apollo")
     place.observe("alice", "We chose PostgreSQL over MySQL, 100% sure.", key="first")
-    place.set_fact("user:alice", "expiry", "30m")
+    place.set_value("user:alice", "expiry", "30m")
     place.flush()
     return place
 
 
 @pytest.fixture
 def own_room(scratch: Nexus) -> Place:
-    """Where a test may write."""
+    """A room to which the test may write."""
     place = scratch.workspace("acme").room(f"room-{next(NUMBERS)}", participants=["alice", "bob"])
     place.observe("alice", "We chose PostgreSQL over MySQL, 100% sure.", key="first")
     return place
@@ -63,14 +65,14 @@ def own_room(scratch: Nexus) -> Place:
 def unharmed(acme: Workspace) -> Callable[[], Any]:
     @contextmanager
     def unharmed() -> Iterator[None]:
-        """Only our own errors leave, nothing was written, and nothing is stuck."""
+        """Assert that only a NexusError is raised, nothing is written, and no task is stuck."""
         before = exported(acme)
         with pytest.raises(NexusError) as refusal:
             yield
         assert str(refusal.value)
         assert exported(acme) == before
         assert acme.flush() == 0
-        assert acme.verify().sound
+        assert acme.verify().is_intact
 
     return unharmed
 

@@ -1,11 +1,11 @@
-"""Texts and values that break programs."""
+"""Texts and values that often break programs."""
 
 from __future__ import annotations
 
 from datetime import UTC, date, datetime
 from typing import Any
 
-# Kept exactly as they are, wherever text is kept.
+# Valid texts: must be stored exactly.
 TEXTS = {
     "bidi": "a\u202egpj.exe\u2066b\u2069",
     "zero width": "a\u200b\u200c\u200d\ufeffb",
@@ -39,7 +39,7 @@ TEXTS = {
     "cjk": "東京都は日本の首都です" * 20,
 }
 
-# Not text that could be kept: refused wherever text is wanted.
+# Invalid texts: must be refused in every text argument.
 NOT_TEXT = {
     "surrogate": "a\ud800b",
     "low surrogate": "\udfff",
@@ -72,7 +72,7 @@ NOT_A_TIME = {
     "false": False,
     "date": date(2026, 1, 1),
     "year 1": datetime.min.replace(tzinfo=UTC),
-    "year 9999": datetime.max,  # noqa: DTZ901  # without a zone, on purpose
+    "year 9999": datetime.max,  # without a zone, on purpose  # noqa: DTZ901
     "edge": datetime(9999, 12, 31, 23, tzinfo=UTC),
 }
 
@@ -108,7 +108,7 @@ NOT_JSON = {
     "cycle": CYCLE,
 }
 
-# Values that come back exactly, type and all.
+# Valid JSON values: must be returned with the same types.
 JSON = {
     "null": None,
     "true": True,

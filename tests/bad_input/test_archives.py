@@ -1,4 +1,4 @@
-"""Archives: read whole or not at all, and rights never come from the file."""
+"""Invalid archives: imported completely or not at all, and without granting access."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from tests.bad_input.conftest import exported, opened
 from tests.bad_input.nasty import nested
 
-from nexus import Nexus, NexusError, Place, Scope, Workspace
+from nexusmem import Nexus, NexusError, Place, Scope, Workspace
 
 HEADER = '{"type":"nexus-archive","version":1}\n'
 
@@ -46,7 +46,7 @@ def without(record: dict[str, Any], name: str) -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def records() -> dict[str, dict[str, Any]]:
-    """One real record of each type."""
+    """Return one valid record of each type."""
     with opened("memory", None) as nexus:
         acme = nexus.workspace("acme")
         acme.room("design").observe("alice", "A message from an archive.", key="archived")
@@ -103,7 +103,7 @@ def table(cases: dict[str, Any], name: str = "value") -> pytest.MarkDecorator:
 
 
 @table(GARBAGE)
-def test_garbage_is_refused_whole(acme: Workspace, unharmed, value: str) -> None:
+def test_garbage_is_refused_without_writing(acme: Workspace, unharmed, value: str) -> None:
     with unharmed():
         acme.import_(StringIO(value))
 
@@ -131,9 +131,9 @@ WRONG: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_record_with_any_field_missing_is_refused(acme, unharmed, records, kind: str) -> None:
+def test_record_with_a_missing_field_is_refused(acme, unharmed, records, kind: str) -> None:
     for name in records[kind]:
-        if name == "id":  # made from the rest, never believed
+        if name == "id":  # derived from the other fields
             continue
         with unharmed():
             acme.import_(StringIO(lines(OTHER, without(records[kind], name))))
@@ -141,8 +141,8 @@ def test_a_record_with_any_field_missing_is_refused(acme, unharmed, records, kin
 
 @table(WRONG)
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_record_with_any_field_wrong_is_refused_or_read(open_nexus, records, kind, value) -> None:
-    """Whole or not at all; and what was read can be asked for, exported and read again."""
+def test_record_with_a_wrong_field_is_refused_or_read(open_nexus, records, kind, value) -> None:
+    """An import is all or nothing, and imported records can be searched and exported again."""
     acme = open_nexus().workspace("acme")
     for name in records[kind]:
         before = exported(acme)
@@ -154,7 +154,7 @@ def test_a_record_with_any_field_wrong_is_refused_or_read(open_nexus, records, k
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_file_lives_through_all_of_them(open_nexus, tmp_path, records, kind: str) -> None:
+def test_store_survives_all_invalid_archives(open_nexus, tmp_path, records, kind: str) -> None:
     acme = open_nexus(tmp_path / "memory.db").workspace("acme")
 
     for name in records[kind]:
@@ -172,7 +172,7 @@ def one_wrong(records: dict[str, Any], kind: str, name: str, value: Any) -> Stri
 def usable(acme: Workspace) -> None:
     room = acme.room("design", agent="scribe", participants=["alice"], project="apollo")
     assert acme.flush() == 0
-    assert acme.verify().sound
+    assert acme.verify().is_intact
     room.recall("message postgresql")
     room.recent()
     room.facts()
@@ -192,13 +192,13 @@ def vector_line(record: dict[str, Any], *numbers: float) -> dict[str, Any]:
     [(0.0, 0.0), (float("nan"), 1.0), (float("inf"), 0.0), (3e38, 3e38), (0.5, 0.5), ()],
     ids=str,
 )
-def test_a_vector_that_cannot_be_compared_is_refused(acme, unharmed, records, numbers) -> None:
+def test_vector_without_unit_length_is_refused(acme, unharmed, records, numbers) -> None:
     with unharmed():
         acme.import_(StringIO(lines(OTHER, vector_line(records["vector"], *numbers))))
 
 
 @pytest.mark.parametrize("data", ["x", "AAAA", "AAA=", "!!!!", "é", 5, None])
-def test_vector_data_is_checked(acme, unharmed, records, data: Any) -> None:
+def test_invalid_vector_data_is_refused(acme, unharmed, records, data: Any) -> None:
     with unharmed():
         acme.import_(StringIO(lines(OTHER, {**records["vector"], "data": data})))
 
@@ -216,7 +216,7 @@ def test_vector_data_is_checked(acme, unharmed, records, data: Any) -> None:
     ],
     ids=str,
 )
-def test_a_vectors_profile_is_checked(acme, unharmed, records, profile: Any) -> None:
+def test_invalid_vector_profile_is_refused(acme, unharmed, records, profile: Any) -> None:
     with unharmed():
         acme.import_(StringIO(lines(OTHER, {**records["vector"], "profile": profile})))
 
@@ -233,12 +233,12 @@ FACTS = {
 
 
 @table(FACTS, "metadata")
-def test_a_fact_that_cannot_be_read_is_refused(acme, unharmed, metadata: Any) -> None:
+def test_invalid_fact_event_is_refused(acme, unharmed, metadata: Any) -> None:
     with unharmed():
         acme.import_(StringIO(lines(OTHER, {**EVENT, "kind": "fact", "metadata": metadata})))
 
 
-def test_a_derived_fact_that_says_nothing_is_refused(acme, unharmed, records) -> None:
+def test_empty_derived_fact_is_refused(acme, unharmed, records) -> None:
     with unharmed():
         acme.import_(StringIO(lines(OTHER, {**records["memory"], "kind": "fact", "body": {}})))
 
@@ -257,7 +257,7 @@ DOSSIERS = {
 
 
 @table(DOSSIERS, "body")
-def test_a_dossier_that_no_worker_could_make_anew_is_refused(
+def test_dossier_that_cannot_be_rebuilt_is_refused(
     acme, unharmed, records, body: dict[str, Any]
 ) -> None:
     made = {**records["memory"], "kind": "dossier", "body": {**DOSSIER, **body}}
@@ -265,7 +265,7 @@ def test_a_dossier_that_no_worker_could_make_anew_is_refused(
         acme.import_(StringIO(lines(OTHER, made)))
 
 
-def test_a_key_given_twice_counts_once(nexus: Nexus) -> None:
+def test_duplicate_json_key_counts_once(nexus: Nexus) -> None:
     acme = nexus.workspace("acme")
     line = json.dumps(EVENT)[:-1] + ',"scope":"room:other"}\n'
 
@@ -276,7 +276,7 @@ def test_a_key_given_twice_counts_once(nexus: Nexus) -> None:
     assert len(acme.room("other").recent()) == 1
 
 
-def test_an_archive_that_is_no_utf8_is_refused(acme: Workspace, unharmed, tmp_path: Path) -> None:
+def test_archive_with_invalid_utf8_is_refused(acme: Workspace, unharmed, tmp_path: Path) -> None:
     file = tmp_path / "latin.jsonl"
     file.write_bytes(HEADER.encode() + b'{"type":"event","text":"caf\xe9"}\n')
 
@@ -288,31 +288,29 @@ UNWRITABLE = [".", "a\0b", "x" * 5_000, "no/such/folder/x"]
 
 
 @pytest.mark.parametrize("name", [*UNWRITABLE, "missing.jsonl"], ids=lambda name: f"{name!a:.20}")
-def test_a_file_that_cannot_be_opened_is_refused(acme, unharmed, tmp_path: Path, name: str) -> None:
+def test_unreadable_file_is_refused(acme, unharmed, tmp_path: Path, name: str) -> None:
     with unharmed():
         acme.import_(f"{tmp_path}/{name}")
 
 
 @pytest.mark.parametrize("name", UNWRITABLE, ids=lambda name: f"{name!a:.20}")
-def test_a_file_that_cannot_be_written_is_refused(
-    acme, unharmed, tmp_path: Path, name: str
-) -> None:
+def test_unwritable_file_is_refused(acme, unharmed, tmp_path: Path, name: str) -> None:
     with unharmed():
         acme.export(f"{tmp_path}/{name}")
     assert list(tmp_path.iterdir()) == []
 
 
-# Rights
+# Access control
 
 
-def test_a_scope_out_of_reach_is_refused(acme: Workspace, room: Place, unharmed) -> None:
+def test_import_into_unreachable_scope_is_refused(acme: Workspace, room: Place, unharmed) -> None:
     with unharmed():
         acme.import_(StringIO(lines(EVENT)), grant=room.grant, scope=Scope.dm("bob", "scribe"))
 
 
 @pytest.mark.requirement("A12", "X1")
-def test_a_viewers_archive_cannot_change_what_is_known(nexus: Nexus) -> None:
-    """The record of a real message, with another text: whose word is it? Not the file's."""
+def test_viewer_import_cannot_write_derived_records(nexus: Nexus) -> None:
+    """A viewer cannot change a derived memory by importing a forged record."""
     acme = nexus.workspace("acme")
     room = acme.room("design", participants=["alice", "bob"])
     room.observe("alice", "Pay the invoice to account 111.", key="m")
@@ -331,7 +329,7 @@ def test_a_viewers_archive_cannot_change_what_is_known(nexus: Nexus) -> None:
 
 
 @pytest.mark.requirement("X1")
-def test_a_viewers_archive_is_not_trusted(nexus: Nexus) -> None:
+def test_viewer_import_has_external_trust(nexus: Nexus) -> None:
     acme = nexus.workspace("acme")
     room = acme.room("design", participants=["alice"])
 
@@ -345,6 +343,6 @@ def test_a_viewers_archive_is_not_trusted(nexus: Nexus) -> None:
 
 
 @pytest.mark.parametrize("scope", ["workspaces", "room:design:x", "1=1", "", 5, None, ["room:x"]])
-def test_a_scope_in_a_file_is_checked(acme: Workspace, unharmed, scope: Any) -> None:
+def test_invalid_scope_in_a_file_is_refused(acme: Workspace, unharmed, scope: Any) -> None:
     with unharmed():
         acme.import_(StringIO(lines(OTHER, {**EVENT, "scope": scope})))

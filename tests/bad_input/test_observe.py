@@ -1,4 +1,4 @@
-"""Telling: whatever is said is kept exactly or refused by name."""
+"""Invalid input of write calls: stored exactly, or refused with a Nexus error."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from tests.bad_input.nasty import (
 )
 from tests.conftest import Open
 
-from nexus import Attachment, Forgotten, Nexus, NexusError, Place, Workspace
-from nexus.core.canonical import canonical_json
-from nexus.core.text import terms
+from nexusmem import Attachment, Forgotten, Nexus, NexusError, Place, Workspace
+from nexusmem.core.canonical import canonical_json
+from nexusmem.text.terms import extract_terms
 
 
 def table(cases: dict[str, Any], name: str = "value") -> pytest.MarkDecorator:
@@ -30,24 +30,24 @@ def table(cases: dict[str, Any], name: str = "value") -> pytest.MarkDecorator:
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory) -> Iterator[Nexus]:
-    """What is refused is refused before any store is asked: one will do."""
+    """One store is enough: invalid input is refused before the store is called."""
     with opened("sqlite", tmp_path_factory.mktemp("shared")) as nexus:
         yield nexus
 
 
 @table(TEXTS)
-def test_any_text_is_kept_and_recalled_exactly(own_room: Place, value: str) -> None:
+def test_any_text_is_stored_and_recalled_exactly(own_room: Place, value: str) -> None:
     receipt = own_room.observe("alice", value, key="k")
     own_room.remember(value, key="note")
 
     assert own_room.flush() == 0
     assert own_room.recent(1, where={"id": receipt.event_id})[0].text == value
     noted = [hit.text for hit in own_room.recall(value[:500], where={"source": "note"})]
-    assert noted == ([value] if terms(value) else [])
+    assert noted == ([value] if extract_terms(value) else [])
 
 
 @table(TEXTS)
-def test_any_text_may_be_a_key_a_tag_and_metadata(own_room: Place, value: str) -> None:
+def test_any_text_is_valid_as_key_tag_and_metadata(own_room: Place, value: str) -> None:
     key = value[:500]
 
     receipt = own_room.observe(
@@ -59,12 +59,12 @@ def test_any_text_may_be_a_key_a_tag_and_metadata(own_room: Place, value: str) -
 
     (event,) = own_room.recent(where={"id": receipt.event_id})
     assert (event.key, event.metadata) == (key, {value: value, "tags": [value]})
-    assert again.repeated
+    assert again.duplicate
     (hit,) = own_room.recall("said something", where={"tags": {"contains": value}})
     assert hit.event_keys == (key,)
 
 
-def test_nul_becomes_its_picture(own_room: Place) -> None:
+def test_nul_becomes_its_control_picture(own_room: Place) -> None:
     own_room.observe("alice", "before\0after it all", key="nul\0key")
 
     event = own_room.recent(1)[0]
@@ -75,7 +75,7 @@ def test_nul_becomes_its_picture(own_room: Place) -> None:
 @pytest.mark.parametrize(
     "text", ["x" * 10_000_000, "e" + "\u0301" * 1_000_000], ids=["ten million", "combining"]
 )
-def test_a_huge_text_is_kept(open_nexus: Open, tmp_path, text: str) -> None:
+def test_huge_text_is_stored(open_nexus: Open, tmp_path, text: str) -> None:
     room = open_nexus(tmp_path / "memory.db").workspace("acme").room("design")
     room.observe("alice", text, key="huge")
 
@@ -83,7 +83,7 @@ def test_a_huge_text_is_kept(open_nexus: Open, tmp_path, text: str) -> None:
     assert room.recent(1, where={"speaker": "alice"})[0].text == text
 
 
-def test_a_text_that_is_too_long_is_refused(room: Place, unharmed) -> None:
+def test_too_long_text_is_refused(room: Place, unharmed) -> None:
     with unharmed():
         room.observe("alice", "x" * 10_000_001)
 
@@ -94,35 +94,35 @@ TELL = {
         [{"speaker": "alice", "text": "fine"}, {"speaker": "alice", "text": text}]
     ),
     "remember": lambda room, text: room.remember(text),
-    "index": lambda room, text: room.index(text),
+    "add_document": lambda room, text: room.add_document(text),
 }
 
 
 @table(TELL, "tell")
 @table({**NOT_TEXT, "empty": "", "blank": " \n\t\u3000"})
-def test_what_is_no_text_is_refused(room: Place, unharmed, tell, value: Any) -> None:
+def test_invalid_text_is_refused(room: Place, unharmed, tell, value: Any) -> None:
     with unharmed():
         tell(room, value)
 
 
 @table(NOT_A_NAME)
-def test_a_speaker_has_a_name(room: Place, unharmed, value: Any) -> None:
+def test_invalid_speaker_is_refused(room: Place, unharmed, value: Any) -> None:
     with unharmed():
         room.observe(value, "Hello there.")
 
 
 @table({**NOT_A_NAME, "none": 5})
-def test_a_thread_has_a_name(room: Place, unharmed, value: Any) -> None:
+def test_invalid_thread_is_refused(room: Place, unharmed, value: Any) -> None:
     with unharmed():
         room.observe("alice", "Hello there.", thread=value)
 
 
 @pytest.mark.parametrize("name", ["a:b", "Ünï cödé", "😀", "%41", "'; --", "a" * 200, "*", "100%"])
-def test_any_other_name_is_kept(scratch: Nexus, name: str) -> None:
+def test_any_other_name_is_stored(scratch: Nexus, name: str) -> None:
     room = scratch.workspace("names").room(name, agent=name, participants=[name], project=name)
 
     room.observe(name, "Hello there, all of you.", thread=name, role="user")
-    room.set_fact(f"user:{name.replace('%', '%25').replace(':', '%3A')}", name, name)
+    room.set_value(f"user:{name.replace('%', '%25').replace(':', '%3A')}", name, name)
 
     (event,) = room.recent(where={"speaker": name})
     assert (event.thread, event.scope.ids) == (name, (name,))
@@ -130,30 +130,30 @@ def test_any_other_name_is_kept(scratch: Nexus, name: str) -> None:
 
 
 @table({**NOT_TEXT, "none": 7, "empty": "", "too long": "k" * 501})
-def test_a_key_is_a_short_text(room: Place, unharmed, value: Any) -> None:
+def test_invalid_key_is_refused(room: Place, unharmed, value: Any) -> None:
     with unharmed():
         room.observe("alice", "Hello there.", key=value)
 
 
 @table(NOT_JSON)
-def test_metadata_is_json(room: Place, unharmed, value: Any) -> None:
+def test_non_json_metadata_is_refused(room: Place, unharmed, value: Any) -> None:
     with unharmed():
         room.observe("alice", "Hello there.", metadata={"a": value})
 
 
 @table(NOT_JSON)
-def test_a_value_is_json(room: Place, unharmed, value: Any) -> None:
+def test_non_json_value_is_refused(room: Place, unharmed, value: Any) -> None:
     with unharmed():
-        room.set_fact("room", "key", value)
+        room.set_value("room", "key", value)
 
 
 @pytest.mark.requirement("A7")
 @table(JSON)
-def test_a_json_value_comes_back_exactly(own_room: Place, value: Any) -> None:
-    own_room.set_fact("room", "key", value)
+def test_json_value_round_trip(own_room: Place, value: Any) -> None:
+    own_room.set_value("room", "key", value)
     own_room.observe("alice", "Hello there.", metadata={"a": value}, key="m")
 
-    kept = own_room.fact("room", "key")
+    kept = own_room.get_value("room", "key")
     (event,) = own_room.recent(where={"text": "Hello there."})
 
     assert canonical_json(kept) == canonical_json(value) == canonical_json(event.metadata["a"])
@@ -161,13 +161,13 @@ def test_a_json_value_comes_back_exactly(own_room: Place, value: Any) -> None:
 
 
 @pytest.mark.parametrize("metadata", [[], "", 0, "text", [1], 5, {1: 2}, {None: 1}], ids=repr)
-def test_metadata_is_a_mapping(room: Place, unharmed, metadata: Any) -> None:
+def test_metadata_must_be_a_mapping(room: Place, unharmed, metadata: Any) -> None:
     with unharmed():
         room.observe("alice", "Hello there.", metadata=metadata)
 
 
 @pytest.mark.parametrize("tags", ["billing", 5, {"a": 1}, [5], [None], ["a", "b\ud800"]], ids=repr)
-def test_tags_are_a_list_of_texts(room: Place, unharmed, tags: Any) -> None:
+def test_tags_must_be_a_list_of_strings(room: Place, unharmed, tags: Any) -> None:
     with unharmed():
         room.observe("alice", "Hello there.", tags=tags)
 
@@ -191,7 +191,7 @@ ATTACHMENTS = {
 
 
 @table(ATTACHMENTS)
-def test_attachments_are_checked(room: Place, unharmed, value: Any) -> None:
+def test_invalid_attachment_is_refused(room: Place, unharmed, value: Any) -> None:
     with unharmed():
         room.observe("alice", "See attached.", attachments=value)
 
@@ -203,7 +203,7 @@ def test_attachments_are_checked(room: Place, unharmed, value: Any) -> None:
         {"name": "b\u202e.exe", "media_type": "x/y", "url": "file:///etc/passwd", "size": 2**40},
     ],
 )
-def test_a_proper_attachment_comes_back(own_room: Place, given: Any) -> None:
+def test_attachment_round_trip(own_room: Place, given: Any) -> None:
     own_room.observe("alice", "See attached.", attachments=[given])
 
     (kept,) = own_room.recent(1)[0].attachments
@@ -215,13 +215,13 @@ def test_a_proper_attachment_comes_back(own_room: Place, given: Any) -> None:
     "tell",
     [
         lambda room, at: room.observe("alice", "Hello there.", at=at),
-        lambda room, at: room.set_fact("room", "k", 1, at=at),
+        lambda room, at: room.set_value("room", "k", 1, at=at),
         lambda room, at: room.add_fact("A", "KNOWS", "B", valid_from=at),
         lambda room, at: room.add_fact("A", "KNOWS", "B", valid_to=at),
     ],
-    ids=["observe", "set_fact", "valid_from", "valid_to"],
+    ids=["observe", "set_value", "valid_from", "valid_to"],
 )
-def test_a_time_is_a_time(room: Place, unharmed, tell, value: Any) -> None:
+def test_invalid_time_is_refused(room: Place, unharmed, tell, value: Any) -> None:
     with unharmed():
         tell(room, value)
 
@@ -238,7 +238,7 @@ def test_a_time_is_a_time(room: Place, unharmed, tell, value: Any) -> None:
     ],
     ids=str,
 )
-def test_any_real_time_is_kept(own_room: Place, at: datetime) -> None:
+def test_any_valid_time_is_stored(own_room: Place, at: datetime) -> None:
     receipt = own_room.observe("alice", "Long ago or far ahead.", at=at)
 
     (event,) = own_room.recent(
@@ -264,7 +264,7 @@ MESSAGES = {
 
 
 @table(MESSAGES)
-def test_many_messages_are_all_checked_before_one_is_written(room, unharmed, value: Any) -> None:
+def test_batch_is_validated_before_anything_is_written(room, unharmed, value: Any) -> None:
     with unharmed():
         room.observe_many(value)
 
@@ -279,18 +279,18 @@ def test_many_messages_are_all_checked_before_one_is_written(room, unharmed, val
     [
         lambda room, rest: room.observe("alice", "Hello there.", **rest),
         lambda room, rest: room.remember("Hello there.", **rest),
-        lambda room, rest: room.index("Hello there.", **rest),
+        lambda room, rest: room.add_document("Hello there.", **rest),
         lambda room, rest: room.add_fact("A", "KNOWS", "B", **rest),
     ],
-    ids=["observe", "remember", "index", "add_fact"],
+    ids=["observe", "remember", "add_document", "add_fact"],
 )
-def test_a_word_nobody_knows_is_not_dropped_in_silence(room, unharmed, tell, wrong) -> None:
+def test_unknown_option_is_refused(room, unharmed, tell, wrong) -> None:
     with unharmed():
         tell(room, wrong)
 
 
 @pytest.mark.parametrize("role", ["root", "User", "user ", 5, ["user"]], ids=repr)
-def test_a_role_is_one_of_four(room: Place, unharmed, role: Any) -> None:
+def test_unknown_role_is_refused(room: Place, unharmed, role: Any) -> None:
     with unharmed():
         room.observe("alice", "Hello there.", role=role)
 
@@ -309,7 +309,7 @@ FACTS = {
 
 
 @table(FACTS)
-def test_a_relation_has_names(room: Place, unharmed, value: Any) -> None:
+def test_invalid_name_in_a_fact_is_refused(room: Place, unharmed, value: Any) -> None:
     with unharmed():
         room.add_fact(*value)
 
@@ -327,15 +327,15 @@ OPTIONS = {
 
 
 @table(OPTIONS)
-def test_a_relation_is_checked(room: Place, unharmed, value: dict[str, Any]) -> None:
+def test_invalid_fact_is_refused(room: Place, unharmed, value: dict[str, Any]) -> None:
     with unharmed():
         room.add_fact("A", "KNOWS", "B", **value)
 
 
 @table({**NOT_A_NAME, "none": 7})
-def test_a_fact_has_a_key(room: Place, unharmed, value: Any) -> None:
+def test_invalid_fact_key_is_refused(room: Place, unharmed, value: Any) -> None:
     with unharmed():
-        room.set_fact("room", value, 1)
+        room.set_value("room", value, 1)
 
 
 SCOPES = {
@@ -362,16 +362,16 @@ SCOPES = {
     "use",
     [
         lambda room, scope: room.remember("Hello there.", scope=scope),
-        lambda room, scope: room.index("Hello there.", scope=scope),
-        lambda room, scope: room.set_fact(scope, "k", 1),
+        lambda room, scope: room.add_document("Hello there.", scope=scope),
+        lambda room, scope: room.set_value(scope, "k", 1),
         lambda room, scope: room.add_fact("A", "KNOWS", "B", scope=scope),
         lambda room, scope: room.recall("hello", scope=scope),
         lambda room, scope: room.facts(scope=scope),
-        lambda room, scope: room.fact(scope, "expiry"),
+        lambda room, scope: room.get_value(scope, "expiry"),
     ],
-    ids=["remember", "index", "set_fact", "add_fact", "recall", "facts", "fact"],
+    ids=["remember", "add_document", "set_value", "add_fact", "recall", "facts", "get_value"],
 )
-def test_a_scope_out_of_reach_is_refused(room: Place, unharmed, use, value: Any) -> None:
+def test_unreachable_scope_is_refused(room: Place, unharmed, use, value: Any) -> None:
     with unharmed():
         use(room, value)
 
@@ -388,7 +388,7 @@ PLACES = {
 
 @table(PLACES, "enter")
 @table({name: value for name, value in NOT_A_NAME.items() if name not in ("none", "empty")})
-def test_a_place_has_proper_names(shared: Nexus, enter, value: Any) -> None:
+def test_invalid_place_name_is_refused(shared: Nexus, enter, value: Any) -> None:
     with pytest.raises(NexusError):
         enter(shared, value)
 
@@ -396,17 +396,17 @@ def test_a_place_has_proper_names(shared: Nexus, enter, value: Any) -> None:
 @pytest.mark.parametrize(
     "participants", ["alice", 5, {"alice": 1}, None, ["alice", None]], ids=repr
 )
-def test_participants_are_a_list_of_people(acme: Workspace, participants: Any) -> None:
+def test_participants_must_be_a_list_of_names(acme: Workspace, participants: Any) -> None:
     with pytest.raises(NexusError):
         acme.room("design", participants=participants)
 
 
-def test_a_key_that_says_something_else_is_a_conflict(room: Place, unharmed) -> None:
+def test_reused_key_with_other_content_is_a_conflict(room: Place, unharmed) -> None:
     with unharmed():
         room.observe("alice", "Something else entirely.", key="first")
 
 
-def test_one_conflict_among_many_writes_none_of_them(room: Place, unharmed) -> None:
+def test_one_conflict_rolls_back_the_batch(room: Place, unharmed) -> None:
     with unharmed():
         room.observe_many(
             [
@@ -416,12 +416,12 @@ def test_one_conflict_among_many_writes_none_of_them(room: Place, unharmed) -> N
         )
 
 
-def test_a_batch_that_contradicts_itself_writes_nothing(room: Place, unharmed) -> None:
+def test_batch_with_conflicting_keys_writes_nothing(room: Place, unharmed) -> None:
     with unharmed():
         room.observe_many([{"speaker": "bob", "text": text, "key": "same"} for text in ("A", "B")])
 
 
-def test_what_was_forgotten_is_not_taken_in_again(nexus: Nexus) -> None:
+def test_forgotten_event_is_refused(nexus: Nexus) -> None:
     acme = nexus.workspace("acme")
     room = acme.room("design")
     receipt = room.observe("bob", "Please forget this.", key="gone")
@@ -433,7 +433,7 @@ def test_what_was_forgotten_is_not_taken_in_again(nexus: Nexus) -> None:
     assert room.recent() == []
 
 
-def test_the_deepest_value_that_is_taken_survives_an_archive(nexus, open_nexus, tmp_path) -> None:
+def test_deepest_accepted_value_survives_an_archive(nexus, open_nexus, tmp_path) -> None:
     acme = nexus.workspace("acme")
     room = acme.room("design")
     deepest = max(depth for depth in range(55, 70) if _taken(room, depth))
@@ -444,12 +444,12 @@ def test_the_deepest_value_that_is_taken_survives_an_archive(nexus, open_nexus, 
     other.import_(file)
 
     assert deepest >= 60
-    assert other.room("design").fact("room", f"deep-{deepest}") == nested(deepest)
+    assert other.room("design").get_value("room", f"deep-{deepest}") == nested(deepest)
 
 
 def _taken(room: Place, depth: int) -> bool:
     try:
-        room.set_fact("room", f"deep-{depth}", nested(depth))
+        room.set_value("room", f"deep-{depth}", nested(depth))
         room.observe("alice", "Deep metadata.", metadata={"deep": nested(depth)})
     except NexusError:
         return False

@@ -1,4 +1,4 @@
-"""Asking: operators are words, filters only narrow, numbers are checked."""
+"""Invalid input of read calls: questions, filters, limits and ids."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 from tests.bad_input.nasty import NOT_A_TIME, NOT_TEXT, TEXTS
 from tests.conftest import Open
 
-from nexus import InvalidInput, NexusError, NotFound, Place, Workspace
-from nexus.core.filters import FIELDS, Op
+from nexusmem import InvalidInput, NexusError, NotFound, Place, Workspace
+from nexusmem.core.filters import FIELDS, Op
 
 
 def table(cases: dict[str, Any], name: str = "value") -> pytest.MarkDecorator:
@@ -38,7 +38,7 @@ QUESTIONS = {
 
 
 @table(QUESTIONS)
-def test_any_text_is_a_question(room: Place, value: str) -> None:
+def test_any_text_is_a_valid_question(room: Place, value: str) -> None:
     found = room.recall(value)
 
     assert len(found) <= found.total
@@ -56,19 +56,19 @@ def test_any_text_is_a_question(room: Place, value: str) -> None:
         "(postgresql",
     ],
 )
-def test_operators_mean_nothing(room: Place, question: str) -> None:
+def test_search_operators_are_plain_text(room: Place, question: str) -> None:
     assert room.recall(question)[0].event_keys == ("first",)
 
 
 @pytest.mark.parametrize(
     "question", ["postgres%", "%", "_ostgresql", "post*", "[p]ostgresql", ".*"]
 )
-def test_wildcards_mean_nothing(room: Place, question: str) -> None:
+def test_wildcards_are_plain_text(room: Place, question: str) -> None:
     assert all("keyword" not in hit.reasons for hit in room.recall(question))
 
 
 @table(NOT_TEXT)
-def test_a_question_is_text(room: Place, unharmed, value: Any) -> None:
+def test_question_must_be_a_string(room: Place, unharmed, value: Any) -> None:
     with unharmed():
         room.recall(value)
 
@@ -83,9 +83,9 @@ NUMBERS = {
     "limit nan": {"limit": float("nan")},
     "limit true": {"limit": True},
     "limit list": {"limit": [1]},
-    "cap -1": {"per_conversation": -1},
-    "cap text": {"per_conversation": "3"},
-    "cap true": {"per_conversation": True},
+    "cap -1": {"max_per_conversation": -1},
+    "cap text": {"max_per_conversation": "3"},
+    "cap true": {"max_per_conversation": True},
     "threshold nan": {"threshold": float("nan")},
     "threshold infinity": {"threshold": float("inf")},
     "threshold -0.1": {"threshold": -0.1},
@@ -102,7 +102,7 @@ NUMBERS = {
 
 
 @table(NUMBERS)
-def test_a_wrong_option_is_refused(room: Place, unharmed, value: dict[str, Any]) -> None:
+def test_invalid_option_is_refused(room: Place, unharmed, value: dict[str, Any]) -> None:
     with unharmed():
         room.recall("postgresql", **value)
 
@@ -115,29 +115,29 @@ LISTS = {
 
 
 @table(LISTS)
-def test_a_wrong_stretch_of_time_is_refused(room: Place, unharmed, value: dict[str, Any]) -> None:
+def test_invalid_period_is_refused(room: Place, unharmed, value: dict[str, Any]) -> None:
     with unharmed():
         room.recent(**value)
 
 
 @pytest.mark.parametrize("limit", [0, -1, "5", 1.5, True], ids=repr)
-def test_a_wrong_number_of_facts_is_refused(room: Place, unharmed, limit: Any) -> None:
+def test_invalid_fact_limit_is_refused(room: Place, unharmed, limit: Any) -> None:
     with unharmed():
         room.facts(limit=limit)
 
 
 @table({name: value for name, value in NOT_TEXT.items() if name != "surrogate"})
-def test_an_id_is_text_and_knows_nothing(room: Place, unharmed, value: Any) -> None:
+def test_id_must_be_a_string(room: Place, unharmed, value: Any) -> None:
     with unharmed():
         room.get(value)
     with unharmed():
-        room.sources(value)
+        room.source_events(value)
 
 
 @pytest.mark.parametrize(
     "id", ["", "*", "%", "' OR '1'='1", "\ud800", "x" * 10_000, "\0"], ids=lambda it: f"{it!a:.20}"
 )
-def test_an_id_that_is_none_is_not_found(room: Place, unharmed, id: str) -> None:
+def test_unknown_id_is_not_found(room: Place, unharmed, id: str) -> None:
     with unharmed():
         room.get(id)
 
@@ -162,7 +162,7 @@ WIDENING = {
 
 
 @table(WIDENING)
-def test_a_filter_that_would_widen_is_refused(room: Place, unharmed, value: Any) -> None:
+def test_invalid_filter_is_refused(room: Place, unharmed, value: Any) -> None:
     with unharmed():
         room.recall("postgresql", where=value)
     with unharmed():
@@ -182,15 +182,15 @@ EVERYTHING = {
 
 @pytest.mark.requirement("A12")
 @table(EVERYTHING)
-def test_a_filter_only_narrows(acme: Workspace, value: Any) -> None:
-    dm = acme.dm("carol", agent="scribe")  # sees nothing of the room
+def test_filter_only_narrows(acme: Workspace, value: Any) -> None:
+    dm = acme.dm("carol", agent="scribe")  # has no access to the room
 
     assert list(dm.recall("postgresql mysql", where=value)) == []
     assert dm.recent(where=value) == []
 
 
 @table(TEXTS)
-def test_a_value_in_a_filter_is_compared_and_nothing_else(own_room: Place, value: str) -> None:
+def test_filter_value_is_only_compared(own_room: Place, value: str) -> None:
     own_room.observe("alice", "Marked message.", metadata={"mark": value})
     own_room.observe("alice", "Other message.", metadata={"mark": value + "x", "more": 1})
 
@@ -202,7 +202,7 @@ def test_a_value_in_a_filter_is_compared_and_nothing_else(own_room: Place, value
 
 
 @table(TEXTS)
-def test_a_path_in_a_filter_is_a_name_and_nothing_else(own_room: Place, value: str) -> None:
+def test_filter_path_is_only_a_name(own_room: Place, value: str) -> None:
     own_room.observe("alice", "Marked message.", metadata={value: "yes"})
     own_room.observe("alice", "Other message.", metadata={"other": "yes"})
 
@@ -215,7 +215,7 @@ VALUES: list[Any] = [None, True, 0, 2**70, 0.5, "", "x", [], ["x"], {"eq": []}, 
 
 
 @pytest.mark.parametrize("field", [*FIELDS, "metadata.a", "metadata.a.b.c"])
-def test_any_field_with_any_value_is_answered(room: Place, field: str) -> None:
+def test_any_field_and_value_is_answered_or_refused(room: Place, field: str) -> None:
     for value in VALUES:
         for op in Op:
             where = {field: {op.value: value}}
@@ -228,13 +228,13 @@ def test_any_field_with_any_value_is_answered(room: Place, field: str) -> None:
 
 
 @pytest.mark.parametrize("op", [*Op])
-def test_any_operator_narrows_a_search(room: Place, op: Op) -> None:
+def test_every_operator_narrows_a_search(room: Place, op: Op) -> None:
     for value in ("postgresql", 0.5, None, True):
         with suppress(NexusError):
             assert len(room.recall("postgresql", where={"metadata.a": {op.value: value}})) <= 2
 
 
-def test_a_time_in_a_filter_is_an_instant(room: Place) -> None:
+def test_filter_times_are_compared_as_instants(room: Place) -> None:
     now = datetime.now(UTC).isoformat()
 
     assert room.recall("postgresql", where={"at": {"lte": now}})
@@ -242,14 +242,14 @@ def test_a_time_in_a_filter_is_an_instant(room: Place) -> None:
 
 
 LOOKING_UP: dict[str, Callable[[Place, Any], object]] = {
-    "fact": lambda room, value: room.fact("user:alice", value),
+    "fact": lambda room, value: room.get_value("user:alice", value),
     "facts of": lambda room, value: room.facts(value),
     "facts with": lambda room, value: room.facts("Tyler", value),
     "facts about": lambda room, value: room.facts(object=value),
-    "interpret": lambda room, value: room.interpret(value, "WORKS_AT"),
-    "interpret with": lambda room, value: room.interpret("Tyler", value),
+    "interpret": lambda room, value: room.fact_timeline(value, "WORKS_AT"),
+    "interpret with": lambda room, value: room.fact_timeline("Tyler", value),
     "explain": lambda room, value: room.explain(value),
-    "drop_note": lambda room, value: room.drop_note(value),
+    "drop_note": lambda room, value: room.delete_note(value),
     "progress": lambda room, value: room.progress(value),
 }
 FINDS_ALL = {"facts of", "facts with", "facts about"}  # with None
@@ -258,7 +258,7 @@ FINDS_ALL = {"facts of", "facts with", "facts about"}  # with None
 @pytest.mark.requirement("X10")
 @table({**NOT_TEXT, "huge number": 2**70})
 @pytest.mark.parametrize("door", LOOKING_UP)
-def test_what_is_no_text_is_looked_up_nowhere(room: Place, door: str, value: Any) -> None:
+def test_lookup_of_non_text_is_refused(room: Place, door: str, value: Any) -> None:
     if value is None and door in FINDS_ALL:
         return
     with pytest.raises(InvalidInput):
@@ -267,9 +267,9 @@ def test_what_is_no_text_is_looked_up_nowhere(room: Place, door: str, value: Any
 
 @pytest.mark.requirement("X10")
 @pytest.mark.parametrize("door", LOOKING_UP)
-def test_a_nul_finds_nothing_in_any_store(url: str, open_nexus: Open, door: str) -> None:
+def test_nul_finds_nothing_in_any_store(url: str, open_nexus: Open, door: str) -> None:
     room = open_nexus(url).workspace("acme").room("design", participants=["alice"])
-    room.set_fact("user:alice", "key", "value")
+    room.set_value("user:alice", "key", "value")
     room.flush()
 
     try:

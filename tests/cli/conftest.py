@@ -1,4 +1,4 @@
-"""A shell for tests: an empty folder, one user, and `nexus` run inside this process."""
+"""Fixtures for commands: an empty folder, one user, and `nexus` run in this process."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from nexus.cli import nexus
+from nexusmem.cli import nexus
 
 Run = Callable[..., Result]
 
@@ -28,7 +28,7 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def run() -> Run:
-    """`run("memory", "stats", code=0)`; a crash or another exit code fails the test."""
+    """Run a command in this process; a crash or another exit code fails the test."""
 
     def run(*words: str, code: int = 0, said: str | bytes | None = None) -> Result:
         result = CliRunner().invoke(nexus, words, input=said, prog_name="nexus")
@@ -42,7 +42,7 @@ def run() -> Run:
 
 @pytest.fixture
 def lines(run: Run) -> Callable[..., list[dict[str, Any]]]:
-    """The same with --json: what it printed, object by object."""
+    """Run a command with --json and return the printed objects."""
 
     def lines(*words: str, code: int = 0, said: str | bytes | None = None) -> list[dict[str, Any]]:
         result = run(*words, "--json", code=code, said=said)

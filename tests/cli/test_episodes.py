@@ -21,11 +21,11 @@ def talk(run) -> None:
 
 @pytest.mark.usefixtures("talk")
 @pytest.mark.requirement("A3", "B14")
-def test_episodes_are_built_listed_and_shown(lines, run) -> None:
+def test_episodes_are_refreshed_listed_and_shown(lines, run) -> None:
     assert lines("episodes", "list", *ROOM, code=1) == []
-    assert lines("episodes", "build") == [{"told": 6}]
-    assert lines("episodes", "build") == [{"told": 0}]
-    assert lines("episodes", "build", "--again") == [{"told": 6}]
+    assert lines("episodes", "refresh") == [{"new": 6}]
+    assert lines("episodes", "refresh") == [{"new": 0}]
+    assert lines("episodes", "refresh", "--rewrite") == [{"new": 6}]
 
     found = lines("episodes", "list", *ROOM)
     assert sorted(each["span"] for each in found) == ["day", "session", "week"]
@@ -46,8 +46,8 @@ def test_episodes_are_built_listed_and_shown(lines, run) -> None:
 
 
 @pytest.mark.usefixtures("talk")
-def test_episodes_of_a_time(lines) -> None:
-    lines("episodes", "build")
+def test_episodes_are_filtered_by_time(lines) -> None:
+    lines("episodes", "refresh")
 
     assert len(lines("episodes", "list", *ROOM, "--since", "2026-03-02")) == 3
     assert lines("episodes", "list", *ROOM, "--since", "2026-03-03", code=1) == []
@@ -57,8 +57,8 @@ def test_episodes_of_a_time(lines) -> None:
 
 @pytest.mark.usefixtures("talk")
 @pytest.mark.requirement("X1")
-def test_what_is_no_episode_here_is_not_found(lines, run) -> None:
-    lines("episodes", "build")
+def test_hidden_or_other_memory_is_not_an_episode(lines, run) -> None:
+    lines("episodes", "refresh")
     (private,) = lines("episodes", "list", "--dm", "--span", "day")
 
     assert "9000" in private["text"]

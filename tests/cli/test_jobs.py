@@ -1,4 +1,4 @@
-"""`nexus jobs`: what waits, why, and how it is tried again."""
+"""`nexus jobs`: list, retry and run."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 from tests.answers import fact, worded
 from tests.loopback import Loopback, says, status
 
-from nexus import Nexus
-from nexus.embedders.hashing import HashingEmbedder
+from nexusmem import Nexus
+from nexusmem.embedders.feature_hash import HashingEmbedder
 
 SETTINGS = """
 memory:
@@ -28,7 +28,7 @@ def server() -> Iterator[Loopback]:
 
 @pytest.fixture
 def stuck(run, server: Loopback, shell: Path) -> None:
-    """Something was said, and the embedder refuses to read it."""
+    """Record a message that the embedder rejects."""
     (shell / "nexus.yaml").write_text(SETTINGS.format(url=server.url))
     server.script(*[status(400)] * 50)
     run("observe", "alice", "We chose PostgreSQL instead of MySQL.", "--room", "design")
@@ -38,7 +38,7 @@ def waiting(lines: Callable[..., list[dict[str, Any]]]) -> list[dict[str, Any]]:
     return [each for each in lines("jobs") if each["kind"] == "event"]
 
 
-def test_what_waits_says_why_and_until_when(stuck, lines) -> None:
+def test_pending_event_shows_error_and_next_try(stuck, lines) -> None:
     (job,) = waiting(lines)
 
     assert job["scope"] == "room:design"
@@ -48,12 +48,12 @@ def test_what_waits_says_why_and_until_when(stuck, lines) -> None:
     assert set(job) == {"event_id", "scope", "step", "attempts", "due_at", "error", "dead", "kind"}
 
 
-def test_a_person_reads_a_table(stuck, run) -> None:
+def test_table_output(stuck, run) -> None:
     shown = run("jobs").stdout
 
     assert "room:design" in shown
     assert "400" in shown
-    assert "patterns" in shown
+    assert "habits" in shown
 
 
 @pytest.fixture
@@ -64,8 +64,8 @@ def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
 
 
-def test_no_word_is_broken_on_a_narrow_terminal(stuck, run, lines, narrow) -> None:
-    by_rules = ("consolidate", "near_duplicates", "patterns", "promote", "session_end", "decay")
+def test_narrow_terminal_breaks_no_word(stuck, run, lines, narrow) -> None:
+    by_rules = ("consolidate", "near_duplicates", "habits", "promote", "session_end", "decay")
     run("jobs", "run", *by_rules, "cleanup")
     told = [each for each in lines("jobs") if each["kind"] == "job" and each["last_run_at"]]
     (event,) = waiting(lines)
@@ -81,35 +81,35 @@ def test_no_word_is_broken_on_a_narrow_terminal(stuck, run, lines, narrow) -> No
     assert max(map(len, shown.splitlines())) <= 80
 
 
-def test_what_failed_is_tried_again_when_asked(stuck, run, lines, server: Loopback) -> None:
+def test_retry_learns_failed_events(stuck, run, lines, server: Loopback) -> None:
     server._script.clear()
 
     (done,) = lines("jobs", "retry")
 
-    assert done == {"retried": 1, "still_waiting": 0}
+    assert done == {"retried": 1, "pending": 0}
     assert waiting(lines) == []
     run("memory", "search", "PostgreSQL", "--room", "design")
 
 
-def test_only_some_can_be_tried_again(stuck, lines, server: Loopback) -> None:
+def test_retry_of_named_events_and_jobs(stuck, lines, server: Loopback) -> None:
     (job,) = waiting(lines)
 
     (nothing,) = lines("jobs", "retry", "0" * 32)
-    (something,) = lines("jobs", "retry", job["event_id"], "patterns")
+    (something,) = lines("jobs", "retry", job["event_id"], "habits")
 
     assert (nothing["retried"], something["retried"]) == (0, 1)
     (recorded,) = lines("audit", "tail", "--action", "retry")
-    assert recorded["detail"]["which"] == [job["event_id"], "patterns"]
+    assert recorded["detail"]["which"] == [job["event_id"], "habits"]
 
 
-def test_a_job_that_nobody_knows_is_not_tried_again(stuck, run, lines) -> None:
+def test_retry_refuses_unknown_job(stuck, run, lines) -> None:
     refused = run("jobs", "retry", "patern", code=2)
 
-    assert "there is no job 'patern'; known are" in refused.stderr
+    assert "unknown job 'patern'; expected one of" in refused.stderr
     assert lines("audit", "tail", "--action", "retry", code=1) == []
 
 
-def test_a_model_that_talks_waits_and_is_not_paid_again_until_somebody_asks(
+def test_invalid_model_output_is_not_paid_again_until_retry(
     run, lines, server: Loopback, shell: Path
 ) -> None:
     llm = f"{{provider: ollama, model: small, base_url: '{server.url}'}}"
@@ -127,38 +127,38 @@ def test_a_model_that_talks_waits_and_is_not_paid_again_until_somebody_asks(
 
     assert (job["step"], "not JSON" in job["error"]) == ("derived", True)
     assert paid == 3  # twice for the first message, once for the second
-    assert done == {"retried": 1, "still_waiting": 0}
+    assert done == {"retried": 1, "pending": 0}
     assert len(server.requests) == 4
 
 
-def test_nothing_waits_where_all_is_well(run, lines) -> None:
+def test_no_pending_events(run, lines) -> None:
     run("remember", "We chose PostgreSQL.")
 
     assert waiting(lines) == []
-    assert "nothing is waiting" in run("jobs").stderr
+    assert "no pending events" in run("jobs").stderr
 
 
-def test_another_workspace_s_work_is_not_shown(stuck, lines) -> None:
+def test_work_of_other_workspace_is_not_shown(stuck, lines) -> None:
     shown = lines("jobs", "--workspace", "other")
 
     assert {each["kind"] for each in shown} == {"job"}
 
 
 @pytest.mark.requirement("E24", "E32")
-def test_a_job_is_done_now_and_tells_when_it_ran(run, lines) -> None:
+def test_job_runs_on_request(run, lines) -> None:
     run("observe", "alice", "The heron is blue.", "--room", "design")
 
-    (done,) = lines("jobs", "run", "patterns")
+    (done,) = lines("jobs", "run", "habits")
 
-    assert done == {"patterns": {"changed": 0}}
-    (job,) = [each for each in lines("jobs") if each.get("name") == "patterns"]
+    assert done == {"habits": {"changed": 0}}
+    (job,) = [each for each in lines("jobs") if each.get("name") == "habits"]
     assert job["last_run_at"] > "2026"
     assert (job["last_counts"], job["dead"], job["running"]) == ({"changed": 0}, False, False)
     run("jobs", "run", "nothing", code=2)
     run("jobs", "run", code=2)
 
 
-def test_how_far_consolidation_came_is_not_told_as_something_it_did(run, lines) -> None:
+def test_job_cursor_is_not_a_count(run, lines) -> None:
     run("observe", "alice", "We decided to use PostgreSQL.", "--room", "design")
 
     (first,), (again,) = (lines("jobs", "run", "consolidate") for _ in range(2))
@@ -170,12 +170,12 @@ def test_how_far_consolidation_came_is_not_told_as_something_it_did(run, lines) 
 
 
 @pytest.mark.requirement("D25", "E24")
-def test_a_worker_learns_what_others_have_told(run, lines, shell: Path) -> None:
+def test_worker_learns_events_of_other_process(run, lines, shell: Path) -> None:
     (shell / "nexus.yaml").write_text("memory: {embeddings: {provider: hashing}}")
     with Nexus.open("memory.db", embedder=HashingEmbedder(), background=False) as nexus:
         nexus.workspace("default").room("design").observe("alice", "The heron is blue.")
 
-    *_, done = lines("worker", "--once", "--jobs", "patterns")
+    *_, done = lines("worker", "--once", "--jobs", "habits")
 
     assert set(done) == {"learned", "steps", "failed", "last"}
     assert (done["learned"], done["failed"]) == (1, 0)
@@ -184,10 +184,12 @@ def test_a_worker_learns_what_others_have_told(run, lines, shell: Path) -> None:
 
 
 @pytest.mark.requirement("E24")
-def test_a_job_without_an_interval_is_done_when_somebody_asks(run, lines, shell: Path) -> None:
+def test_job_without_interval_runs_only_manually(run, lines, shell: Path) -> None:
     run("remember", "We chose PostgreSQL.")
     run("worker", "--once")
-    (shell / "nexus.yaml").write_text("memory: {maintain: {intervals: {decay: 0, patterns: 0}}}\n")
+    (shell / "nexus.yaml").write_text(
+        "memory: {maintain: {interval_minutes: {decay: 0, habits: 0}}}\n"
+    )
     run("worker", "--once")
 
     def decay() -> dict[str, Any]:
@@ -199,37 +201,35 @@ def test_a_job_without_an_interval_is_done_when_somebody_asks(run, lines, shell:
     assert set(done) == {"decay"}
     assert decay()["last_run_at"]
     assert decay()["due_at"] is None
-    assert "only when asked" in run("jobs").stdout
+    assert "only manually" in run("jobs").stdout
 
 
 @pytest.mark.requirement("E24")
-def test_a_job_that_does_not_work_says_why_in_a_line(run, lines, monkeypatch) -> None:
+def test_failed_job_prints_one_line(run, lines, monkeypatch) -> None:
     def boom(*_args: object, **_more: object) -> None:
         raise ValueError("boom")
 
     run("remember", "We chose PostgreSQL.")
-    monkeypatch.setattr("nexus.maintain.consolidate.consolidate", boom)
+    monkeypatch.setattr("nexusmem.maintain.jobs.consolidate.consolidate", boom)
 
     refused = run("jobs", "run", "consolidate", code=1)
     again = run("jobs", "run", "consolidate", code=1)
 
-    assert "consolidate did not work: ValueError('boom')" in refused.stderr == again.stderr
+    assert "job 'consolidate' failed: ValueError('boom')" in refused.stderr == again.stderr
     assert "Traceback" not in refused.stderr
     (found,) = [each for each in lines("jobs") if each.get("name") == "consolidate"]
     assert (found["running"], found["attempts"], "boom" in found["error"]) == (False, 2, True)
 
 
 @pytest.mark.requirement("E24")
-def test_a_worker_that_is_started_now_and_then_tells_of_what_failed(
-    run, lines, monkeypatch
-) -> None:
+def test_worker_once_exits_1_after_failure(run, lines, monkeypatch) -> None:
     def boom(*_args: object, **_more: object) -> None:
         raise ValueError("boom")
 
     run("remember", "We chose PostgreSQL.")
     run("worker", "--once")
     with monkeypatch.context() as patched:
-        patched.setattr("nexus.maintain.consolidate.consolidate", boom)
+        patched.setattr("nexusmem.maintain.jobs.consolidate.consolidate", boom)
         run("jobs", "run", "consolidate", code=1)
         run("jobs", "retry", "consolidate")
         assert lines("worker", "--once", code=1)[-1]["failed"] == 1
@@ -239,14 +239,14 @@ def test_a_worker_that_is_started_now_and_then_tells_of_what_failed(
 
 
 @pytest.mark.requirement("E32")
-def test_what_failed_is_shown_of_all_workspaces(run, lines, monkeypatch) -> None:
+def test_failures_of_all_workspaces_are_listed(run, lines, monkeypatch) -> None:
     def boom(*_args: object, **_more: object) -> None:
         raise ValueError("boom")
 
     for name in ("acme", "ferries", "harbour"):
         run("remember", "We chose PostgreSQL.", "--workspace", name)
     assert lines("jobs", "--failed") == []
-    monkeypatch.setattr("nexus.maintain.consolidate.consolidate", boom)
+    monkeypatch.setattr("nexusmem.maintain.jobs.consolidate.consolidate", boom)
     for name in ("acme", "harbour"):
         run("jobs", "run", "consolidate", "--workspace", name, code=1)
 

@@ -1,4 +1,4 @@
-"""`nexus memory …`."""
+"""`nexus memory`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def told(run):
 
 
 @pytest.mark.requirement("C18")
-def test_search_shows_the_best_first_with_score_and_origin(run, told) -> None:
+def test_search_prints_hits_with_score_and_origin(run, told) -> None:
     result = run("memory", "search", "PostgreSQL")
 
     first, origin, second, _ = result.stdout.splitlines()[:4]
@@ -31,7 +31,7 @@ def test_search_shows_the_best_first_with_score_and_origin(run, told) -> None:
 
 
 @pytest.mark.requirement("C18")
-def test_search_prints_one_object_a_line(lines, told) -> None:
+def test_search_prints_json_lines(lines, told) -> None:
     hits = lines("memory", "search", "decided PostgreSQL")
 
     assert hits[0]["text"] == "We decided to use PostgreSQL."
@@ -56,7 +56,7 @@ def test_search_prints_one_object_a_line(lines, told) -> None:
         (("--scope", "channel"), 0),
     ],
 )
-def test_search_can_be_narrowed(lines, told, options, texts) -> None:
+def test_search_filters(lines, told, options, texts) -> None:
     hits = lines("memory", "search", "PostgreSQL backup", *options, code=0 if texts else 1)
 
     assert len(hits) == texts
@@ -77,13 +77,13 @@ def test_search_can_be_narrowed(lines, told, options, texts) -> None:
         ("--scope", ""),
     ],
 )
-def test_a_search_that_makes_no_sense_is_exit_2(run, told, options) -> None:
+def test_invalid_search_exits_2(run, told, options) -> None:
     result = run("memory", "search", "PostgreSQL", *options, code=2)
 
     assert "rror: " in result.stderr
 
 
-def test_a_memory_that_is_not_there_is_not_made_by_looking(run) -> None:
+def test_reads_create_no_store(run) -> None:
     for command in (("memory", "search", "x"), ("memory", "stats"), ("verify",), ("reembed",)):
         run(*command, code=2)
 
@@ -109,10 +109,10 @@ def docs(shell: Path) -> Path:
 
 
 @pytest.mark.requirement("C19")
-def test_index_takes_text_files_and_leaves_the_rest(run, lines, docs) -> None:
+def test_index_reads_only_text_files(run, lines, docs) -> None:
     result = run("memory", "index", "docs", "--scope", "global")
 
-    assert "indexed\t2\nrepeated\t0\nskipped\t3\n" in result.stdout
+    assert "indexed\t2\nduplicate\t0\nskipped\t3\n" in result.stdout
     for name, reason in (("noise.txt", "not text"), ("empty.md", "empty"), ("link.txt", "a link")):
         assert f"skipped docs/{name}: {reason}" in result.stderr
     (hit, *_) = lines("memory", "search", "how is auth implemented?", "--scope", "global")
@@ -121,14 +121,14 @@ def test_index_takes_text_files_and_leaves_the_rest(run, lines, docs) -> None:
 
 
 @pytest.mark.requirement("C19")
-def test_nothing_outside_the_folder_comes_in_through_a_link(run, lines, docs) -> None:
+def test_index_follows_no_links(run, lines, docs) -> None:
     run("memory", "index", "docs")
 
     assert all("Ferdinand" not in hit["text"] for hit in lines("memory", "search", "otter mill"))
 
 
 @pytest.mark.requirement("C19")
-def test_indexing_again_adds_only_what_is_new(lines, docs, monkeypatch) -> None:
+def test_repeated_index_adds_only_changes(lines, docs, monkeypatch) -> None:
     first = lines("memory", "index", "docs")[0]
     os.utime(docs / "auth.md", (1, 1))
     monkeypatch.chdir(docs)
@@ -136,33 +136,33 @@ def test_indexing_again_adds_only_what_is_new(lines, docs, monkeypatch) -> None:
     (docs / "auth.md").write_text("Auth is done by the gateway now.")
     changed = lines("memory", "index", ".", "--store", "../memory.db")[0]
 
-    assert (first["indexed"], first["repeated"]) == (2, 0)
-    assert (again["indexed"], again["repeated"]) == (0, 2)
-    assert (changed["indexed"], changed["repeated"]) == (1, 1)
+    assert (first["indexed"], first["duplicate"]) == (2, 0)
+    assert (again["indexed"], again["duplicate"]) == (0, 2)
+    assert (changed["indexed"], changed["duplicate"]) == (1, 1)
 
 
 @pytest.mark.requirement("C19")
-def test_a_file_that_is_named_is_taken_whatever_it_is_called(lines, docs) -> None:
+def test_explicit_file_is_always_indexed(lines, docs) -> None:
     note = docs / ".note"
     note.write_text("The boat house key hangs behind the clock.")
 
     (counts,) = lines("memory", "index", str(note), "docs/link.txt")
 
-    assert counts == {"indexed": 2, "repeated": 0, "skipped": 0}
+    assert counts == {"indexed": 2, "duplicate": 0, "skipped": 0}
 
 
 @pytest.mark.requirement("C19")
-def test_a_folder_without_texts_is_exit_1_and_a_missing_one_exit_2(run, shell) -> None:
+def test_exit_codes_of_empty_and_missing_folder(run, shell) -> None:
     (shell / "bare").mkdir()
     os.mkfifo(shell / "pipe.txt")
 
     run("memory", "index", "bare", code=1)
-    assert "no regular file" in run("memory", "index", "pipe.txt", code=1).stderr
+    assert "not a regular file" in run("memory", "index", "pipe.txt", code=1).stderr
     assert "no file or folder" in run("memory", "index", "nowhere", code=2).stderr
 
 
 @pytest.mark.requirement("C19")
-def test_what_was_forgotten_is_not_indexed_again(run, lines, docs) -> None:
+def test_forgotten_document_is_not_indexed_again(run, lines, docs) -> None:
     run("memory", "index", "docs/auth.md")
     (hit,) = lines("memory", "search", "signed tokens")
     run("forget", "--event", hit["sources"][0], "--yes")
@@ -186,26 +186,26 @@ def test_stats_count_what_the_viewer_may_see(lines, told) -> None:
 
 
 @pytest.mark.requirement("C21")
-def test_compact_gives_back_disk_space(run, lines) -> None:
+def test_vacuum_shrinks_file(run, lines) -> None:
     filler = " ".join(f"word{number}" for number in range(1000))
     for number in range(5):
         run("remember", f"{number} {filler}")
     run("forget", "--user", "alice", "--yes")
 
-    (done,) = lines("memory", "compact")
+    (done,) = lines("memory", "vacuum")
 
     assert done["bytes_after"] < done["bytes_before"]
     assert done["bytes_after"] == Path("memory.db").stat().st_size
-    assert done["still_waiting"] == 0
+    assert done["pending"] == 0
 
 
-def test_compact_says_nothing_of_bytes_where_there_is_no_file(lines, monkeypatch) -> None:
+def test_vacuum_without_file_prints_no_bytes(lines, monkeypatch) -> None:
     monkeypatch.setenv("NEXUS_STORE", ":memory:")
 
-    assert lines("memory", "compact") == [{"still_waiting": 0}]
+    assert lines("memory", "vacuum") == [{"pending": 0}]
 
 
-def test_what_is_imported_again_is_not_counted_again(run, lines, told) -> None:
+def test_repeated_import_counts_nothing(run, lines, told) -> None:
     run("memory", "export", "--as-admin", "--vectors", "--output", "one.jsonl")
 
     words = ("memory", "import", "one.jsonl", "--as-admin", "--store", "new.db")
@@ -217,7 +217,7 @@ def test_what_is_imported_again_is_not_counted_again(run, lines, told) -> None:
 
 
 @pytest.mark.requirement("C22")
-def test_an_archive_goes_out_and_comes_back_byte_for_byte(run, told) -> None:
+def test_archive_round_trip_is_identical(run, told) -> None:
     run("memory", "export", "--as-admin", "--vectors", "--output", "one.jsonl")
     run("memory", "import", "one.jsonl", "--as-admin", "--store", "new.db")
     run("memory", "export", "--as-admin", "--vectors", "-o", "two.jsonl", "--store", "new.db")
@@ -238,7 +238,7 @@ def test_export_writes_only_what_the_viewer_may_see(run, told) -> None:
 
 
 @pytest.mark.requirement("C22")
-def test_importing_twice_is_importing_once(run, lines, told) -> None:
+def test_import_is_idempotent(run, lines, told) -> None:
     run("memory", "export", "--scope", "session", "--output", "memories.json")
 
     (first,) = lines("memory", "import", "memories.json", "--scope", "global")
@@ -250,7 +250,7 @@ def test_importing_twice_is_importing_once(run, lines, told) -> None:
 
 
 @pytest.mark.requirement("C22")
-def test_a_files_scopes_give_nobody_rights(run, lines, told) -> None:
+def test_import_refuses_scopes_out_of_reach(run, lines, told) -> None:
     archive = run("memory", "export", "--as-admin").stdout
 
     (imported,) = lines(
@@ -262,7 +262,7 @@ def test_a_files_scopes_give_nobody_rights(run, lines, told) -> None:
 
 
 @pytest.mark.requirement("C22")
-def test_seed_002s_list_of_entries_can_be_imported(lines, shell) -> None:
+def test_list_of_seed_002_is_imported(lines, shell) -> None:
     entries = [{"id": "1", "content": "Use feature flags.", "metadata": {"source": "note"}}]
     (shell / "memories.json").write_text(json.dumps(entries))
 
@@ -273,8 +273,78 @@ def test_seed_002s_list_of_entries_can_be_imported(lines, shell) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "{}", "not json", '{"type": "nexus-archive"}', "[1]"])
-def test_a_file_that_is_no_archive_is_exit_2(run, shell, content) -> None:
+def test_invalid_archive_exits_2(run, shell, content) -> None:
     (shell / "broken.json").write_text(content)
 
     run("memory", "import", "broken.json", "--scope", "global", code=2)
     run("memory", "import", "nowhere.json", "--scope", "global", code=2)
+
+
+def only_id(lines, question: str, *place: str) -> str:
+    (hit, *_) = lines("memory", "search", question, *place)
+    return hit["id"]
+
+
+def test_memories_are_listed_in_pages(run, lines, told) -> None:
+    first = run("memory", "list", "--kind", "passage", "--limit", "2", "--json")
+    cursor = first.stderr.split("--cursor ")[1].strip().strip("'")
+    rest = lines("memory", "list", "--kind", "passage", "--limit", "2", "--cursor", cursor)
+
+    listed = [json.loads(line)["text"] for line in first.stdout.splitlines()]
+    assert len(listed) == 2
+    assert len(rest) == 1
+    assert {*listed, rest[0]["text"]} == {
+        "We decided to use PostgreSQL.",
+        "PostgreSQL needs a backup every night.",
+        "The staging server is called heron.",
+    }
+    only_bob = lines("memory", "list", "--filter", '{"speaker": "bob"}', "--kind", "passage")
+    assert [each["text"] for each in only_bob] == ["PostgreSQL needs a backup every night."]
+    assert "passage\t" in run("memory", "list", "--scope", "session").stdout
+    run("memory", "list", "--user", "carol", "--kind", "episode", code=1)
+    run("memory", "list", "--cursor", "nonsense", code=2)
+
+
+def test_memory_is_corrected_and_shows_its_history(run, lines, told) -> None:
+    old = only_id(lines, "staging server")
+
+    (new,) = lines("memory", "correct", old, "The staging server is called kestrel.")
+
+    assert new["replaces"] == old
+    versions = lines("memory", "history", new["id"])
+    assert [(each["text"], each["current"]) for each in versions] == [
+        ("The staging server is called heron.", False),
+        ("The staging server is called kestrel.", True),
+    ]
+    assert "current" in run("memory", "history", new["id"]).stdout
+    refused = run("memory", "correct", new["id"], "It is called otter.", "--user", "carol", code=2)
+    assert "author" in refused.stderr
+
+
+def test_viewer_erases_a_memory_after_confirmation(run, lines, told) -> None:
+    id = only_id(lines, "staging server")
+
+    run("memory", "forget", id, said="n\n", code=1)
+    assert lines("memory", "search", "heron")
+    assert "author" in run("memory", "forget", id, "--yes", "--user", "carol", code=2).stderr
+    assert lines("memory", "forget", id) == [{"erased": id}]
+
+    assert "heron" not in run("memory", "export").stdout
+
+
+def test_landmarks_are_listed_with_owner_and_due_date(run, lines) -> None:
+    run("observe", "alice", "I will send the report by Friday.")
+    run("observe", "alice", "We decided to use PostgreSQL.")
+
+    (task,) = lines("memory", "landmarks", "--due-before", "2100-01-01", "--owner", "alice")
+    (decision,) = lines("memory", "landmarks", "--kind", "decision", "--open")
+
+    assert "report" in task["text"]
+    assert decision["body"]["kind"] == "decision"
+    assert "report" in run("memory", "landmarks").stdout
+    run("memory", "landmarks", "--owner", "carol", code=1)
+
+
+def test_compact_is_an_alias_of_vacuum(lines, run, told) -> None:
+    assert lines("memory", "compact")[0]["pending"] == 0
+    assert "compact" not in run("memory", "--help").stdout

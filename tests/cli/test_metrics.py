@@ -1,4 +1,4 @@
-"""`nexus metrics`: a table, JSON, and what Prometheus reads."""
+"""`nexus metrics`: table, JSON and Prometheus."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from nexus.cli.metrics import spark
-from nexus.core.metrics import BOUNDS, Timing
+from nexusmem.cli.metrics import draw_sparkline
+from nexusmem.telemetry.metrics import BUCKET_BOUNDS, Timing
 
 
-def test_a_person_reads_a_table(run) -> None:
+def test_table_output(run) -> None:
     run("observe", "alice", "We chose PostgreSQL.", "--room", "design")
 
     shown = run("metrics").stdout
@@ -23,7 +23,7 @@ def test_a_person_reads_a_table(run) -> None:
     assert "breaker_state\tembedder\t0" in shown
 
 
-def test_a_program_reads_json_and_prometheus_its_own_text(run, lines) -> None:
+def test_json_and_prometheus_formats(run, lines) -> None:
     run("observe", "alice", "We chose PostgreSQL.", "--room", "design")
 
     told = {(each["name"], *each.get("labels", {}).values()): each for each in lines("metrics")}
@@ -35,8 +35,8 @@ def test_a_program_reads_json_and_prometheus_its_own_text(run, lines) -> None:
     assert run("metrics", "--prometheus", "--json", code=2).stderr
 
 
-def test_what_a_running_process_did_is_shown(run, shell: Path) -> None:
-    (shell / "nexus.yaml").write_text("memory: {telemetry: {folder: ./left}}\n")
+def test_metrics_of_running_process_are_shown(run, shell: Path) -> None:
+    (shell / "nexus.yaml").write_text("memory: {telemetry: {metrics_folder: ./left}}\n")
     with subprocess.Popen(
         [sys.executable, "-c", RUNNING],
         stdin=subprocess.PIPE,
@@ -53,25 +53,25 @@ def test_what_a_running_process_did_is_shown(run, shell: Path) -> None:
     assert rows["recall"][1] == "3"
     assert rows["recall"][2].endswith("s")
     assert rows["recall: keyword"][1] == "3"
-    assert "recall\t" not in run("metrics").stdout  # it has ended, and its numbers with it
+    assert "recall\t" not in run("metrics").stdout  # the file of an ended process is deleted
 
 
 RUNNING = """
 import sys
-from nexus import Nexus
+from nexusmem import Nexus
 with Nexus.open() as nexus:
     room = nexus.workspace("acme").room("design")
     room.observe("alice", "The kettle is red.")
     for _ in range(3):
         room.recall("kettle")
-    nexus._shared.write()  # as it does every few seconds
+    nexus._metrics_file.write()  # as it does every few seconds
     print("ready", flush=True)
     sys.stdin.read()
 """
 
 
-def test_a_spread_is_drawn_from_the_fastest_to_the_slowest() -> None:
-    counts = [0] * (len(BOUNDS) + 1)
+def test_sparkline_is_drawn_fastest_first() -> None:
+    counts = [0] * (len(BUCKET_BOUNDS) + 1)
     counts[3:7] = [1, 8, 0, 4]
 
-    assert spark(Timing(counts=tuple(counts), seconds=1.0)) == "▂█ ▅"
+    assert draw_sparkline(Timing(counts=tuple(counts), seconds=1.0)) == "▂█ ▅"

@@ -1,4 +1,4 @@
-"""nexus notebook."""
+"""`nexus notebook`."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import pytest
 pytestmark = pytest.mark.requirement("B18")
 
 
-def test_a_notebook_on_the_command_line(run, lines, tmp_path: Path) -> None:
+def test_notebook_commands(run, lines, tmp_path: Path) -> None:
     run("notebook", "write", "a/b.md", said="Hello.\n")
     (listed,) = lines("notebook", "list")
     assert (listed["path"], listed["version"]) == ("a/b.md", 1)
     assert run("notebook", "read", "a/b.md").output == "Hello.\n"
-    run("notebook", "write", "a/b.md", "--expected", "0" * 64, said="x", code=2)
-    run("notebook", "write", "a/b.md", "--expected", listed["hash"], said="Goodbye.")
+    run("notebook", "write", "a/b.md", "--if-hash", "0" * 64, said="x", code=2)
+    run("notebook", "write", "a/b.md", "--if-hash", listed["hash"], said="Goodbye.")
     assert [each["version"] for each in lines("notebook", "history", "a/b.md")] == [1, 2]
     assert run("notebook", "read", "a/b.md", "--version", "1").output == "Hello.\n"
 

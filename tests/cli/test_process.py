@@ -1,4 +1,4 @@
-"""The program itself, as a process."""
+"""The command line program as a separate process."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HEAVY = ("numpy", "rich", "yaml", "asyncio", "sqlite3")
 
 def nexus(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-W", "error", "-m", "nexus", *words],
+        [sys.executable, "-W", "error", "-m", "nexusmem", *words],
         capture_output=True,
         encoding=environment.get("PYTHONIOENCODING", "utf-8"),
         env={**os.environ, **environment},
@@ -26,7 +26,7 @@ def nexus(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.slow
 @pytest.mark.requirement("C18", "C19", "C20", "C21", "C22")
-def test_the_seeds_spellings_work_verbatim() -> None:
+def test_commands_of_seed_002_work() -> None:
     docs = Path("docs")
     docs.mkdir()
     (docs / "auth.md").write_text("# Auth\n\nWe implemented auth with signed tokens.\n")
@@ -50,9 +50,9 @@ def test_the_seeds_spellings_work_verbatim() -> None:
     assert json.loads(Path("memories.json").read_text().splitlines()[0])["type"] == "nexus-archive"
 
 
-def test_help_loads_nothing_heavy() -> None:
+def test_help_loads_no_heavy_module() -> None:
     code = (
-        "import sys; from nexus.cli import nexus; nexus(['--help'], standalone_mode=False);"
+        "import sys; from nexusmem.cli import nexus; nexus(['--help'], standalone_mode=False);"
         f"sys.exit(' '.join(sys.modules.keys() & set({HEAVY})) or 0)"
     )
 
@@ -62,17 +62,17 @@ def test_help_loads_nothing_heavy() -> None:
     assert b"nexus memory search" in answer.stdout
 
 
-def test_an_error_is_one_line_and_no_traceback() -> None:
+def test_error_is_one_line() -> None:
     answer = nexus("memory", "stats", "--store", "nowhere.db")
 
     assert answer.returncode == 2
     assert answer.stdout == ""
-    assert answer.stderr.startswith("error: no memory at nowhere.db")
+    assert answer.stderr.startswith("error: no store at nowhere.db")
     assert answer.stderr.count("\n") == 1
 
 
 @pytest.mark.slow
-def test_a_terminal_that_knows_few_characters_breaks_nothing() -> None:
+def test_ascii_terminal_prints_escapes() -> None:
     nexus("remember", "The ship is called 海鸥 and sails on Friday.")
 
     answer = nexus("memory", "search", "ship", PYTHONIOENCODING="latin-1", PYTHONUTF8="0")
@@ -81,7 +81,7 @@ def test_a_terminal_that_knows_few_characters_breaks_nothing() -> None:
     assert "called \\u6d77\\u9e25 and" in answer.stdout
 
 
-def test_the_version_is_the_packages() -> None:
+def test_version_is_the_package_version() -> None:
     answer = nexus("--version")
 
     assert answer.returncode == 0

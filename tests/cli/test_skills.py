@@ -1,4 +1,4 @@
-"""nexus skills export: what the files say works."""
+"""`nexus skills export`: the commands in the files work."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nexus.core.filters import FIELDS
-from nexus.core.records import MemoryKind
-from nexus.transfer.skills import DESCRIPTION, KINDS, NAME, READING, WRITING
+from nexusmem.core.filters import FIELDS
+from nexusmem.core.records import MemoryKind
+from nexusmem.transfer.skills import DESCRIPTION, KINDS, NAME, READING, WRITING
 
 pytestmark = pytest.mark.requirement("B26")
 
@@ -25,7 +25,7 @@ def commands(folder: Path) -> list[list[str]]:
     return [shlex.split(line)[1:] for line in lines if line.startswith("nexus ")]
 
 
-def test_every_command_in_the_files_works(run, tmp_path: Path) -> None:
+def test_commands_in_skill_files_work(run, tmp_path: Path) -> None:
     run("skills", "export", str(tmp_path), *PLACE)
     found = commands(tmp_path)
     assert len(found) == len(READING) + len(WRITING)
@@ -34,7 +34,7 @@ def test_every_command_in_the_files_works(run, tmp_path: Path) -> None:
         run(*words)
     run("notebook", "write", "a.md", *PLACE, said="Hello.")
     nothing = [words[:2] for words in reading if ran(run, words) == 1]
-    assert nothing in ([], [["episodes", "list"]])  # the conversation is not over yet
+    assert nothing in ([], [["episodes", "list"]])  # the conversation has not ended
 
 
 def ran(run, words: list[str]) -> int:
@@ -46,7 +46,7 @@ def ran(run, words: list[str]) -> int:
     return 0
 
 
-def test_every_kind_and_field_is_explained(run, tmp_path: Path) -> None:
+def test_schema_explains_every_kind_and_field(run, tmp_path: Path) -> None:
     run("skills", "export", str(tmp_path), *PLACE)
     schema = (tmp_path / "SCHEMA.md").read_text()
     assert set(KINDS) == set(MemoryKind)
@@ -54,7 +54,7 @@ def test_every_kind_and_field_is_explained(run, tmp_path: Path) -> None:
     assert "room=design" in (tmp_path / "SKILL.md").read_text()
 
 
-def test_the_skill_says_what_it_is_for_in_a_form_that_agents_read(run, tmp_path: Path) -> None:
+def test_skill_has_front_matter(run, tmp_path: Path) -> None:
     run("skills", "export", str(tmp_path), *PLACE)
 
     _, front, _ = (tmp_path / "SKILL.md").read_text().split("---\n", 2)
@@ -63,7 +63,7 @@ def test_the_skill_says_what_it_is_for_in_a_form_that_agents_read(run, tmp_path:
 
 
 @pytest.mark.requirement("A12")
-def test_every_script_and_command_is_bound_to_its_place(run, tmp_path: Path) -> None:
+def test_scripts_are_bound_to_their_place(run, tmp_path: Path) -> None:
     place = ["--workspace=the lab", "--user=alice", "--agent=scribe", "--dm"]
     run("skills", "export", str(tmp_path), *place)
 
@@ -75,7 +75,7 @@ def test_every_script_and_command_is_bound_to_its_place(run, tmp_path: Path) -> 
 
 @pytest.mark.slow
 @pytest.mark.requirement("A12")
-def test_the_scripts_see_what_their_place_may_see(run, tmp_path: Path) -> None:
+def test_scripts_read_only_their_place(run, tmp_path: Path) -> None:
     run("observe", "bob", "The wharf gate is blue.", "--room", "design")
     run("remember", "The surprise for Bob is a heron lamp.", "--dm", "--user", "alice")
     run("skills", "export", str(tmp_path), "--room", "design", "--agent", "scribe")
@@ -94,7 +94,7 @@ def test_the_scripts_see_what_their_place_may_see(run, tmp_path: Path) -> None:
     assert "lamp" not in search("surprise", "--room=", "--dm", "--user=alice").stdout
 
 
-def test_a_file_of_somebody_else_is_not_overwritten(run, tmp_path: Path) -> None:
+def test_existing_file_is_not_overwritten(run, tmp_path: Path) -> None:
     (tmp_path / "SKILL.md").write_text("mine")
     run("skills", "export", str(tmp_path), code=2)
     assert (tmp_path / "SKILL.md").read_text() == "mine"

@@ -1,4 +1,4 @@
-"""`nexus usage`, with a model on this machine that is asked by questions."""
+"""`nexus usage`, with a language model on this machine."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from tests.loopback import Loopback, says
 
 SETTINGS = """
 memory:
-  search: {{rewrite: statement}}
+  search: {{query_rewrites: statement}}
   llm:
     provider: ollama
     model: small
     base_url: {url}
-    learn: {learn}
+    extract_facts: {learn}
 {more}
 """
 PRICED = "    prices: {small: {input: 1000, output: 10000}}\n"
@@ -33,7 +33,7 @@ def server() -> Iterator[Loopback]:
 
 @pytest.fixture
 def asked(run, server: Loopback, shell: Path):
-    """Settings are written, something is known, and a question is asked."""
+    """Write settings and a message, and search with the model."""
 
     def asked(more: str = "", times: int = 1) -> None:
         written = SETTINGS.format(url=server.url, more=more, learn="false")
@@ -46,7 +46,7 @@ def asked(run, server: Loopback, shell: Path):
     return asked
 
 
-def test_what_was_spent_is_shown_by_day_purpose_and_model(asked, lines) -> None:
+def test_costs_by_day_purpose_and_model(asked, lines) -> None:
     asked(PRICED, times=2)
 
     spent, today = lines("usage")
@@ -66,7 +66,7 @@ def test_what_was_spent_is_shown_by_day_purpose_and_model(asked, lines) -> None:
     assert today.keys() == TODAY
 
 
-def test_a_person_reads_a_table(asked, run) -> None:
+def test_table_output(asked, run) -> None:
     asked(PRICED)
 
     shown = run("usage").stdout
@@ -75,7 +75,7 @@ def test_a_person_reads_a_table(asked, run) -> None:
     assert "tokens today\t18" in shown
 
 
-def test_what_the_model_reads_is_accounted_as_learning(run, lines, server, shell: Path) -> None:
+def test_extraction_is_accounted_as_learning(run, lines, server, shell: Path) -> None:
     settings = SETTINGS.format(url=server.url, more=PRICED, learn="true")
     (shell / "nexus.yaml").write_text(settings)
     server.script(says(worded(facts=[fact()])))
@@ -86,7 +86,7 @@ def test_what_the_model_reads_is_accounted_as_learning(run, lines, server, shell
     assert (spent["purpose"], spent["calls"], today["tokens_today"]) == ("learn", 1, 18)
 
 
-def test_a_price_nobody_set_is_said_to_be_unknown(asked, run) -> None:
+def test_missing_price_is_reported(asked, run) -> None:
     asked()
 
     shown = run("usage")
@@ -95,21 +95,21 @@ def test_a_price_nobody_set_is_said_to_be_unknown(asked, run) -> None:
     assert "no price is set for small-2026" in shown.stderr
 
 
-def test_a_budget_says_what_is_left_and_when_it_is_spent(asked, run, lines, server) -> None:
-    asked("    budget: {tokens_per_day: 20, per_day: 5}\n")
+def test_budget_shows_remainder_and_exhaustion(asked, run, lines, server) -> None:
+    asked("    budget: {tokens_per_day: 20, cost_per_day: 5}\n")
 
     assert lines("usage")[-1]["tokens_left"] == 2
-    asked("    budget: {tokens_per_day: 20, per_day: 5}\n")
+    asked("    budget: {tokens_per_day: 20, cost_per_day: 5}\n")
     requests = len(server.requests)
     run("memory", "search", "Which database?")
 
     today = lines("usage")[-1]
     assert (today["tokens_left"], today["cost_left"], today["spent"]) == (0, 5, True)
     assert len(server.requests) == requests
-    assert "until tomorrow the rules learn without" in run("usage").stderr
+    assert "until tomorrow only the rules extract facts" in run("usage").stderr
 
 
-def test_without_a_model_nothing_was_spent(run, lines) -> None:
+def test_no_costs_without_model(run, lines) -> None:
     run("remember", "We chose PostgreSQL.")
 
     (today,) = lines("usage")
@@ -117,7 +117,7 @@ def test_without_a_model_nothing_was_spent(run, lines) -> None:
     assert (today["tokens_today"], today["cost_today"], today["spent"]) == (0, 0, False)
 
 
-def test_another_workspace_has_its_own_account(asked, lines, run) -> None:
+def test_costs_are_separate_per_workspace(asked, lines, run) -> None:
     asked()
     run("remember", "We chose PostgreSQL.", "--workspace", "other")
 

@@ -1,4 +1,4 @@
-"""`nexus window`: what is on the table in a place."""
+"""`nexus window`."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ ROOM = ("--room", "design", "--participant", "alice")
 
 
 @pytest.mark.requirement("E9")
-def test_notes_thoughts_and_the_goal(lines, run) -> None:
+def test_notes_thoughts_and_goal(lines, run) -> None:
     (kept,) = lines("window", "note", "deadline", "Friday noon", "--ttl", "3600", *ROOM)
     assert (kept["key"], kept["value"], kept["by"]) == ("deadline", "Friday noon", "assistant")
     assert kept["expires_at"] > kept["at"]
-    lines("window", "note", "limits", '{"rows": 5}', "--as-value", *ROOM)
-    lines("window", "think", "They may mean the other server.", *ROOM)
-    run("window", "think", "-", *ROOM, said="Or not.")
+    lines("window", "note", "limits", '{"rows": 5}', "--json-value", *ROOM)
+    lines("window", "thought", "They may mean the other server.", *ROOM)
+    run("window", "thought", "-", *ROOM, said="Or not.")
     run("window", "goal", "Ship the release.", *ROOM)
 
     assert [each["value"] for each in lines("window", "note", *ROOM)] == [
         {"rows": 5},
         "Friday noon",
     ]
-    told = [each["text"] for each in lines("window", "think", *ROOM)]
+    told = [each["text"] for each in lines("window", "thought", *ROOM)]
     assert told == ["They may mean the other server.", "Or not."]
     (goal,) = lines("window", "goal", *ROOM)
     assert (goal["text"], goal["status"]) == ("Ship the release.", "active")
-    run("window", "note", "deadline", "--drop", *ROOM)
-    run("window", "note", "deadline", "--drop", *ROOM, code=1)
+    run("window", "note", "deadline", "--delete", *ROOM)
+    run("window", "note", "deadline", "--delete", *ROOM, code=1)
     assert len(lines("window", "note", *ROOM)) == 1
 
 
@@ -47,10 +47,10 @@ def test_the_window_is_shown(lines, run) -> None:
     assert "The ferry number 0 leaves" in shown
 
 
-def test_elsewhere_there_is_nothing(lines, run) -> None:
+def test_other_place_has_empty_window(lines, run) -> None:
     run("window", "note", "a", "b", *ROOM)
 
-    for what in ("note", "think", "goal", "show"):
+    for what in ("note", "thought", "goal", "show"):
         run("window", what, "--room", "other", code=1)
         run("window", what, "--dm", code=1)
     assert lines("window", "note", *ROOM)
@@ -60,9 +60,9 @@ def test_elsewhere_there_is_nothing(lines, run) -> None:
     "words",
     [
         ("note", "key"),
-        ("note", "key", "{", "--as-value"),
+        ("note", "key", "{", "--json-value"),
         ("note", "key", "v", "--ttl", "-1"),
-        ("think", ""),
+        ("thought", ""),
         ("goal", " "),
         ("goal", "x", "--status", "maybe"),
         ("show", "--limit", "0"),

@@ -1,4 +1,4 @@
-"""The settings files of seeds 001 and 002 load as they stand."""
+"""The settings files of seeds 001 and 002 load unchanged."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from nexus import ConfigError, Nexus
-from nexus.config import AgentSettings, load_settings
-from nexus.learn.passages import Indexing
-from nexus.recall.query import Search
+from nexusmem import ConfigError, Nexus
+from nexusmem.config.settings import AgentSettings, load_settings
+from nexusmem.learn.extract.passages import IndexingSettings
+from nexusmem.recall.query import SearchSettings
 
 SEED_001 = """\
 agents:
@@ -83,19 +83,19 @@ def test_seed_001_loads(seed) -> None:
 
 
 @pytest.mark.requirement("C14")
-def test_seed_002_loads_with_neither_variable_set(seed) -> None:
+def test_seed_002_loads_without_its_variables(seed) -> None:
     settings = load_settings(seed("002", SEED_002), {})
 
-    assert (settings.store.url, settings.store.vectors) == ("~/.nexus/memory.db", "sqlite-vec")
+    assert (settings.store.url, settings.store.vector_index) == ("~/.nexus/memory.db", "sqlite-vec")
     assert settings.embeddings.provider == "openai"
     assert settings.embeddings.model == "text-embedding-3-small"
     assert settings.embeddings.dimension == 1536
-    assert settings.indexing == Indexing()
-    assert settings.search == Search(default_threshold=0.7)
+    assert settings.indexing == IndexingSettings()
+    assert settings.search == SearchSettings(default_threshold=0.7)
 
 
 @pytest.mark.requirement("C14")
-def test_opening_seed_002_names_the_variable_that_is_missing(seed, tmp_path: Path) -> None:
+def test_opening_seed_002_names_missing_variable(seed, tmp_path: Path) -> None:
     settings = load_settings(seed("002", SEED_002), {})
 
     with pytest.raises(ConfigError, match="OPENAI_API_KEY"):
@@ -104,7 +104,7 @@ def test_opening_seed_002_names_the_variable_that_is_missing(seed, tmp_path: Pat
 
 
 @pytest.mark.requirement("C14")
-def test_pgvector_takes_its_address_from_the_environment(tmp_path: Path) -> None:
+def test_pgvector_url_comes_from_environment(tmp_path: Path) -> None:
     file = tmp_path / "nexus.yaml"
     file.write_text(SEED_002.replace("backend: sqlite-vec", "backend: pgvector"))
 
@@ -117,7 +117,7 @@ def test_pgvector_takes_its_address_from_the_environment(tmp_path: Path) -> None
 
 
 @pytest.mark.requirement("C14", "C2")
-def test_lancedb_is_an_index_beside_the_file(tmp_path: Path, monkeypatch) -> None:
+def test_lancedb_backend_sets_vector_index_path(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     file = tmp_path / "nexus.yaml"
     text = SEED_002.replace("backend: sqlite-vec", "backend: lancedb")
@@ -129,6 +129,6 @@ def test_lancedb_is_an_index_beside_the_file(tmp_path: Path, monkeypatch) -> Non
         room.observe("alice", "The launch is on Tuesday.", key="launch")
         (hit,) = room.recall("When is the launch?", limit=1)
 
-    assert settings.store.vectors_path == "~/.nexus/memory.lance"
+    assert settings.store.vector_index_path == "~/.nexus/memory.lance"
     assert hit.event_keys == ("launch",)
     assert (tmp_path / ".nexus" / "memory.db").exists()

@@ -1,4 +1,4 @@
-"""Every store, one line each."""
+"""Fixtures: every store, one line each."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from typing import Any
 
 import pytest
 from tests.servers.databases import EmptiedStore
-from tests.servers.lance import beside_lancedb
-from tests.servers.windows import beside_redis
+from tests.servers.lancedb_store import with_lancedb
+from tests.servers.redis_store import with_redis
+from tests.servers.skipped_engines import skip_engine
 
-from nexus.core.errors import ConfigError
-from nexus.core.protocols import Store
-from nexus.stores.inprocess import InProcessStore
-from nexus.stores.sqlite.store import SqliteStore
+from nexusmem.core.errors import ConfigError
+from nexusmem.core.protocols.store import Store
+from nexusmem.stores.sqlite.store import SqliteStore
+from nexusmem.testing.reference_store.store import ReferenceStore
 
 Server = Callable[[str], Any]  # a fixture that is a server, by its name
 Make = Callable[[Path, Server], Store]
@@ -25,62 +26,62 @@ Make = Callable[[Path, Server], Store]
 KEY = "0123456789abcdef" * 4
 
 STORES: dict[str, Make] = {
-    "inprocess": lambda *_: InProcessStore(),
+    "reference": lambda *_: ReferenceStore(),
+    "memory": lambda *_: SqliteStore(":memory:"),
     "sqlite": lambda folder, _: SqliteStore(folder / "memory.db"),
     "sqlite-vec": lambda folder, _: SqliteStore(folder / "memory.db", vectors="sqlite-vec"),
     "sqlite-encrypted": lambda folder, _: SqliteStore(folder / "memory.db", key=KEY),
-    "sqlite+lancedb": lambda folder, _: beside_lancedb(
+    "sqlite+lancedb": lambda folder, _: with_lancedb(
         SqliteStore(folder / "memory.db"), folder / "vectors"
     ),
-    "sqlite+redis": lambda folder, server: beside_redis(
+    "sqlite+redis": lambda folder, server: with_redis(
         SqliteStore(folder / "memory.db"), server("redis_server").url, folder.name
     ),
     "postgres": lambda _, server: EmptiedStore(server("postgres_server")),
-    "postgres+lancedb": lambda folder, server: beside_lancedb(
+    "postgres+lancedb": lambda folder, server: with_lancedb(
         EmptiedStore(server("postgres_server")), folder / "vectors"
     ),
 }
 
 
-# What lies beside the records changes nothing of their other parts.
-BESIDE = {
+# Suites of a store with an external part; its other parts are those of the records.
+EXTERNAL_SUITES = {
     "sqlite+redis": ("TestWindow", "TestEraser", "TestWhole", "TestAccess", "TestLabels"),
     "sqlite+lancedb": ("TestVectors", "TestEraser", "TestWhole", "TestLabels", "TestShelves"),
     "postgres+lancedb": ("TestVectors", "TestEraser", "TestShelves"),
 }
 
 
-# Of Postgres the fast run sees who may read what, and that nothing is lost or left over; but not
-# what asks a server thousands of questions. The slow run sees all of it.
-AT_ONCE = ("TestAccess", "TestLabels", "TestLedger", "TestEraser")
-MANY_QUESTIONS = (
-    "test_names_that_look_alike_are_not_the_same",
-    "test_a_drawer_opens_only_from_where_it_should",
+# Suites that also run on Postgres in the fast run: access control, durability and erasure.
+FAST_SUITES = ("TestAccess", "TestLabels", "TestLedger", "TestEraser")
+MANY_QUERIES = (  # too slow on a server for the fast run
+    "test_lookalike_names_are_distinct",
+    "test_scope_is_readable_only_by_allowed_viewers",
 )
 
 
-@pytest.hookimpl(tryfirst=True)  # before the marks are looked at
+@pytest.hookimpl(tryfirst=True)  # before pytest evaluates the markers
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the suites that would only say again what they say of the records."""
-    again = {item for item in items if _says_nothing_new(item)}
-    items[:] = [item for item in items if item not in again]
-    config.hook.pytest_deselected(items=list(again))
+    """Deselect suites that an external part does not change."""
+    redundant = {item for item in items if _is_redundant(item)}
+    items[:] = [item for item in items if item not in redundant]
+    config.hook.pytest_deselected(items=list(redundant))
     for item in items:
-        if _store_of(item) == "postgres" and _takes_long(item):
+        if _store_of(item) == "postgres" and _is_slow(item):
             item.add_marker(pytest.mark.slow)
 
 
-def _says_nothing_new(item: pytest.Item) -> bool:
+def _is_redundant(item: pytest.Item) -> bool:
     suite = getattr(item, "cls", None)
-    return suite is not None and suite.__name__ not in BESIDE.get(
+    return suite is not None and suite.__name__ not in EXTERNAL_SUITES.get(
         _store_of(item), (suite.__name__,)
     )
 
 
-def _takes_long(item: pytest.Item) -> bool:
+def _is_slow(item: pytest.Item) -> bool:
     suite = getattr(item, "cls", None)
-    quick = suite is not None and suite.__name__ in AT_ONCE
-    return not quick or getattr(item, "originalname", None) in MANY_QUESTIONS
+    quick = suite is not None and suite.__name__ in FAST_SUITES
+    return not quick or getattr(item, "originalname", None) in MANY_QUERIES
 
 
 def _store_of(item: pytest.Item) -> str | None:
@@ -88,27 +89,26 @@ def _store_of(item: pytest.Item) -> str | None:
 
 
 def made(name: str, folder: Path, server: Server) -> Store:
-    """A new store of this kind, or a skip that says why there is none."""
+    """Return a new store of this kind; skip the test if it cannot be created."""
     folder.mkdir(parents=True, exist_ok=True)
     if name == "sqlite-vec":
         pytest.importorskip("sqlite_vec", reason="the extra sqlite-vec is not installed")
     try:
         return STORES[name](folder, server)
     except ConfigError as refused:
-        pytest.skip(f"{name}: {refused}")
+        skip_engine(name, refused)
 
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """A folder in memory where there is one: these tests are not about disks."""
+    """A temporary folder, in shared memory if possible."""
     shared = Path("/dev/shm")
     with TemporaryDirectory(dir=shared if shared.is_dir() else None) as name:
         yield Path(name)
 
 
-# The reference and both kinds of records at every run; the others, which are made of these, in
-# the slow one.
-QUICK = ("inprocess", "sqlite", "postgres")
+# The fast run has the reference and the record stores; the slow run also their combinations.
+QUICK = ("reference", "memory", "sqlite", "postgres")
 SLOWLY = (pytest.mark.slow, pytest.mark.timeout(900))
 EACH = [pytest.param(name, marks=() if name in QUICK else SLOWLY[:1]) for name in STORES]
 
@@ -123,7 +123,7 @@ def store(request: pytest.FixtureRequest, folder: Path) -> Iterator[Store]:
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of store: makes empty ones, and opens one again."""
+    """One kind of store: creates empty stores and reopens them."""
 
     name: str
     folder: Path
@@ -133,25 +133,27 @@ class Kind:
         return made(self.name, self.folder / secrets.token_hex(8), self.server)
 
     def reopen(self, store: Store) -> Store:
-        if not store.files() or self.name in SERVED:  # a server's is another database each time
+        if (
+            not store.list_files() or self.name in SERVED
+        ):  # a server creates another database each time
             return store
         store.close()
-        return made(self.name, store.files()[0].parent, self.server)
+        return made(self.name, store.list_files()[0].parent, self.server)
 
 
 SERVED = [name for name in STORES if name.startswith("postgres")]
 GROUPS = [
-    pytest.param(["inprocess", "sqlite"], id="sqlite"),
+    pytest.param(["reference", "memory", "sqlite"], id="sqlite"),
     pytest.param([name for name in STORES if name not in SERVED], id="files", marks=SLOWLY),
-    *(pytest.param(["inprocess", name], id=name, marks=SLOWLY) for name in SERVED),
+    *(pytest.param(["reference", name], id=name, marks=SLOWLY) for name in SERVED),
 ]
 
 
 @pytest.fixture(params=GROUPS)
 def kinds(folder: Path, request: pytest.FixtureRequest) -> list[Kind]:
-    """Kinds of stores to compare that there are here, the reference first.
+    """Kinds of stores to compare that are available, the reference first.
 
-    Those of a server by themselves: they take as long as all others together.
+    Stores of a server are compared separately, because they are slow.
     """
     usable = []
     for name in request.param:
@@ -162,5 +164,5 @@ def kinds(folder: Path, request: pytest.FixtureRequest) -> list[Kind]:
         except pytest.skip.Exception:
             continue
     if len(usable) == 1:
-        pytest.skip("there is nothing to compare with")
+        pytest.skip("no other store is available")
     return usable

@@ -1,4 +1,4 @@
-"""Both rankings give the same answers from every store, and see nothing past the grant."""
+"""Both rankings return the same results from every store, within the grant."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from nexus import Nexus, Place
-from nexus.config import Settings
-from nexus.core.errors import ConfigError
-from nexus.recall.query import Search
+from nexusmem import Nexus, Place
+from nexusmem.config.settings import Settings
+from nexusmem.core.errors import ConfigError
+from nexusmem.recall.query import SearchSettings
 
 WORDS = [f"word{number}" for number in range(40)]
 QUESTIONS = ["word1 word2", "what did alice say about word3?", "word4 word5 word6", "nothing known"]
 
 
 def opened(where: Path | str, ranking: str) -> Nexus:
-    settings = Settings(search=Search(ranking=ranking))
+    settings = Settings(search=SearchSettings(ranking=ranking))
     return Nexus.open(where, settings=settings, background=False)
 
 
@@ -42,7 +42,7 @@ def answers(room: Place) -> list[list[tuple[str, float]]]:
 
 @pytest.mark.requirement("X10")
 @pytest.mark.parametrize("ranking", ["fused", "contextual"])
-def test_a_ranking_is_the_same_on_every_store(tmp_path: Path, ranking: str) -> None:
+def test_ranking_is_equal_on_every_store(tmp_path: Path, ranking: str) -> None:
     with opened(":memory:", ranking) as memory, opened(tmp_path / "memory.db", ranking) as file:
         reference = answers(told(memory))
 
@@ -53,19 +53,19 @@ def test_a_ranking_is_the_same_on_every_store(tmp_path: Path, ranking: str) -> N
 @pytest.mark.requirement("X2")
 @pytest.mark.parametrize("where", ["memory", "file"])
 @pytest.mark.parametrize("ranking", ["fused", "contextual"])
-def test_private_words_move_no_ranking(tmp_path: Path, ranking: str, where: str) -> None:
+def test_unreadable_text_does_not_change_ranking(tmp_path: Path, ranking: str, where: str) -> None:
     places = (":memory:", ":memory:") if where == "memory" else (tmp_path / "a", tmp_path / "b")
     with opened(places[0], ranking) as plain, opened(places[1], ranking) as full:
         assert answers(told(plain)) == answers(told(full, secrets=True))
 
 
-def test_an_unknown_ranking_is_refused_by_name() -> None:
-    with pytest.raises(ConfigError, match="contextual and fused"):
+def test_unknown_ranking_is_rejected() -> None:
+    with pytest.raises(ConfigError, match="accepted: contextual, fused"):
         opened(":memory:", "best")
 
 
 @pytest.mark.requirement("C8")
-def test_a_long_message_is_one_hit_with_its_best_piece() -> None:
+def test_long_message_is_one_hit_with_its_best_chunk() -> None:
     with opened(":memory:", "contextual") as nexus:
         room = nexus.workspace("acme").room("design", participants=["alice"])
         filler = "Some words about the weather and the garden, as every day. " * 40

@@ -1,4 +1,4 @@
-"""Every derived layer can be lost and made again, and then every answer is as before."""
+"""Rebuild: every derived layer can be lost and rebuilt with the same results."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ import pytest
 from tests.conftest import MONDAY, Clock
 from tests.stories.conftest import Team, make_team
 
-from nexus import Nexus
-from nexus.config import Settings
-from nexus.core.derive import tells_of_time
-from nexus.core.layers import Layer
-from nexus.core.protocols import Store
-from nexus.core.records import Draft
-from nexus.embedders.hashing import HashingEmbedder
-from nexus.learn.knowledge import RULES
-from nexus.products import make_embedder
-from nexus.recall.query import Search
-from nexus.stores.sqlite.store import SqliteStore
+from nexusmem import Nexus
+from nexusmem.config.settings import Settings
+from nexusmem.core.derive import is_span_episode
+from nexusmem.core.protocols.index_repair import DerivedLayer
+from nexusmem.core.protocols.store import Store
+from nexusmem.core.records import Draft
+from nexusmem.embedders.feature_hash import HashingEmbedder
+from nexusmem.learn.extract.fact_drafts import RULES
+from nexusmem.recall.query import SearchSettings
+from nexusmem.stores.sqlite.store import SqliteStore
+from nexusmem.wiring.providers import make_embedder
 
 QUESTIONS = ("Which database is the ledger in?", "What does bob like?", "Friday", "Anthropic")
 
@@ -33,7 +33,7 @@ QUESTIONS = ("Which database is the ledger in?", "What does bob like?", "Friday"
 @contextmanager
 def opened(store: Store, ranking: str = "contextual") -> Iterator[Team]:
     clock = Clock(MONDAY)
-    settings = Settings(search=replace(Search(), ranking=ranking))
+    settings = Settings(search=replace(SearchSettings(), ranking=ranking))
     options: dict[str, Any] = {"settings": settings, "embedder": HashingEmbedder(), "clock": clock}
     with Nexus.open(store, background=False, **options) as nexus:
         clock.advance(weeks=3)
@@ -41,13 +41,15 @@ def opened(store: Store, ranking: str = "contextual") -> Iterator[Team]:
 
 
 def fill(team: Team) -> None:
-    """Some of everything that can be derived."""
+    """Write records from which every derived kind is made."""
     team.clock.now = MONDAY
     team.tell_the_week()
     team.room.add_fact("Tyler", "WORKS_AT", "Anthropic", confidence=0.9)
-    team.room.set_fact("user:alice", "expiry", {"minutes": 30})
+    team.room.set_value("user:alice", "expiry", {"minutes": 30})
     team.room.remember("The staging server is called heron.", scope="project")
-    team.room.index("# Guide\nStart heron.\n\n# End\nStop heron.", scope="project", key="guide")
+    team.room.add_document(
+        "# Guide\nStart heron.\n\n# End\nStop heron.", scope="project", key="guide"
+    )
     for number in range(12):
         said = f"Carla Diaz likes tea number {number}. Helen lives in Austin. Is it Friday?"
         at = MONDAY + timedelta(days=number % 4, minutes=number)
@@ -63,11 +65,11 @@ def fill(team: Team) -> None:
     ]
     team.alices.share(note.id, to=team.room)
     team.workspace.flush()
-    assert team.workspace.learn_episodes() > 0
+    assert team.workspace.refresh_episodes() > 0
 
 
 def shown(team: Team) -> dict[str, Any]:
-    """What people see, and the whole archive with its vectors."""
+    """Return what viewers read, and the complete archive with vectors."""
     places = {"room": team.room, "alice": team.alices, "bob": team.bobs}
     seen: dict[str, Any] = {}
     for name, place in places.items():
@@ -78,7 +80,7 @@ def shown(team: Team) -> dict[str, Any]:
         seen[f"{name}: facts"] = place.recall("tea", kinds=["fact", "episode", "landmark"]).hits
         seen[f"{name}: entities"] = place.entities()
         seen[f"{name}: episodes"] = place.episodes()
-        walk = place._parts.store.graph.around(place.grant, ["Carla Diaz"], depth=2, limit=50)
+        walk = place._parts.store.graph.traverse(place.grant, ["Carla Diaz"], depth=2, limit=50)
         seen[f"{name}: around"] = [[memory.id for memory in step] for step in walk]
     archive = io.StringIO()
     team.workspace.export(archive, vectors=True)
@@ -87,45 +89,45 @@ def shown(team: Team) -> dict[str, Any]:
 
 @pytest.mark.requirement("X3")
 @pytest.mark.parametrize("ranking", ["contextual", "fused"])
-def test_a_rebuild_of_everything_changes_no_answer(store: Store, ranking: str) -> None:
+def test_full_rebuild_changes_no_result(store: Store, ranking: str) -> None:
     with opened(store, ranking) as team:
         fill(team)
         before = shown(team)
 
         made = team.workspace.rebuild()
 
-        assert list(made) == [layer.value for layer in Layer]
+        assert list(made) == [layer.value for layer in DerivedLayer]
         assert all(counts["looked"] > 0 for counts in made.values())
         assert {name: counts["changed"] for name, counts in made.items()} == dict.fromkeys(made, 0)
         assert shown(team) == before
-        assert team.workspace.damage() == []
-        assert team.workspace.verify().sound
+        assert team.workspace.check_indexes() == []
+        assert team.workspace.verify().is_intact
 
 
 NOTHING_TO_IT = ("数据库选择了什么呢朋友们好", "🎉🎉🎉", "เราตัดสินใจแล้ว", "x" * 120)
 
 
 @pytest.mark.requirement("X3")
-def test_a_text_that_means_nothing_to_the_embedder_is_no_damage(store: Store) -> None:
+def test_text_without_vector_is_no_damage(store: Store) -> None:
     builtin = make_embedder(Settings().embeddings)
     with Nexus.open(store, background=False, settings=Settings(), embedder=builtin) as nexus:
         workspace = nexus.workspace("acme")
         for text in ("Lunch is at noon.", *NOTHING_TO_IT):
             workspace.room("design").observe("alice", text)
         workspace.flush()
-        here, profile = workspace.administrator, builtin.profile
+        here, profile = workspace.admin_grant, builtin.profile
         vectors = nexus._parts.store.vectors
-        without = {memory.text for memory in vectors.missing(here, profile, limit=99)}
+        without = {memory.text for memory in vectors.list_missing(here, profile, limit=99)}
         assert without
         assert without <= set(NOTHING_TO_IT)
 
-        assert workspace.damage() == []
+        assert workspace.check_indexes() == []
         assert workspace.rebuild("vectors")["vectors"]["changed"] == 0
-        assert workspace.damage() == []
+        assert workspace.check_indexes() == []
 
 
 @pytest.mark.requirement("X3")
-def test_a_memory_that_changed_its_embedder_is_looked_at_like_any_other(folder: Path) -> None:
+def test_rebuild_after_embedder_switch(folder: Path) -> None:
     path = folder / "memory.db"
     for size in (64, 32):
         options: dict[str, Any] = {"settings": Settings(), "embedder": HashingEmbedder(size)}
@@ -133,17 +135,20 @@ def test_a_memory_that_changed_its_embedder_is_looked_at_like_any_other(folder: 
             workspace = nexus.workspace("acme")
             workspace.room("design").observe("alice", f"Heron {size} drinks tea.")
             workspace.flush()
-            assert workspace.damage() == []  # also while it changes over
+            assert workspace.check_indexes() == []  # also during the switch
             nexus.reembed()
-            assert workspace.damage() == []
+            assert workspace.check_indexes() == []
     with closing(sqlite3.connect(path)) as file, file:
         file.execute("DELETE FROM vectors WHERE length(data) = 4 * 32 AND memory = 1")
 
     with Nexus.open(path, background=False, **options) as nexus:
-        (damage,) = nexus.workspace("acme").damage()
-        assert (damage.layer, damage.what) == (Layer.VECTORS, "memories without a vector: 1")
+        (damage,) = nexus.workspace("acme").check_indexes()
+        assert (damage.layer, damage.problem) == (
+            DerivedLayer.VECTORS,
+            "memories without a vector: 1",
+        )
         assert nexus.workspace("acme").rebuild("vectors")["vectors"]["changed"] == 1
-        assert nexus.workspace("acme").damage() == []
+        assert nexus.workspace("acme").check_indexes() == []
 
 
 Break = Callable[[sqlite3.Connection], object]
@@ -173,9 +178,15 @@ DAMAGES: dict[str, tuple[str, Break]] = {
         "keywords",
         sql("INSERT INTO postings SELECT workspace, label, 'tea', 9999, 1, 9, 1 FROM labels"),
     ),
-    "the counts are others": ("keywords", sql("UPDATE labels SET documents = 7, terms = 1")),
-    "the threads are gone": ("keywords", sql("DELETE FROM threads")),
-    "the threads are longer": ("keywords", sql("UPDATE threads SET terms = terms + 5")),
+    "the counts are others": (
+        "keywords",
+        sql("UPDATE labels SET document_count = 7, term_count = 1"),
+    ),
+    "the threads are gone": ("keywords", sql("DELETE FROM conversations")),
+    "the threads are longer": (
+        "keywords",
+        sql("UPDATE conversations SET term_count = term_count + 5"),
+    ),
     "all names are gone": ("graph", sql("DELETE FROM names")),
     "names of nothing": (
         "graph",
@@ -208,7 +219,7 @@ DAMAGES: dict[str, tuple[str, Break]] = {
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, dict[str, Any]]:
-    """A file, and what is seen in it."""
+    """A file, and the results read from it."""
     path = tmp_path_factory.mktemp("whole") / "memory.db"
     with opened(SqliteStore(path)) as team:
         fill(team)
@@ -219,7 +230,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, dict[str, An
 
 @pytest.mark.requirement("X3")
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_damage_is_noticed_and_mended(
+def test_damage_is_detected_and_repaired(
     damage: str, whole: tuple[bytes, dict[str, Any]], folder: Path
 ) -> None:
     layer, change = DAMAGES[damage]
@@ -229,25 +240,25 @@ def test_damage_is_noticed_and_mended(
         change(file)
 
     with opened(SqliteStore(path)) as team:
-        assert {each.layer.value for each in team.workspace.damage()} == {layer}
+        assert {each.layer.value for each in team.workspace.check_indexes()} == {layer}
         assert all(place.recall("ledger") is not None for place in (team.room, team.bobs))
 
         made = team.workspace.rebuild(layer)
 
         assert made[layer]["changed"] > 0
-        assert team.workspace.damage() == []
+        assert team.workspace.check_indexes() == []
         assert shown(team) == whole[1]
         assert team.workspace.rebuild(layer)[layer]["changed"] == 0
 
 
 @pytest.mark.requirement("X3")
-def test_what_was_learned_is_learned_again_and_what_is_left_over_goes(
+def test_derived_memories_are_relearned_and_obsolete_ones_deleted(
     whole: tuple[bytes, dict[str, Any]], folder: Path
 ) -> None:
     path = folder / "memory.db"
     path.write_bytes(whole[0])
     with opened(SqliteStore(path)) as team:
-        store, admin = team.workspace._parts.store, team.workspace.administrator
+        store, admin = team.workspace._parts.store, team.workspace.admin_grant
         every = [each for each in store.memories.find(admin) if each.speaker != "scribe"]
         learned = [memory.id for memory in every if memory.learned]
         passages = [memory.id for memory in every if not memory.learned]
@@ -265,50 +276,50 @@ def test_what_was_learned_is_learned_again_and_what_is_left_over_goes(
 
 
 @pytest.mark.requirement("X3")
-def test_what_is_told_again_is_all_there(whole: tuple[bytes, dict[str, Any]], folder: Path) -> None:
+def test_rebuilt_episodes_are_complete(whole: tuple[bytes, dict[str, Any]], folder: Path) -> None:
     path = folder / "memory.db"
     path.write_bytes(whole[0])
     with opened(SqliteStore(path)) as team:
-        store, admin = team.workspace._parts.store, team.workspace.administrator
-        told = [each.id for each in store.memories.find(admin) if tells_of_time(each)]
+        store, admin = team.workspace._parts.store, team.workspace.admin_grant
+        told = [each.id for each in store.memories.find(admin) if is_span_episode(each)]
         store.memories.delete(team.workspace.id, told)
 
-        team.workspace.rebuild("episodes", again=True)
+        team.workspace.rebuild("episodes", rewrite_episodes=True)
 
         assert {each.id for each in store.memories.get(admin, told)} == set(told) != set()
 
 
 @pytest.mark.requirement("X3")
-def test_no_rebuild_and_no_job_takes_a_source(whole: tuple[bytes, Any], folder: Path) -> None:
+def test_rebuild_and_jobs_delete_no_source(whole: tuple[bytes, Any], folder: Path) -> None:
     path = folder / "memory.db"
     path.write_bytes(whole[0])
     with opened(SqliteStore(path)) as team:
-        store, admin = team.workspace._parts.store, team.workspace.administrator
+        store, admin = team.workspace._parts.store, team.workspace.admin_grant
         before = store.ledger.find(admin)
 
-        team.workspace.rebuild(again=True)
+        team.workspace.rebuild(rewrite_episodes=True)
         team.clock.advance(days=2_000)
         for job in team.workspace.jobs():
             team.workspace.run_job(job.name)
 
         assert store.ledger.find(admin) == before
         report = team.workspace.verify()
-        assert report.sound
+        assert report.is_intact
         assert (report.events, report.erased) == (len(before), 0)
 
 
 @pytest.mark.requirement("X3")
-def test_what_says_the_same_is_found_again_if_it_was_found_before(store: Store) -> None:
+def test_duplicate_links_are_rebuilt(store: Store) -> None:
     with opened(store) as team:
         fill(team)
-        admin = team.workspace.administrator
+        admin = team.workspace.admin_grant
 
         def links() -> set[str]:
             every = store.memories.find(admin)
             return {each.id for each in every if each.body.get("relation") == "same_as"}
 
         assert team.workspace.rebuild("knowledge")["knowledge"]["changed"] == 0
-        assert not links()  # nobody has looked for them yet
+        assert not links()  # the job has not run yet
         team.workspace.run_job("consolidate")
         found = links()
         store.memories.delete(team.workspace.id, sorted(found))

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from nexus.testing.suites.access import AccessSuite
-from nexus.testing.suites.accounts import AccountsSuite
-from nexus.testing.suites.audit import AuditSuite
-from nexus.testing.suites.eraser import EraserSuite
-from nexus.testing.suites.graph import GraphSuite
-from nexus.testing.suites.jobs import JobsSuite
-from nexus.testing.suites.labels import LabelSuite
-from nexus.testing.suites.ledger import LedgerSuite
-from nexus.testing.suites.memories import MemoriesSuite
-from nexus.testing.suites.queue import BacklogSuite, QueueSuite
-from nexus.testing.suites.quotas import QuotasSuite
-from nexus.testing.suites.shelves import ShelvesSuite
-from nexus.testing.suites.uses import UsesSuite
-from nexus.testing.suites.vectors import VectorsSuite
-from nexus.testing.suites.whole import WholeSuite
-from nexus.testing.suites.window import WindowSuite
+from nexusmem.testing.suites.access import AccessLabelSuite, AccessSuite, LearnedPartitionSuite
+from nexusmem.testing.suites.audit import AuditSuite
+from nexusmem.testing.suites.counters import ModelCostsSuite, QuotasSuite, UsageCountsSuite
+from nexusmem.testing.suites.eraser import EraserSuite
+from nexusmem.testing.suites.graph import GraphSuite
+from nexusmem.testing.suites.jobs import JobsSuite
+from nexusmem.testing.suites.ledger import LedgerSuite
+from nexusmem.testing.suites.memories import MemoriesSuite
+from nexusmem.testing.suites.queue import BacklogSuite, QueueSuite
+from nexusmem.testing.suites.store import StoreBasicsSuite
+from nexusmem.testing.suites.vectors import VectorsSuite
+from nexusmem.testing.suites.window import WindowSuite
 
 
 @pytest.mark.requirement("C4", "X3")
@@ -48,7 +44,7 @@ class TestVectors(VectorsSuite):
 
 
 @pytest.mark.requirement("C4", "X10")
-class TestShelves(ShelvesSuite):
+class TestShelves(LearnedPartitionSuite):
     pass
 
 
@@ -63,7 +59,7 @@ class TestGraph(GraphSuite):
 
 
 @pytest.mark.requirement("X1", "X2")
-class TestLabels(LabelSuite):
+class TestLabels(AccessLabelSuite):
     pass
 
 
@@ -73,12 +69,12 @@ class TestAccess(AccessSuite):
 
 
 @pytest.mark.requirement("C4")
-class TestAccounts(AccountsSuite):
+class TestAccounts(ModelCostsSuite):
     pass
 
 
 @pytest.mark.requirement("C4", "E23")
-class TestUses(UsesSuite):
+class TestUses(UsageCountsSuite):
     pass
 
 
@@ -98,5 +94,5 @@ class TestWindow(WindowSuite):
 
 
 @pytest.mark.requirement("C4")
-class TestWhole(WholeSuite):
+class TestWhole(StoreBasicsSuite):
     pass

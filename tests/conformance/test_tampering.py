@@ -1,4 +1,4 @@
-"""Somebody changes the file behind our back, and `verify` notices."""
+"""Tampering with the ledger is reported by `verify`."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from nexus.core.canonical import canonical_json
-from nexus.core.chain import commitment, content_of, link
-from nexus.core.errors import Corrupt
-from nexus.core.ids import WorkspaceId
-from nexus.stores.checks import recorded
-from nexus.stores.sqlite.store import SqliteStore
-from nexus.testing.samples import ACME, ALICE, IN_ROOM, NOON, OTHER, event, tell
+from nexusmem.core.canonical import canonical_json
+from nexusmem.core.errors import Corrupt
+from nexusmem.core.hash_chain import chain_hash, event_content, make_commitment
+from nexusmem.core.ids import WorkspaceId
+from nexusmem.stores.sqlite.store import SqliteStore
+from nexusmem.stores.validation import to_event
+from nexusmem.testing.samples import ACME, ALICE, IN_ROOM, NOON, OTHER, append_events, make_event
 
 Tamper = Callable[[sqlite3.Connection], object]
 
@@ -29,24 +29,24 @@ def sql(*statements: str) -> Tamper:
 
 
 def forge_an_edit(file: sqlite3.Connection) -> None:
-    """A careful forger also renews the commitment, but not every hash after it."""
-    forged = content_of(recorded(ACME, event("3", "I never said that."), NOON))
+    """Edit an event and its commitment, but not the later hashes."""
+    forged = event_content(to_event(ACME, make_event("3", "I never said that."), NOON))
     (salt,) = file.execute("SELECT salt FROM events WHERE workspace = 1 AND seq = 3").fetchone()
     file.execute(
         "UPDATE events SET content = ?, commitment = ? WHERE workspace = 1 AND seq = 3",
-        (forged, commitment(salt, forged)),
+        (forged, make_commitment(salt, forged)),
     )
 
 
 def forge_an_event(file: sqlite3.Connection) -> None:
-    """One more event, properly linked; only the workspace's own end does not know of it."""
-    (head,) = file.execute("SELECT head FROM workspaces WHERE workspace = 1").fetchone()
-    forged = recorded(ACME, event("6", "I owe you money."), NOON)
-    promise = commitment(b"salt", content_of(forged))
+    """Add a correctly linked event; only the head stored in the workspace differs."""
+    (head,) = file.execute("SELECT chain_head FROM workspaces WHERE workspace = 1").fetchone()
+    forged = to_event(ACME, make_event("6", "I owe you money."), NOON)
+    promise = make_commitment(b"salt", event_content(forged))
     file.execute(
         "INSERT INTO events (workspace, seq, id, label, at, content, salt, commitment, hash, bytes)"
         " VALUES (1, 6, ?, 1, '2026', ?, ?, ?, ?, 1)",
-        (forged.id, content_of(forged), b"salt", promise, link(head, promise)),
+        (forged.id, event_content(forged), b"salt", promise, chain_hash(head, promise)),
     )
 
 
@@ -73,21 +73,23 @@ MUTATIONS: dict[str, Tamper] = {
         "DELETE FROM events WHERE workspace = 1 AND seq = 3",
         "UPDATE events SET seq = seq - 1 WHERE workspace = 1 AND seq = 4",
         "UPDATE events SET seq = seq - 1 WHERE workspace = 1 AND seq = 5",
-        "UPDATE workspaces SET length = 4 WHERE workspace = 1",
+        "UPDATE workspaces SET event_count = 4 WHERE workspace = 1",
     ),
     "an event is added": forge_an_event,
     "two events change places": sql(*SWAP),
     "the last event is cut off": sql("DELETE FROM events WHERE workspace = 1 AND seq = 5"),
     "the last event is cut off and the length with it": sql(
         "DELETE FROM events WHERE workspace = 1 AND seq = 5",
-        "UPDATE workspaces SET length = 4 WHERE workspace = 1",
+        "UPDATE workspaces SET event_count = 4 WHERE workspace = 1",
     ),
     "the numbers are others": sql(
         "UPDATE events SET seq = seq + 100 WHERE workspace = 1",
-        "UPDATE workspaces SET length = 105 WHERE workspace = 1",
+        "UPDATE workspaces SET event_count = 105 WHERE workspace = 1",
     ),
-    "the length is another": sql("UPDATE workspaces SET length = 7 WHERE workspace = 1"),
-    "the head is another": sql("UPDATE workspaces SET head = zeroblob(32) WHERE workspace = 1"),
+    "the length is another": sql("UPDATE workspaces SET event_count = 7 WHERE workspace = 1"),
+    "the head is another": sql(
+        "UPDATE workspaces SET chain_head = zeroblob(32) WHERE workspace = 1"
+    ),
     "the salt is another": sql(
         "UPDATE events SET salt = zeroblob(16) WHERE workspace = 1 AND seq = 3"
     ),
@@ -107,7 +109,7 @@ MUTATIONS: dict[str, Tamper] = {
     ),
     "the id is another": sql("UPDATE events SET id = 'x' WHERE workspace = 1 AND seq = 3"),
     "an event lies in another place": sql(
-        "INSERT INTO labels (workspace, label, scopes, size) VALUES (1, 99, '[\"x\"]', 1)",
+        "INSERT INTO labels (workspace, label, scopes, scope_count) VALUES (1, 99, '[\"x\"]', 1)",
         "UPDATE events SET label = 99 WHERE workspace = 1 AND seq = 3",
     ),
     "an event lies nowhere": sql("UPDATE events SET label = NULL WHERE workspace = 1 AND seq = 3"),
@@ -121,20 +123,20 @@ MUTATIONS: dict[str, Tamper] = {
 
 @pytest.mark.requirement("X3")
 @pytest.mark.parametrize("mutation", MUTATIONS)
-def test_a_change_behind_our_back_is_noticed(mutation: str, tmp_path: Path) -> None:
+def test_tampering_is_detected(mutation: str, tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     with closing(SqliteStore(path)) as store:
         for number in range(1, 6):
-            tell(store, event(str(number)))
-        tell(store, event("theirs"), workspace=OTHER)
-        assert store.ledger.verify(ACME).sound
+            append_events(store, make_event(str(number)))
+        append_events(store, make_event("theirs"), workspace=OTHER)
+        assert store.ledger.verify(ACME).is_intact
 
     with closing(sqlite3.connect(path)) as file, file:
         MUTATIONS[mutation](file)
 
     with closing(SqliteStore(path)) as store:
         report = store.ledger.verify(ACME)
-        assert not report.sound
+        assert not report.is_intact
         assert report.problems
 
 
@@ -144,10 +146,10 @@ INTO_THE_ROOM = sql(
 
 
 @pytest.mark.requirement("X1", "X3")
-def test_an_event_moved_to_another_place_is_refused_there(tmp_path: Path) -> None:
+def test_event_moved_to_another_scope_is_rejected(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     with closing(SqliteStore(path)) as store:
-        tell(store, event("1"), event("2", scope=ALICE.home))
+        append_events(store, make_event("1"), make_event("2", scope=ALICE.home))
     with closing(sqlite3.connect(path)) as file, file:
         INTO_THE_ROOM(file)
 
@@ -159,10 +161,10 @@ def test_an_event_moved_to_another_place_is_refused_there(tmp_path: Path) -> Non
     assert problems == ("event 2 does not lie where it belongs",)
 
 
-def test_tampering_names_the_place(tmp_path: Path) -> None:
+def test_report_names_the_tampered_event(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     with closing(SqliteStore(path)) as store:
-        tell(store, *(event(str(number)) for number in range(1, 6)))
+        append_events(store, *(make_event(str(number)) for number in range(1, 6)))
     with closing(sqlite3.connect(path)) as file, file:
         MUTATIONS["a word is changed"](file)
 
@@ -170,8 +172,8 @@ def test_tampering_names_the_place(tmp_path: Path) -> None:
         assert store.ledger.verify(WorkspaceId("acme")).problems == ("event 3 was changed",)
 
 
-def test_the_chain_is_over_one_spelling_only() -> None:
-    whole = recorded(ACME, event("1"), NOON)
+def test_commitment_covers_canonical_json_only() -> None:
+    whole = to_event(ACME, make_event("1"), NOON)
 
     assert canonical_json({"b": 1, "a": 2}) == '{"a":2,"b":1}'
-    assert content_of(whole) == content_of(recorded(OTHER, event("1"), NOON))
+    assert event_content(whole) == event_content(to_event(OTHER, make_event("1"), NOON))

@@ -1,4 +1,4 @@
-"""Every embedder, and a provider that can be told to fail."""
+"""Fixtures: every embedder, and a scripted provider."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import certifi
 import pytest
 from tests.loopback import Loopback
 
-from nexus.embedders.gemini import GeminiEmbedder
-from nexus.embedders.ollama import OllamaEmbedder
-from nexus.embedders.openai import OpenAIEmbedder
-from nexus.providers.retry import Patience
+from nexusmem.embedders.gemini import GeminiEmbedder
+from nexusmem.embedders.ollama import OllamaEmbedder
+from nexusmem.embedders.openai import OpenAIEmbedder
+from nexusmem.runtime.backoff import RetryPolicy
 
 Make = Callable[..., Any]
 
 
 @pytest.fixture(autouse=True, scope="module")
 def one_certificate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Clients read all certificate authorities of the world, 40 ms each time; here is no TLS."""
+    """Use one certificate: loading the CA bundle takes 40 ms per client, and no test uses TLS."""
     end = "-----END CERTIFICATE-----\n"
     file = tmp_path_factory.mktemp("tls") / "one.pem"
     file.write_text(Path(certifi.where()).read_text(encoding="utf-8").partition(end)[0] + end)
@@ -37,17 +37,17 @@ def server() -> Iterator[Loopback]:
 
 @pytest.fixture
 def waits() -> list[float]:
-    """How long was waited before each further attempt. Time passes only here."""
+    """Record the seconds before each retry; the clock advances only by them."""
     return []
 
 
 @pytest.fixture
-def patience(waits: list[float]) -> Patience:
-    return Patience(sleep=waits.append, clock=lambda: sum(waits))
+def patience(waits: list[float]) -> RetryPolicy:
+    return RetryPolicy(sleep=waits.append, clock=lambda: sum(waits))
 
 
 @pytest.fixture
-def openai_embedder(server: Loopback, patience: Patience) -> Iterator[Make]:
+def openai_embedder(server: Loopback, patience: RetryPolicy) -> Iterator[Make]:
     made: list[OpenAIEmbedder] = []
 
     def make(**options: Any) -> OpenAIEmbedder:
@@ -61,7 +61,7 @@ def openai_embedder(server: Loopback, patience: Patience) -> Iterator[Make]:
 
 
 @pytest.fixture
-def gemini_embedder(server: Loopback, patience: Patience) -> Iterator[Make]:
+def gemini_embedder(server: Loopback, patience: RetryPolicy) -> Iterator[Make]:
     made: list[GeminiEmbedder] = []
 
     def make(**options: Any) -> GeminiEmbedder:
@@ -76,7 +76,7 @@ def gemini_embedder(server: Loopback, patience: Patience) -> Iterator[Make]:
 
 
 @pytest.fixture
-def ollama_embedder(server: Loopback, patience: Patience) -> Make:
+def ollama_embedder(server: Loopback, patience: RetryPolicy) -> Make:
     return lambda **options: OllamaEmbedder(
         **{"base_url": server.url, "patience": patience, **options}
     )
@@ -84,6 +84,6 @@ def ollama_embedder(server: Loopback, patience: Patience) -> Make:
 
 @pytest.fixture(params=["openai", "gemini", "ollama"])
 def provider(request: pytest.FixtureRequest) -> Make:
-    """Each provider's embedder, against the server."""
+    """The embedder of each provider, connected to the loopback server."""
     make: Make = request.getfixturevalue(f"{request.param}_embedder")
     return make

@@ -1,4 +1,4 @@
-"""The vendored table is what the script makes of the author's files."""
+"""scripts/build_potion.py rebuilds the packaged table."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from nexus.embedders.builtin import SHA256
+from nexusmem.embedders.builtin import TABLE_SHA256
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "build_potion.py"
 
@@ -25,23 +25,23 @@ def script() -> ModuleType:
     return module
 
 
-def test_rows_come_back_from_int8_almost_as_they_were(script: ModuleType):
+def test_quantized_rows_are_close_to_the_original(script: ModuleType):
     table = np.random.default_rng(1).normal(size=(50, 256)).astype(np.float32)
     table[7] = 0
 
-    rows, scales = script.quantise(table)
+    rows, scales = script.quantize_rows(table)
 
     assert rows.dtype == np.int8
     assert not rows[7].any()
     assert np.abs(rows * scales[:, None] - table).max() < np.abs(table).max() / 250
 
 
-def test_the_same_arrays_are_the_same_bytes(script: ModuleType):
+def test_packing_is_reproducible(script: ModuleType):
     array = np.arange(10)
 
     assert script.pack(a=array) == script.pack(a=array.copy())
 
 
 @pytest.mark.slow
-def test_the_table_in_the_package_can_be_rebuilt_bit_by_bit(script: ModuleType):
-    assert hashlib.sha256(script.build(None)).hexdigest() == SHA256
+def test_packaged_table_can_be_rebuilt(script: ModuleType):
+    assert hashlib.sha256(script.build(None)).hexdigest() == TABLE_SHA256

@@ -1,4 +1,4 @@
-"""The embedder that is always there."""
+"""Built-in embedder."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from nexus.core.errors import Corrupt
-from nexus.core.ids import WorkspaceId
-from nexus.embedders import builtin
-from nexus.embedders.builtin import BuiltinEmbedder
-from nexus.embedders.cached import CachedEmbedder
+from nexusmem.core.errors import Corrupt
+from nexusmem.core.ids import WorkspaceId
+from nexusmem.embedders import builtin
+from nexusmem.embedders.builtin import BuiltinEmbedder
+from nexusmem.embedders.wrappers import CachedEmbedder
 
 pytestmark = pytest.mark.requirement("C9", "C11")
 
@@ -24,21 +24,21 @@ TEXTS = [
     "the " * 3000,
 ]
 
-# From the published float weights: the mean of their rows, normalised (first four numbers).
+# From the published float weights: normalized mean of the rows, first four numbers.
 REFERENCE = {
     "That is a happy person": [-0.1785, -0.1258, -0.1193, 0.1674],
     "Where does she live?": [-0.0349, -0.0389, -0.0873, 0.1202],
 }
 
 
-def test_it_agrees_with_the_published_weights():
+def test_vectors_match_the_published_weights():
     for text, numbers in REFERENCE.items():
         [vector] = BuiltinEmbedder().embed([text])
 
         assert vector[:4] == pytest.approx(numbers, abs=0.003)
 
 
-def test_what_means_the_same_is_near():
+def test_similar_texts_have_high_cosines():
     home, city, bread = BuiltinEmbedder().embed(
         ["Where does Anna live?", "Anna's home is in Lisbon", "The recipe needs two eggs"]
     )
@@ -47,7 +47,7 @@ def test_what_means_the_same_is_near():
     assert home @ bread < 0.2
 
 
-def test_a_text_has_the_same_bits_alone_and_in_company():
+def test_vector_does_not_depend_on_the_batch():
     embedder = BuiltinEmbedder()
 
     together = embedder.embed(TEXTS)
@@ -56,7 +56,7 @@ def test_a_text_has_the_same_bits_alone_and_in_company():
         assert np.array_equal(embedder.embed([text])[0], together[number])
 
 
-def test_threads_see_the_same_bits():
+def test_threads_compute_the_same_bits():
     embedder = BuiltinEmbedder()
     expected = embedder.embed(TEXTS)
 
@@ -66,13 +66,13 @@ def test_threads_see_the_same_bits():
 
 
 @pytest.mark.parametrize("text", ["", " \n", "😀", "\x00", "a" * 101])
-def test_what_it_does_not_know_is_zeros(text: str):
+def test_unknown_text_is_zero(text: str):
     assert not BuiltinEmbedder().embed([text]).any()
 
 
-def test_a_very_long_text_is_the_mean_of_all_of_it():
+def test_long_text_is_the_mean_of_all_pieces():
     embedder = BuiltinEmbedder()
-    length = builtin.PIECES_AT_ONCE
+    length = builtin.PIECES_PER_CHUNK
 
     [long] = embedder.embed(["tea " * length + "coffee " * length])
 
@@ -81,10 +81,10 @@ def test_a_very_long_text_is_the_mean_of_all_of_it():
     assert long @ coffee > 0.7
 
 
-def test_tokens_are_the_pieces_the_mean_is_made_of():
+def test_token_vectors_add_up_to_the_vector():
     embedder = BuiltinEmbedder()
 
-    tokens = embedder.tokens("Where does Anna live?")
+    tokens = embedder.token_vectors("Where does Anna live?")
 
     mean = (tokens.vectors * tokens.norms[:, None]).sum(axis=0)
     assert tokens.ids.shape == tokens.norms.shape == (5,)
@@ -94,43 +94,43 @@ def test_tokens_are_the_pieces_the_mean_is_made_of():
     )
 
 
-def test_no_tokens_have_a_shape_too():
-    tokens = BuiltinEmbedder().tokens("")
+def test_empty_token_vectors_have_a_shape():
+    tokens = BuiltinEmbedder().token_vectors("")
 
     assert tokens.ids.shape == (0,)
     assert tokens.vectors.shape == (0, 256)
 
 
-def test_a_damaged_table_is_refused():
-    content = bytearray(builtin.TABLE.read_bytes())
+def test_damaged_table_is_rejected():
+    content = bytearray(builtin.TABLE_PATH.read_bytes())
     content[4_000_000] ^= 1
 
     with pytest.raises(Corrupt, match="reinstall"):
-        builtin._parse(bytes(content))
+        builtin._parse_table(bytes(content))
 
 
-def test_the_licence_lies_beside_the_table():
-    notice = builtin.TABLE.with_name("LICENSE").read_text(encoding="utf-8")
+def test_license_is_packaged():
+    notice = builtin.TABLE_PATH.with_name("LICENSE").read_text(encoding="utf-8")
 
     assert "MIT License" in notice
     assert "MinishLab" in notice
 
 
-def test_pieces_of_many_texts_are_those_of_each() -> None:
+def test_token_ids_of_several_texts() -> None:
     embedder, texts = BuiltinEmbedder(), ["The heron stands.", "", "“Shallow” water, 東京!", " \n"]
 
-    pieces, counts = embedder.pieces(texts)
+    pieces, counts = embedder.token_ids(texts)
 
-    alone = [embedder.tokens(text).ids.tolist() for text in texts]
+    alone = [embedder.token_vectors(text).ids.tolist() for text in texts]
     assert pieces.tolist() == [number for each in alone for number in each]
     assert counts.tolist() == list(map(len, alone))
-    assert [len(found) for found in embedder.pieces([])] == [0, 0]
+    assert [len(found) for found in embedder.token_ids([])] == [0, 0]
 
 
-def test_runs_of_a_text_are_remembered_until_somebody_is_forgotten() -> None:
-    embedder, runs = BuiltinEmbedder(), builtin._table()._pieces._runs
-    embedder.pieces(["Write to heron@example.com!"])
+def test_run_cache_is_cleared_by_erasure() -> None:
+    embedder, runs = BuiltinEmbedder(), builtin._load_table()._tokenizer._run_cache
+    embedder.token_ids(["Write to heron@example.com!"])
     assert "heron@example.com!" in runs
 
-    CachedEmbedder(embedder).forget(WorkspaceId("acme"))
+    CachedEmbedder(embedder).clear_workspace(WorkspaceId("acme"))
     assert not runs

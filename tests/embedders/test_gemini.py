@@ -1,4 +1,4 @@
-"""Gemini's embeddings through the real SDK."""
+"""Gemini embedder with the real SDK."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ import pytest
 from google.auth.credentials import Credentials
 from tests.loopback import DIMENSION
 
-from nexus.core.errors import ConfigError, MissingExtra
-from nexus.embedders.gemini import GeminiEmbedder
+from nexusmem.core.errors import ConfigError, MissingExtra
+from nexusmem.embedders.gemini import GeminiEmbedder
 
 pytestmark = pytest.mark.requirement("C10")
 
 
 class Badge(Credentials):
-    """What Google's login would give."""
+    """Stand-in for Google credentials."""
 
     def refresh(self, request: object) -> None:
         self.token = "badge"
 
 
-def test_every_text_gets_a_vector_of_its_own(gemini_embedder, server):
+def test_one_content_per_text(gemini_embedder, server):
     tea, coffee = gemini_embedder(dimension=DIMENSION).embed(["tea", "coffee"])
 
     [request] = server.requests
@@ -33,7 +33,7 @@ def test_every_text_gets_a_vector_of_its_own(gemini_embedder, server):
 
 
 @pytest.mark.requirement("C12")
-def test_a_hundred_texts_fit_a_request(gemini_embedder, server):
+def test_batch_has_at_most_100_texts(gemini_embedder, server):
     vectors = gemini_embedder(dimension=DIMENSION).embed([f"tea {i}" for i in range(101)])
 
     assert vectors.shape == (101, DIMENSION)
@@ -44,7 +44,7 @@ def test_a_hundred_texts_fit_a_request(gemini_embedder, server):
 @pytest.mark.parametrize(
     ("model", "tokens"), [("gemini-embedding-2", 8192), ("gemini-embedding-001", 2048)]
 )
-def test_a_text_beyond_the_models_context_is_sent_in_pieces(gemini_embedder, server, model, tokens):
+def test_long_text_is_sent_in_pieces(gemini_embedder, server, model, tokens):
     gemini_embedder(model=model, dimension=DIMENSION).embed(["tea " * 10_000])
 
     sent = [each for request in server.requests for each in request.body["requests"]]
@@ -53,7 +53,7 @@ def test_a_text_beyond_the_models_context_is_sent_in_pieces(gemini_embedder, ser
 
 
 @pytest.mark.requirement("C12")
-def test_vertex_takes_one_content_per_call(gemini_embedder, server):
+def test_vertex_batch_has_one_text(gemini_embedder, server):
     embedder = gemini_embedder(
         project_id="nexus", location="europe-west1", credentials=Badge(), dimension=32
     )
@@ -69,17 +69,17 @@ def test_vertex_takes_one_content_per_call(gemini_embedder, server):
 
 
 @pytest.mark.parametrize("model", ["text-embedding-004", "models/text-embedding-004"])
-def test_a_retired_model_names_its_successor(model: str):
+def test_retired_model_is_a_config_error(model: str):
     with pytest.raises(ConfigError, match="gemini-embedding-2"):
         GeminiEmbedder(model, api_key="key")
 
 
-def test_half_of_a_vertex_address_is_a_configuration_error():
+def test_vertex_needs_project_and_location():
     with pytest.raises(ConfigError, match="project_id and location"):
         GeminiEmbedder(project_id="nexus")
 
 
-def test_no_key_at_all_is_a_configuration_error(monkeypatch):
+def test_missing_key_is_a_config_error(monkeypatch):
     for name in ("GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI"):
         monkeypatch.delenv(name, raising=False)
 
@@ -87,9 +87,7 @@ def test_no_key_at_all_is_a_configuration_error(monkeypatch):
         GeminiEmbedder().embed(["tea"])
 
 
-def test_a_key_from_the_environment_is_not_sent_to_another_server(
-    gemini_embedder, server, monkeypatch
-):
+def test_environment_key_is_not_sent_to_base_url(gemini_embedder, server, monkeypatch):
     monkeypatch.setenv("GEMINI_API_KEY", "secret")
 
     gemini_embedder(api_key=None, dimension=DIMENSION).embed(["tea"])
@@ -97,8 +95,8 @@ def test_a_key_from_the_environment_is_not_sent_to_another_server(
     assert "secret" not in str(server.requests[0].headers)
 
 
-def test_without_the_package_the_pip_line_is_named(monkeypatch):
+def test_missing_package_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "google.genai", None)
 
-    with pytest.raises(MissingExtra, match=r"nexus-memory\[gemini\]"):
+    with pytest.raises(MissingExtra, match=r"nexusmem\[gemini\]"):
         GeminiEmbedder(api_key="key")

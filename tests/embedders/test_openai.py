@@ -1,4 +1,4 @@
-"""OpenAI's embeddings through the real SDK."""
+"""OpenAI embedder with the real SDK."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import openai
 import pytest
 from tests.loopback import DIMENSION, status
 
-from nexus.core.errors import ConfigError, EmbedderUnavailable, MissingExtra
-from nexus.core.records import EmbeddingProfile
-from nexus.embedders.openai import OpenAIEmbedder
-from nexus.providers.extras import UNREADABLE
+from nexusmem.core.errors import ConfigError, EmbedderUnavailable, MissingExtra
+from nexusmem.core.records import EmbeddingProfile
+from nexusmem.embedders.openai import OpenAIEmbedder
+from nexusmem.runtime.provider_sdk import INVALID_RESPONSE_ERRORS
 
 pytestmark = pytest.mark.requirement("C9")
 
 
-def test_a_text_is_sent_to_the_model_with_the_key(openai_embedder, server):
+def test_request_has_model_and_key(openai_embedder, server):
     embedder = openai_embedder(model="text-embedding-3-large", api_key="secret", dimension=32)
 
     embedder.embed(["tea"])
@@ -32,7 +32,7 @@ def test_a_text_is_sent_to_the_model_with_the_key(openai_embedder, server):
     )
 
 
-def test_answers_are_put_in_order_by_their_index(openai_embedder):
+def test_vectors_are_sorted_by_index(openai_embedder):
     embedder = openai_embedder()
 
     both = embedder.embed(["tea", "coffee"])
@@ -41,7 +41,7 @@ def test_answers_are_put_in_order_by_their_index(openai_embedder):
 
 
 @pytest.mark.requirement("C12")
-def test_two_thousand_and_forty_eight_texts_fit_a_request(openai_embedder, server):
+def test_batch_has_at_most_2048_texts(openai_embedder, server):
     vectors = openai_embedder(dimension=DIMENSION).embed([f"tea {i}" for i in range(2049)])
 
     assert vectors.shape == (2049, DIMENSION)
@@ -49,8 +49,8 @@ def test_two_thousand_and_forty_eight_texts_fit_a_request(openai_embedder, serve
 
 
 @pytest.mark.requirement("C12")
-def test_three_hundred_thousand_tokens_fit_a_request(openai_embedder, server):
-    text = "tea " * 6000  # 8,001 tokens as we count them
+def test_batch_has_at_most_300000_tokens(openai_embedder, server):
+    text = "tea " * 6000  # 8,001 estimated tokens
 
     openai_embedder(dimension=DIMENSION).embed([text] * 40)
 
@@ -58,7 +58,7 @@ def test_three_hundred_thousand_tokens_fit_a_request(openai_embedder, server):
 
 
 @pytest.mark.requirement("C12")
-def test_a_text_beyond_the_models_context_is_the_mean_of_its_pieces(openai_embedder, server):
+def test_long_text_is_the_mean_of_its_pieces(openai_embedder, server):
     embedder = openai_embedder(dimension=DIMENSION)
 
     [vector] = embedder.embed(["tea " * 6000 + "coffee " * 6000])
@@ -71,7 +71,7 @@ def test_a_text_beyond_the_models_context_is_the_mean_of_its_pieces(openai_embed
     assert vector @ embedder.embed(["coffee"])[0] > 0.5
 
 
-def test_a_text_the_model_finds_too_long_is_halved(openai_embedder, server):
+def test_rejected_text_is_halved(openai_embedder, server):
     server.longest_text = 100
 
     [long, short] = openai_embedder(dimension=DIMENSION).embed(["tea and cake " * 20, "tea"])
@@ -79,9 +79,7 @@ def test_a_text_the_model_finds_too_long_is_halved(openai_embedder, server):
     assert np.linalg.norm([long, short], axis=1) == pytest.approx([1, 1], abs=1e-6)
 
 
-def test_a_key_from_the_environment_is_not_sent_to_another_server(
-    openai_embedder, server, monkeypatch
-):
+def test_environment_key_is_not_sent_to_base_url(openai_embedder, server, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "secret")
 
     openai_embedder(api_key=None, dimension=DIMENSION).embed(["tea"])
@@ -89,14 +87,14 @@ def test_a_key_from_the_environment_is_not_sent_to_another_server(
     assert "secret" not in str(server.requests[0].headers)
 
 
-def test_no_key_at_all_is_a_configuration_error(monkeypatch):
+def test_missing_key_is_a_config_error(monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
 
     with pytest.raises(ConfigError, match="OPENAI_API_KEY"):
         OpenAIEmbedder().embed(["tea"])
 
 
-def test_a_refused_key_is_not_repeated_in_the_message(openai_embedder, server):
+def test_refused_key_is_not_in_the_message(openai_embedder, server):
     server.script(status(401))
 
     with pytest.raises(EmbedderUnavailable, match=r"refused .*401.*api_key") as raised:
@@ -105,22 +103,22 @@ def test_a_refused_key_is_not_repeated_in_the_message(openai_embedder, server):
     assert "secret" not in str(raised.value)
 
 
-def test_without_the_package_the_pip_line_is_named(monkeypatch):
+def test_missing_package_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "openai", None)
 
-    with pytest.raises(MissingExtra, match=r"nexus-memory\[openai\]"):
+    with pytest.raises(MissingExtra, match=r"nexusmem\[openai\]"):
         OpenAIEmbedder()
 
 
-def test_every_error_of_the_sdk_is_mapped():
+def test_every_sdk_error_is_translated():
     kinds = [kind for kind in vars(openai._exceptions).values() if isinstance(kind, type)]
     errors = [kind for kind in kinds if issubclass(kind, Exception)]
 
     assert len(errors) > 10
-    assert all(issubclass(kind, (openai.OpenAIError, *UNREADABLE)) for kind in errors)
+    assert all(issubclass(kind, (openai.OpenAIError, *INVALID_RESPONSE_ERRORS)) for kind in errors)
 
 
-def test_it_can_be_used_after_it_was_closed(openai_embedder):
+def test_embedder_works_after_close(openai_embedder):
     embedder = openai_embedder(dimension=DIMENSION)
     embedder.embed(["tea"])
 

@@ -1,4 +1,4 @@
-"""One database for all tests of encryption, emptied before each."""
+"""One Postgres database for all encryption tests, emptied before each test."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ import pytest
 from tests.servers.databases import EMPTY
 from tests.servers.postgres import Database, Postgres
 
-from nexus.stores.postgres.store import PostgresStore
-from nexus.stores.postgres.vault import Vault
+from nexusmem.stores.postgres.key_vault import KeyVault
+from nexusmem.stores.postgres.store import PostgresStore
 
 KEY = "correct horse battery staple"
 
 
 @pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stretching a key takes a while on purpose; for these tests it is short."""
-    real = Vault.__init__
+def fast_key_derivation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Use a low scrypt cost: the default is slow on purpose."""
+    real = KeyVault.__init__
 
-    def init(vault: Vault, master: str, salt: bytes, work: int = 2) -> None:
+    def init(vault: KeyVault, master: str, salt: bytes, work: int = 2) -> None:
         real(vault, master, salt, work)
 
-    monkeypatch.setattr(Vault, "__init__", init)
+    monkeypatch.setattr(KeyVault, "__init__", init)
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""Benchmarks in miniature: the published formats, with sentences of our own."""
+"""Small benchmarks in the published formats, with invented sentences."""
 
 from __future__ import annotations
 

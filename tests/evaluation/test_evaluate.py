@@ -1,4 +1,4 @@
-"""A benchmark from its file to its figures, through the public API."""
+"""Evaluation of benchmarks through the public API."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 from tests.evaluation.samples import write_beam, write_locomo, write_longmemeval
 
-from nexus import EmbedderUnavailable
-from nexus.config import EmbeddingSettings, Settings, StoreSettings
-from nexus.embedders.hashing import HashingEmbedder
-from nexus.evaluation import evaluate as evaluating
-from nexus.evaluation.evaluate import evaluate
-from nexus.evaluation.read import read_benchmark
-from nexus.evaluation.report import summarize
-from nexus.evaluation.run import Level, Outcome, Row, run
-from nexus.recall.query import Search
+from nexusmem import EmbedderUnavailable
+from nexusmem.config.settings import EmbeddingSettings, Settings, StoreSettings
+from nexusmem.embedders.feature_hash import HashingEmbedder
+from nexusmem.evaluation import evaluate as evaluating
+from nexusmem.evaluation.benchmarks import read_benchmark
+from nexusmem.evaluation.evaluate import evaluate_benchmark
+from nexusmem.evaluation.report import summarize_run
+from nexusmem.evaluation.run import LevelResult, QuestionResult, RunResult, run_benchmark
+from nexusmem.recall.query import SearchSettings
 
 WRITERS = {"locomo": write_locomo, "beam": write_beam, "longmemeval": write_longmemeval}
 
@@ -33,22 +33,24 @@ def test_every_benchmark_runs_on_every_store_and_ranking(
 ) -> None:
     data = WRITERS[benchmark](tmp_path)
 
-    made = evaluate(benchmark, data, Settings(search=Search(ranking=ranking)), store=store)
+    made = evaluate_benchmark(
+        benchmark, data, Settings(search=SearchSettings(ranking=ranking)), store=store
+    )
 
     assert made.summary["benchmark"] == benchmark
     assert made.summary["settings"]["ranking"] == ranking
     assert made.summary["settings"]["store"] == ("memory" if store else "sqlite")
     assert made.summary["settings"]["embedder"].startswith("builtin/")
     figures = made.summary["without_abstention"]
-    assert figures["turn"]["recall@50"] == 1  # there is so little that all of it is found
+    assert figures["turn"]["recall@50"] == 1  # small enough that everything is found
     assert figures["session"]["any@50"] == 1
     assert made.summary["indexing"]["messages"] > 3
     assert made.summary["latency_ms"]["p50"] <= made.summary["latency_ms"]["p95"]
 
 
 @pytest.mark.requirement("X5")
-def test_a_row_says_what_was_wanted_and_what_was_found(tmp_path: Path) -> None:
-    made = evaluate("locomo", write_locomo(tmp_path), Settings())
+def test_row_has_gold_and_found_keys(tmp_path: Path) -> None:
+    made = evaluate_benchmark("locomo", write_locomo(tmp_path), Settings())
 
     row = made.rows[0]
     assert (row.id, row.conversation, row.category) == ("conv-1/0", "conv-1", "single-hop")
@@ -60,19 +62,19 @@ def test_a_row_says_what_was_wanted_and_what_was_found(tmp_path: Path) -> None:
     assert "Pepper" not in json.dumps([asdict(each) for each in made.rows])
 
 
-def test_sessions_are_counted_in_the_order_they_first_appear(tmp_path: Path) -> None:
+def test_sessions_are_ranked_by_first_hit(tmp_path: Path) -> None:
     talk = read_benchmark("locomo", write_locomo(tmp_path))[0]
-    made = evaluate("locomo", tmp_path, Settings())
+    made = evaluate_benchmark("locomo", tmp_path, Settings())
 
     for row in made.rows:
         assert row.turn is not None
         assert row.session is not None
-        folded = list(dict.fromkeys(talk.sessions[key] for key in row.turn.found))
+        folded = list(dict.fromkeys(talk.session_by_key[key] for key in row.turn.found))
         assert list(row.session.found) == folded
 
 
-def test_abstention_questions_are_kept_out_of_the_main_figures(tmp_path: Path) -> None:
-    summary = evaluate("locomo", write_locomo(tmp_path), Settings()).summary
+def test_abstention_questions_are_not_in_the_main_figures(tmp_path: Path) -> None:
+    summary = evaluate_benchmark("locomo", write_locomo(tmp_path), Settings()).summary
 
     assert summary["questions"] == {"answerable": 2, "abstention": 1, "unscored": 1}
     assert summary["without_abstention"]["turn"]["questions"] == 2
@@ -80,8 +82,8 @@ def test_abstention_questions_are_kept_out_of_the_main_figures(tmp_path: Path) -
     assert summary["categories"]["adversarial"]["turn"]["questions"] == 1
 
 
-def test_a_question_counts_only_on_levels_where_it_has_gold(tmp_path: Path) -> None:
-    made = evaluate("longmemeval", write_longmemeval(tmp_path), Settings())
+def test_question_counts_only_on_levels_with_gold(tmp_path: Path) -> None:
+    made = evaluate_benchmark("longmemeval", write_longmemeval(tmp_path), Settings())
 
     assert made.rows[1].turn is None
     assert made.summary["with_abstention"]["turn"]["questions"] == 1
@@ -90,16 +92,18 @@ def test_a_question_counts_only_on_levels_where_it_has_gold(tmp_path: Path) -> N
     assert str(made.rows[0].at) == "2023-05-30 23:40:00+00:00"
 
 
-def test_histories_do_not_answer_for_each_other(tmp_path: Path) -> None:
-    made = evaluate("longmemeval", write_longmemeval(tmp_path), Settings(), store=":memory:")
+def test_conversations_are_isolated(tmp_path: Path) -> None:
+    made = evaluate_benchmark(
+        "longmemeval", write_longmemeval(tmp_path), Settings(), store=":memory:"
+    )
 
     assert [row.session and row.session.found for row in made.rows][1] == ("answer_2_abs",)
 
 
-def test_progress_is_told_question_by_question(tmp_path: Path) -> None:
+def test_progress_is_reported_per_question(tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
 
-    evaluate(
+    evaluate_benchmark(
         "locomo",
         write_locomo(tmp_path),
         Settings(),
@@ -110,36 +114,39 @@ def test_progress_is_told_question_by_question(tmp_path: Path) -> None:
     assert told == [(1, 2), (2, 2)]
 
 
-def test_the_configured_store_is_left_alone(tmp_path: Path) -> None:
+def test_configured_store_is_not_used(tmp_path: Path) -> None:
     mine = tmp_path / "mine.db"
 
-    evaluate("locomo", write_locomo(tmp_path), Settings(store=StoreSettings(url=str(mine))))
+    evaluate_benchmark(
+        "locomo", write_locomo(tmp_path), Settings(store=StoreSettings(url=str(mine)))
+    )
 
     assert not mine.exists()
 
 
-def test_a_store_that_is_named_keeps_each_run_apart(tmp_path: Path) -> None:
+def test_runs_in_one_store_have_separate_workspaces(tmp_path: Path) -> None:
     store = tmp_path / "measured.db"
 
     runs = [
-        evaluate("locomo", write_locomo(tmp_path), Settings(), store=str(store)) for _ in range(2)
+        evaluate_benchmark("locomo", write_locomo(tmp_path), Settings(), store=str(store))
+        for _ in range(2)
     ]
 
     assert store.exists()
     assert [row.turn for row in runs[0].rows] == [row.turn for row in runs[1].rows]
 
 
-def test_a_store_is_named_by_its_kind_and_never_by_its_address() -> None:
+def test_summary_has_the_scheme_of_the_store_only() -> None:
     kinds = [
-        evaluating._kind(url)
+        evaluating._store_kind(url)
         for url in (None, "a.db", "sqlite:///a.db", ":memory:", "pg://user:secret@host/db")
     ]
 
     assert kinds == ["sqlite", "sqlite", "sqlite", "memory", "pg"]
 
 
-class Faltering(HashingEmbedder):
-    """An embedder that answers a few times, and then no more."""
+class FailingEmbedder(HashingEmbedder):
+    """An embedder that fails after a number of calls."""
 
     def __init__(self, answers: int) -> None:
         super().__init__()
@@ -152,19 +159,21 @@ class Faltering(HashingEmbedder):
         return super().embed(texts)
 
 
-@pytest.mark.parametrize(("answers", "said"), [(0, "could not be indexed"), (1, "half answered")])
-def test_figures_of_half_a_memory_are_not_given(tmp_path, open_nexus, answers, said) -> None:
-    nexus = open_nexus(embedder=Faltering(answers))
+@pytest.mark.parametrize(("answers", "said"), [(0, "could not be indexed"), (1, "was degraded")])
+def test_degraded_run_is_an_error(tmp_path, open_nexus, answers, said) -> None:
+    nexus = open_nexus(embedder=FailingEmbedder(answers))
     conversations = read_benchmark("locomo", write_locomo(tmp_path))
 
     with pytest.raises(EmbedderUnavailable, match=said):
-        run(nexus, conversations, name="eval", report=lambda _done, _all: None)
+        run_benchmark(nexus, conversations, name="eval", report=lambda _done, _all: None)
 
 
-def test_means_are_over_questions_and_rounded() -> None:
-    def row(category: str, *, recall: float, ms: float, abstention: bool = False) -> Row:
-        level = Level(gold=("a",), ranks={"a": 1}, found=("a",), metrics={"recall@10": recall})
-        return Row(
+def test_means_are_rounded() -> None:
+    def row(category: str, *, recall: float, ms: float, abstention: bool = False) -> QuestionResult:
+        level = LevelResult(
+            gold=("a",), ranks={"a": 1}, found=("a",), metrics={"recall@10": recall}
+        )
+        return QuestionResult(
             id="q",
             conversation="c",
             category=category,
@@ -181,9 +190,9 @@ def test_means_are_over_questions_and_rounded() -> None:
         row("two", recall=1 / 3, ms=2),
         row("never", recall=1.0, ms=9, abstention=True),
     )
-    outcome = Outcome(rows=rows, unscored=5, messages=100, telling_seconds=0.5)
+    outcome = RunResult(rows=rows, unscored=5, messages=100, indexing_seconds=0.5)
 
-    summary = summarize("made-up", outcome, {"ranking": "fused"})
+    summary = summarize_run("made-up", outcome, {"ranking": "fused"})
 
     assert summary["without_abstention"]["turn"] == {"questions": 3, "recall@10": 0.4444}
     assert summary["with_abstention"]["turn"] == {"questions": 4, "recall@10": 0.5833}
@@ -194,19 +203,21 @@ def test_means_are_over_questions_and_rounded() -> None:
     assert summary["questions"] == {"answerable": 3, "abstention": 1, "unscored": 5}
 
 
-def test_the_embedder_is_the_configured_one(tmp_path: Path) -> None:
+def test_configured_embedder_is_used(tmp_path: Path) -> None:
     settings = Settings(embeddings=EmbeddingSettings(provider="hashing"))
 
-    summary = evaluate("locomo", write_locomo(tmp_path), settings, store=":memory:").summary
+    summary = evaluate_benchmark(
+        "locomo", write_locomo(tmp_path), settings, store=":memory:"
+    ).summary
 
     assert summary["settings"]["embedder"].startswith("hashing/")
 
 
-def test_whoever_does_not_measure_does_not_load_it() -> None:
+def test_evaluation_is_loaded_lazily() -> None:
     script = (
-        "import sys; from nexus import Nexus; from nexus.cli import nexus;"
+        "import sys; from nexusmem import Nexus; from nexusmem.cli import nexus;"
         "nexus(['--help'], standalone_mode=False);"
-        "sys.exit(any(name.startswith('nexus.evaluation') for name in sys.modules))"
+        "sys.exit(any(name.startswith('nexusmem.evaluation') for name in sys.modules))"
     )
 
     subprocess.run([sys.executable, "-c", script], check=True, capture_output=True)

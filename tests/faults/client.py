@@ -1,7 +1,7 @@
-"""A program that writes to a server until it is killed: client.py URL ACKNOWLEDGED THREADS RUN
+"""Writes to a server until it is killed: client.py URL ACKNOWLEDGED THREADS RUN
 
-As `writer.py`, but a server comes and goes. What the store says it could not do is tried again,
-with the same key, until it is acknowledged.
+Like `writer.py`, but the server restarts. Failed writes are repeated with the same key until they
+are acknowledged.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import time
 from collections.abc import Callable
 from itertools import count
 
-from nexus import Nexus
-from nexus.config import Settings
-from nexus.core.errors import NotFound, StoreUnavailable
-from nexus.core.records import event_id
-from nexus.embedders.hashing import HashingEmbedder
-from nexus.stores.postgres.store import PostgresStore
+from nexusmem import Nexus
+from nexusmem.config.settings import Settings
+from nexusmem.core.errors import NotFound, StoreUnavailable
+from nexusmem.core.records import event_id
+from nexusmem.embedders.feature_hash import HashingEmbedder
+from nexusmem.stores.postgres.store import PostgresStore
 
-BREATH = 0.002  # seconds between two writes: what is written is also checked
+BREATH = 0.002  # seconds between two writes
 
 
 def note(file: int, what: str, key: str) -> None:
@@ -46,7 +46,7 @@ def write(nexus: Nexus, notes: int, name: str) -> None:
         key = f"{name}-{number}"
         text = f"message {key} about tea and herons"
         if numbers.random() < 0.3:
-            patiently(lambda: room.remember(text, key=key))  # noqa: B023  # called at once
+            patiently(lambda: room.remember(text, key=key))  # called at once  # noqa: B023
         else:
             patiently(lambda: room.observe("alice", text, key=key))  # noqa: B023
         note(notes, "told", key)
@@ -60,7 +60,7 @@ def write(nexus: Nexus, notes: int, name: str) -> None:
 
 
 def forgotten(workspace, event: str) -> None:
-    """It may be gone already, by an attempt that nobody acknowledged."""
+    """Forget an event; an unacknowledged attempt may have erased it already."""
     try:
         workspace.forget(event=event)
     except NotFound:

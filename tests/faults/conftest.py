@@ -1,6 +1,6 @@
-"""Memories on a disk, and in a server.
+"""Fixtures of fault tests: memories on a disk and in a server.
 
-How many kills: `pytest tests/faults --kills 200`, or NEXUS_KILLS=200.
+`pytest tests/faults --kills 200` or NEXUS_KILLS=200 sets the number of kills.
 """
 
 from __future__ import annotations
@@ -12,28 +12,28 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from nexus import Nexus
-from nexus.config import Settings
-from nexus.embedders.hashing import HashingEmbedder
+from nexusmem import Nexus
+from nexusmem.config.settings import Settings
+from nexusmem.embedders.feature_hash import HashingEmbedder
 
 FAST, ALL = 2, 50
-OF_A_SERVER = 4
+SERVER_KILLS = 4
 
 
 @pytest.fixture
 def tmp_path() -> Iterator[Path]:
-    """A folder on a disk: these tests are about what is on it."""
+    """Return a folder on a disk, not in memory: these tests check durability."""
     with TemporaryDirectory() as name:
         yield Path(name)
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Where a memory is kept that several processes open."""
+    """Return the URL of a memory that several processes can open."""
     if request.param == "sqlite":
         return str(tmp_path / "memory.db")
-    found: str = request.getfixturevalue("postgres").url
-    return found
+    database_url: str = request.getfixturevalue("postgres").url
+    return database_url
 
 
 def opened(url: str) -> Nexus:
@@ -41,22 +41,22 @@ def opened(url: str) -> Nexus:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--kills", type=int, help="how often to kill a program that writes")
+    parser.addoption("--kills", type=int, help="number of kills of a writing program")
 
 
 @pytest.fixture
 def kills(request: pytest.FixtureRequest) -> int:
-    """How often to kill a server while it is written to."""
-    wanted = request.config.getoption("--kills", None) or os.environ.get("NEXUS_KILLS")
-    return int(wanted or OF_A_SERVER)
+    """Return how often to kill a server during writes."""
+    count = request.config.getoption("--kills", None) or os.environ.get("NEXUS_KILLS")
+    return int(count or SERVER_KILLS)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "kill" not in metafunc.fixturenames:
         return
-    wanted = metafunc.config.getoption("--kills", None) or os.environ.get("NEXUS_KILLS")
-    if wanted:
-        metafunc.parametrize("kill", range(int(wanted)))
+    count = metafunc.config.getoption("--kills", None) or os.environ.get("NEXUS_KILLS")
+    if count:
+        metafunc.parametrize("kill", range(int(count)))
         return
     slow = [pytest.param(number, marks=pytest.mark.slow) for number in range(FAST, ALL)]
     metafunc.parametrize("kill", [*range(FAST), *slow])

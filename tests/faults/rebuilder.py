@@ -1,4 +1,4 @@
-"""A program that makes derived layers again, until it is done or killed. Run by path:
+"""Rebuilds derived data until it is done or killed. Run by path:
 
 rebuilder.py FILE reembed|rebuild
 """
@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import sys
 
-from nexus import Nexus
-from nexus.config import Settings
-from nexus.embedders.hashing import HashingEmbedder
-from nexus.maintain import rebuild, reembed
+from nexusmem import Nexus
+from nexusmem.config.settings import Settings
+from nexusmem.embedders.feature_hash import HashingEmbedder
+from nexusmem.maintain import rebuild
+from nexusmem.maintain.jobs import re_embed
 
-reembed.BATCH = rebuild.AT_ONCE = 5  # many transactions: a kill comes between two of them
+re_embed.BATCH = rebuild.BATCH_SIZE = (
+    5  # small batches, so that a kill hits between two transactions
+)
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Kills a Postgres server again and again while a program writes to it. For tests and benches."""
+"""Kills a Postgres server repeatedly during writes. For tests and benchmarks."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from tests.faults.promises import Acknowledged
+from tests.faults.durability_checks import Acknowledged
 from tests.servers.postgres import Database
 
 CLIENT = Path(__file__).with_name("client.py")
-SHORTEST, LONGEST = 0.1, 0.7  # seconds of writing between two kills
-PATIENCE = 30.0  # seconds, until what was started again must have acknowledged something
-EVERY = 3  # each third time the client is killed as well
+SHORTEST, LONGEST = 0.1, 0.7  # seconds between two kills
+RECOVERY_SECONDS = 30.0  # until the next acknowledged write
+EVERY = 3  # kill the client with each third kill
 
 
 class Client:
-    """The writing program, and the ledger of what it was promised."""
+    """The writing program and its acknowledged writes."""
 
     def __init__(self, url: str, ledger: Path, threads: int) -> None:
         self._command = [sys.executable, str(CLIENT), url, str(ledger), str(threads)]
@@ -48,13 +48,13 @@ class Client:
         return self._ledger.read_bytes().count(b"told ") if self._ledger.exists() else 0
 
     def wait_for_more(self) -> float:
-        """Until something more was acknowledged: the seconds it took."""
+        """Wait for the next acknowledged write; return the seconds."""
         before, started = self.acknowledged(), time.monotonic()
         while self.acknowledged() <= before:
             if self._process and self._process.poll() is not None:
                 raise RuntimeError("the client ended by itself")
-            if time.monotonic() > started + PATIENCE:
-                raise RuntimeError(f"nothing was acknowledged for {PATIENCE:.0f} seconds")
+            if time.monotonic() > started + RECOVERY_SECONDS:
+                raise RuntimeError(f"no write was acknowledged for {RECOVERY_SECONDS:.0f} seconds")
             time.sleep(0.01)
         return time.monotonic() - started
 
@@ -69,7 +69,7 @@ class Client:
 @dataclass(frozen=True)
 class Outcome:
     promised: Acknowledged
-    back_after: tuple[float, ...]  # seconds from the server's start to the next acknowledgement
+    back_after: tuple[float, ...]  # seconds from restart to the next acknowledged write
 
 
 def kill_under_load(
@@ -81,9 +81,9 @@ def kill_under_load(
     seed: int = 1,
     say: Callable[[], None] = lambda: None,
 ) -> Outcome:
-    """`pg_ctl stop -m immediate` and SIGKILL of the postmaster in turn; it starts again each time.
+    """Alternate `pg_ctl stop -m immediate` and SIGKILL of the postmaster, and restart it.
 
-    The client is not told: it goes on, and what was not acknowledged it sends again.
+    The client continues and repeats unacknowledged writes.
     """
     numbers, server, ledger = random.Random(seed), database.server, folder / "acknowledged"
     back_after = []

@@ -1,4 +1,4 @@
-"""A file that cannot be used says why, with an error of ours, and is left as it was."""
+"""Unusable files: each is rejected with a Nexus error that gives the reason, and unchanged."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from nexus import Nexus
-from nexus.config import Settings
-from nexus.core.errors import Corrupt, StoreUnavailable
-from nexus.embedders.hashing import HashingEmbedder
-from nexus.stores.sqlite.store import SqliteStore
+from nexusmem import Nexus
+from nexusmem.config.settings import Settings
+from nexusmem.core.errors import Corrupt, StoreUnavailable
+from nexusmem.embedders.feature_hash import HashingEmbedder
+from nexusmem.stores.sqlite.store import SqliteStore
 
 NOBODY = 65534
 
@@ -27,7 +27,7 @@ def opened(path: Path) -> Nexus:
 
 
 def filled(path: Path) -> Path:
-    """A memory with fifty messages, closed."""
+    """Create a closed file with fifty messages."""
     with opened(path) as nexus:
         room = nexus.workspace("acme").room("design", participants=["alice"])
         room.observe_many(
@@ -63,7 +63,7 @@ def overwrite(start: int, data: bytes) -> Callable[[Path], None]:
     ids=["a tenth cut off", "half cut off", "almost all cut off", "no header", "no first page"],
 )
 @pytest.mark.requirement("X3")
-def test_a_damaged_file_is_refused_and_never_empty(
+def test_damaged_file_is_rejected_and_never_empty(
     damage: Callable[[Path], None], tmp_path: Path
 ) -> None:
     path = filled(tmp_path / "memory.db")
@@ -76,7 +76,7 @@ def test_a_damaged_file_is_refused_and_never_empty(
     assert path.read_bytes() == before
 
 
-def test_a_file_that_is_something_else_is_refused(tmp_path: Path) -> None:
+def test_file_of_another_format_is_rejected(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     path.write_text("Dear diary, " * 1_000)
     before = path.read_bytes()
@@ -87,21 +87,21 @@ def test_a_file_that_is_something_else_is_refused(tmp_path: Path) -> None:
     assert path.read_bytes() == before
 
 
-def test_somebody_elses_database_is_refused(tmp_path: Path) -> None:
+def test_foreign_database_is_rejected(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     with sqlite3.connect(path) as theirs:
         theirs.execute("CREATE TABLE bookmarks (url TEXT)")
     theirs.close()
     before = path.read_bytes()
 
-    with pytest.raises(StoreUnavailable, match="something else"):
+    with pytest.raises(StoreUnavailable, match="another program"):
         opened(path)
 
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["memory.db"]
 
 
-def test_a_file_of_a_newer_nexus_is_refused(tmp_path: Path) -> None:
+def test_newer_schema_is_rejected(tmp_path: Path) -> None:
     path = filled(tmp_path / "memory.db")
     with sqlite3.connect(path) as newer:
         newer.execute("INSERT INTO schema_version VALUES (9999, 'from the future', '2099')")
@@ -115,14 +115,14 @@ def test_a_file_of_a_newer_nexus_is_refused(tmp_path: Path) -> None:
     after.close()
 
 
-def test_a_folder_is_refused(tmp_path: Path) -> None:
+def test_folder_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(StoreUnavailable, match="is a folder"):
         opened(tmp_path)
 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_where_a_folder_should_be_is_refused(tmp_path: Path) -> None:
+def test_file_as_parent_folder_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
 
     with pytest.raises(StoreUnavailable, match="cannot create"):
@@ -131,7 +131,7 @@ def test_a_file_where_a_folder_should_be_is_refused(tmp_path: Path) -> None:
 
 @contextmanager
 def as_nobody() -> Iterator[None]:
-    """Root may write everywhere, so these tests are done by somebody who may not."""
+    """Drop root privileges: root may write everywhere."""
     if os.geteuid():
         yield
         return
@@ -144,7 +144,7 @@ def as_nobody() -> Iterator[None]:
 
 @pytest.fixture
 def open_folder() -> Iterator[Path]:
-    """A folder everybody may enter."""
+    """A folder that every user may enter."""
     with TemporaryDirectory(dir="/tmp") as name:
         folder = Path(name)
         folder.chmod(0o755)
@@ -152,7 +152,7 @@ def open_folder() -> Iterator[Path]:
         folder.chmod(0o755)
 
 
-def test_a_file_that_may_not_be_written_is_refused(open_folder: Path) -> None:
+def test_read_only_file_is_rejected(open_folder: Path) -> None:
     path = filled(open_folder / "memory.db")
     path.chmod(0o444)
     open_folder.chmod(0o555)
@@ -165,7 +165,7 @@ def test_a_file_that_may_not_be_written_is_refused(open_folder: Path) -> None:
     assert path.read_bytes() == before
 
 
-def test_a_file_that_may_not_be_read_is_refused(open_folder: Path) -> None:
+def test_unreadable_file_is_rejected(open_folder: Path) -> None:
     path = filled(open_folder / "memory.db")
     path.chmod(0o000)
 
@@ -173,23 +173,21 @@ def test_a_file_that_may_not_be_read_is_refused(open_folder: Path) -> None:
         opened(path)
 
 
-def test_a_folder_that_may_not_be_written_is_refused(open_folder: Path) -> None:
+def test_read_only_folder_is_rejected(open_folder: Path) -> None:
     open_folder.chmod(0o555)
 
     with as_nobody(), pytest.raises(StoreUnavailable, match="cannot create"):
         opened(open_folder / "memory.db")
 
 
-def test_a_new_file_is_its_owners_alone(tmp_path: Path) -> None:
+def test_new_file_has_mode_600(tmp_path: Path) -> None:
     path = filled(tmp_path / "deep" / "memory.db")
 
     assert path.stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.requirement("X3")
-def test_a_memory_stays_in_its_file_wherever_the_process_goes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_path_survives_chdir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "other").mkdir()
     monkeypatch.chdir(tmp_path)
     nexus = opened(Path("memory.db"))
@@ -198,7 +196,7 @@ def test_a_memory_stays_in_its_file_wherever_the_process_goes(
     room.flush()
     monkeypatch.chdir(tmp_path / "other")
 
-    with ThreadPoolExecutor(4) as threads:  # more than one reader, each with its connection
+    with ThreadPoolExecutor(4) as threads:  # several readers, each with a connection
         found = list(threads.map(lambda _: room.recall("Where is the heron?"), range(8)))
     erased = nexus.workspace("acme").forget(user="alice")
     nexus.close()
@@ -209,7 +207,7 @@ def test_a_memory_stays_in_its_file_wherever_the_process_goes(
     assert b"heron" not in (tmp_path / "memory.db").read_bytes()
 
 
-def test_a_memory_stays_in_its_file_though_a_link_is_turned(tmp_path: Path) -> None:
+def test_path_survives_changed_symlink(tmp_path: Path) -> None:
     link = tmp_path / "memory.db"
     link.symlink_to(tmp_path / "old.db")
     nexus = opened(link)
@@ -225,7 +223,7 @@ def test_a_memory_stays_in_its_file_though_a_link_is_turned(tmp_path: Path) -> N
 
 @pytest.mark.requirement("X3")
 @pytest.mark.parametrize("replaced", [False, True])
-def test_nothing_is_acknowledged_in_a_file_that_is_gone(replaced: bool, tmp_path: Path) -> None:
+def test_write_to_deleted_file_is_rejected(replaced: bool, tmp_path: Path) -> None:
     path = filled(tmp_path / "memory.db")
     nexus = opened(path)
     room = nexus.workspace("acme").room("design", participants=["alice"])
@@ -240,18 +238,18 @@ def test_nothing_is_acknowledged_in_a_file_that_is_gone(replaced: bool, tmp_path
     assert path.exists() == replaced
 
 
-def test_no_empty_file_is_read_in_the_place_of_one_that_is_gone(tmp_path: Path) -> None:
+def test_read_of_deleted_file_is_rejected(tmp_path: Path) -> None:
     store = SqliteStore(filled(tmp_path / "memory.db"))
     store.path.unlink()
 
     with pytest.raises(StoreUnavailable, match="deleted or replaced"):
-        store.workspaces()  # the first reader opens its own connection
+        store.list_workspaces()  # opens the first reader
 
     store.close()
     assert not store.path.exists()
 
 
-def test_a_closed_store_says_so(tmp_path: Path) -> None:
+def test_closed_store_is_rejected(tmp_path: Path) -> None:
     nexus = opened(tmp_path / "memory.db")
     room = nexus.workspace("acme").room("design", participants=["alice"])
     nexus.close()
@@ -263,7 +261,7 @@ def test_a_closed_store_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.requirement("X3")
-def test_a_forked_child_is_told_to_open_its_own(tmp_path: Path) -> None:
+def test_use_after_fork_is_rejected(tmp_path: Path) -> None:
     nexus = opened(tmp_path / "memory.db")
     room = nexus.workspace("acme").room("design", participants=["alice"])
     room.observe("alice", "before the fork", key="1")
@@ -277,12 +275,12 @@ def test_a_forked_child_is_told_to_open_its_own(tmp_path: Path) -> None:
     assert ["opened before a fork" in answer for answer in answers] == [True, True, False]
     room.observe("alice", "after the fork", key="2")
     assert len(room.recent()) == 2
-    assert nexus.workspace("acme").verify().sound
+    assert nexus.workspace("acme").verify().is_intact
     nexus.close()
 
 
 def in_a_child(work: Callable[[], object]) -> str:
-    """What this gives, or raises, in a forked child."""
+    """Return the result or the error of `work` in a forked child."""
     reading, writing = os.pipe()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Python 3.12 warns of forks among threads
@@ -292,7 +290,7 @@ def in_a_child(work: Callable[[], object]) -> str:
             answer = repr(work())
         except StoreUnavailable as error:
             answer = str(error)
-        except BaseException as error:  # noqa: BLE001  # to be told in the parent
+        except BaseException as error:  # reported by the parent  # noqa: BLE001
             answer = f"unexpected {error!r}"
         os.write(writing, answer.encode()[:4000])
         os._exit(0)
@@ -303,7 +301,7 @@ def in_a_child(work: Callable[[], object]) -> str:
     return answer
 
 
-def test_a_child_opens_its_own(tmp_path: Path) -> None:
+def test_child_process_can_open_the_file(tmp_path: Path) -> None:
     path = filled(tmp_path / "memory.db")
     parent = SqliteStore(path)
 

@@ -1,4 +1,4 @@
-"""A disk that is full: nothing is acknowledged that is not there, and it goes on afterwards."""
+"""Full disk: nothing is acknowledged that is not stored, and work continues afterwards."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from nexus import Nexus, Place
-from nexus.config import Settings
-from nexus.core.errors import StoreUnavailable
-from nexus.embedders.hashing import HashingEmbedder
+from nexusmem import Nexus, Place
+from nexusmem.config.settings import Settings
+from nexusmem.core.errors import StoreUnavailable
+from nexusmem.embedders.feature_hash import HashingEmbedder
 
 SIZE = 4_000_000
 LONG = "herons and tea " * 600  # about 9 kB
@@ -22,7 +22,7 @@ LONG = "herons and tea " * 600  # about 9 kB
 
 @pytest.fixture
 def small_disk() -> Iterator[Path]:
-    """A disk of its own; not in pytest's folders, which are renamed when they are old."""
+    """A small mounted disk, outside pytest's folders, which pytest renames later."""
     with TemporaryDirectory() as folder:
         mount = ["mount", "-t", "tmpfs", "-o", f"size={SIZE}", "tmpfs", folder]
         try:
@@ -46,7 +46,7 @@ def room_of(nexus: Nexus) -> Place:
 
 
 def fill(nexus: Nexus, most: int = 5_000) -> tuple[list[str], StoreUnavailable]:
-    """Write until the disk is full: the keys that were acknowledged, and the error."""
+    """Write until the disk is full; return the acknowledged keys and the error."""
     told: list[str] = []
     room = room_of(nexus)
     for number in range(most):
@@ -58,7 +58,7 @@ def fill(nexus: Nexus, most: int = 5_000) -> tuple[list[str], StoreUnavailable]:
 
 
 @pytest.mark.requirement("X3")
-def test_a_full_disk_is_said_and_loses_nothing(small_disk: Path) -> None:
+def test_full_disk_is_reported_and_loses_nothing(small_disk: Path) -> None:
     ballast = small_disk / "ballast"
     ballast.write_bytes(bytes(SIZE * 3 // 4))
     nexus = opened(small_disk / "memory.db")
@@ -69,9 +69,9 @@ def test_a_full_disk_is_said_and_loses_nothing(small_disk: Path) -> None:
     assert "memory.db" in str(error)
     known = {event.key for event in room_of(nexus).recent(5_000)}
     assert known == set(told)
-    assert nexus.workspace("acme").verify().sound
+    assert nexus.workspace("acme").verify().is_intact
 
-    ballast.unlink()  # somebody makes room, and it goes on without being opened again
+    ballast.unlink()  # free space: work continues without reopening
     room_of(nexus).observe("alice", "it goes on", key="after")
     assert nexus.workspace("acme").flush() == 0
     assert nexus.workspace("acme").verify().events == len(told) + 1
@@ -79,7 +79,7 @@ def test_a_full_disk_is_said_and_loses_nothing(small_disk: Path) -> None:
 
 
 @pytest.mark.requirement("X1", "X3")
-def test_a_write_that_failed_leaves_no_wrong_label_behind(small_disk: Path) -> None:
+def test_failed_write_leaves_no_cached_label(small_disk: Path) -> None:
     nexus = opened(small_disk / "memory.db")
     first, second = (nexus.workspace("acme").dm(name) for name in ("ann", "bob"))
     ballast = small_disk / "ballast"
@@ -98,7 +98,7 @@ def test_a_write_that_failed_leaves_no_wrong_label_behind(small_disk: Path) -> N
 
 @pytest.mark.slow
 @pytest.mark.requirement("X3")
-def test_learning_on_a_full_disk_loses_nothing(small_disk: Path) -> None:
+def test_extraction_on_full_disk_loses_nothing(small_disk: Path) -> None:
     nexus = opened(small_disk / "memory.db")
     ballast = small_disk / "ballast"
     room = room_of(nexus)
@@ -121,10 +121,10 @@ def free(folder: Path) -> int:
 
 LIMITED = """
 import resource, sys
-from nexus import Nexus
-from nexus.config import Settings
-from nexus.core.errors import StoreUnavailable
-from nexus.embedders.hashing import HashingEmbedder
+from nexusmem import Nexus
+from nexusmem.config.settings import Settings
+from nexusmem.core.errors import StoreUnavailable
+from nexusmem.embedders.feature_hash import HashingEmbedder
 
 nexus = Nexus.open(sys.argv[1], settings=Settings(), embedder=HashingEmbedder(), background=False)
 room = nexus.workspace("acme").room("design", participants=["alice"])
@@ -146,7 +146,7 @@ except StoreUnavailable as error:
 
 @pytest.mark.slow
 @pytest.mark.requirement("X3")
-def test_a_file_that_may_not_grow_loses_nothing(tmp_path: Path) -> None:
+def test_file_size_limit_loses_nothing(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
 
     done = subprocess.run(
@@ -155,10 +155,10 @@ def test_a_file_that_may_not_grow_loses_nothing(tmp_path: Path) -> None:
 
     assert done.returncode == 3, done.stderr
     assert "memory.db" in done.stderr
-    assert "open it again" in done.stderr  # until then nothing more is acknowledged
+    assert "open it again" in done.stderr  # no further write is acknowledged
     with opened(path) as nexus:
         told = set(done.stdout.split())
         assert told == {event.key for event in room_of(nexus).recent(5_000)}
         assert len(told) > 10
-        assert nexus.workspace("acme").verify().sound
+        assert nexus.workspace("acme").verify().is_intact
         assert nexus.workspace("acme").flush() == 0

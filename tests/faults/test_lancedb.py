@@ -1,4 +1,4 @@
-"""A program is killed while it follows the records: no answer changes, and it is made good."""
+"""Kills during replication to LanceDB."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pytest
 
-from nexus.stores.lancedb.tables import Place, Tables
-from nexus.stores.lancedb.vectors import LanceVectors
-from nexus.stores.sqlite.store import SqliteStore
-from nexus.testing.samples import ACME, ADMIN, SPACE
-from nexus.testing.suites.vectors import crowd, spread_out
+from nexusmem.stores.external.lancedb.tables import LanceTables, TableId
+from nexusmem.stores.external.lancedb.vectors import LanceVectors
+from nexusmem.stores.sqlite.store import SqliteStore
+from nexusmem.testing.samples import ACME, ADMIN, TEST_PROFILE
+from nexusmem.testing.suites.vectors import add_memories, vector_clusters
 
-if not find_spec("lancedb"):  # loading it takes seconds, which the fast run need not wait for
+if not find_spec("lancedb"):  # importing lancedb takes seconds
     pytest.skip("the extra lancedb is not installed", allow_module_level=True)
 
-FOLLOWER = Path(__file__).with_name("follower.py")
+FOLLOWER = Path(__file__).with_name("lancedb_replicator.py")
 COUNT = 900
-LONGEST_LIFE = 0.6  # seconds, after its first batch
+LONGEST_LIFE = 0.6  # seconds after the first batch
 
 
 @pytest.fixture
@@ -50,36 +50,36 @@ def follow_and_be_killed(folder: Path, run: int) -> None:
 
 
 def check(records: SqliteStore, vectors: LanceVectors, run: int) -> None:
-    for asked in spread_out(COUNT, SPACE.dimension)[run::97]:
+    for asked in vector_clusters(COUNT, TEST_PROFILE.dimension)[run::97]:
         for limit in (5, 200):
-            found = vectors.nearest(ADMIN, SPACE, asked, limit=limit)
-            assert found == records.vectors.nearest(ADMIN, SPACE, asked, limit=limit)
+            found = vectors.find_nearest(ADMIN, TEST_PROFILE, asked, limit=limit)
+            assert found == records.vectors.find_nearest(ADMIN, TEST_PROFILE, asked, limit=limit)
 
 
 @pytest.mark.slow
 @pytest.mark.requirement("C2", "X3")
-def test_a_kill_while_following_changes_no_answer(folder: Path, kills: int) -> None:
+def test_kill_during_replication_does_not_change_results(folder: Path, kills: int) -> None:
     records = SqliteStore(folder / "memory.db")
-    ids = crowd(records, COUNT)
-    rows = spread_out(COUNT, SPACE.dimension)
-    records.vectors.put(ACME, SPACE, dict(zip(ids, rows, strict=True)))
+    ids = add_memories(records, COUNT)
+    rows = vector_clusters(COUNT, TEST_PROFILE.dimension)
+    records.vectors.put(ACME, TEST_PROFILE, dict(zip(ids, rows, strict=True)))
     found_behind = 0
     for run in range(kills):
         follow_and_be_killed(folder, run)
-        vectors = LanceVectors(folder / "vectors", records, large=10)
-        reached = Tables(folder / "vectors").reached(Place(1, 1, 1))
+        vectors = LanceVectors(folder / "vectors", records, min_documents=10)
+        reached = LanceTables(folder / "vectors").load_progress(TableId(1, 1, 1))
         found_behind += reached is None or reached.rows < COUNT
         check(records, vectors, run)
 
         if run % 2:
-            while vectors.follow():
+            while vectors.catch_up():
                 pass
             check(records, vectors, run)
-            reached = Tables(folder / "vectors").reached(Place(1, 1, 1))
+            reached = LanceTables(folder / "vectors").load_progress(TableId(1, 1, 1))
             assert reached
             assert reached.rows == COUNT
-            stored = Tables(folder / "vectors").numbers(Place(1, 1, 1), reached)
+            stored = LanceTables(folder / "vectors").load_numbers(TableId(1, 1, 1), reached)
             assert len(np.unique(stored)) == COUNT
 
-    assert found_behind  # else nothing was shown
+    assert found_behind  # otherwise the test proves nothing
     records.close()

@@ -1,4 +1,4 @@
-"""`nexus migrate`, killed in the middle again and again, and then let finish."""
+"""Kills of `nexus migrate`, which resumes."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ import numpy as np
 import pytest
 from tests.servers.postgres import Postgres
 
-from nexus.config import StoreSettings
-from nexus.core.access import administrator_grant
-from nexus.core.moving import Shelf
-from nexus.core.protocols import Store
-from nexus.core.records import Tombstone
-from nexus.stores.sqlite.store import SqliteStore
-from nexus.storing import make_records
-from nexus.testing.samples import ACME, LATER, NOON, SPACE, draft, event
+from nexusmem.config.settings import StoreSettings
+from nexusmem.core.access import administrator_grant
+from nexusmem.core.protocols.bulk_copy import RecordType
+from nexusmem.core.protocols.store import Store
+from nexusmem.core.records import Tombstone
+from nexusmem.stores.sqlite.store import SqliteStore
+from nexusmem.testing.samples import ACME, LATER, NOON, TEST_PROFILE, make_draft, make_event
+from nexusmem.wiring.stores import make_records
 
 EVENTS = 1_500
 KILLS = 6
-ATTEMPTS = 24  # one that is let run too long ends by itself
+ATTEMPTS = 24  # a longer run would finish
 
 
-def filled(path: Path) -> SqliteStore:
-    """Events, memories with vectors, and some that were erased."""
+def fill_store(path: Path) -> SqliteStore:
+    """Write events, memories with vectors, and erase some of them."""
     store = SqliteStore(path)
     told = [
-        event(str(n), f"Message {n} about tea, coffee and {n % 97}.", at=NOON + timedelta(n))
+        make_event(str(n), f"Message {n} about tea, coffee and {n % 97}.", at=NOON + timedelta(n))
         for n in range(EVENTS)
     ]
     ids = [r.event_id for r in store.ledger.append(ACME, told, recorded_at=NOON)]
-    drafts = [draft(id, text=each.text) for id, each in zip(ids, told, strict=True)]
+    drafts = [make_draft(id, text=each.text) for id, each in zip(ids, told, strict=True)]
     kept = store.memories.put(ACME, drafts)
-    numbers = np.random.default_rng(1).normal(size=(len(kept), SPACE.dimension))
+    numbers = np.random.default_rng(1).normal(size=(len(kept), TEST_PROFILE.dimension))
     units = (numbers / np.linalg.norm(numbers, axis=1, keepdims=True)).astype(np.float32)
-    store.vectors.put(ACME, SPACE, {m.id: row for m, row in zip(kept, units, strict=True)})
+    store.vectors.put(ACME, TEST_PROFILE, {m.id: row for m, row in zip(kept, units, strict=True)})
     gone = ids[::100]
     stones = [Tombstone(kind="event", digest=id, at=LATER) for id in gone]
     store.eraser.erase(ACME, events=gone, memories=[], tombstones=stones)
@@ -49,15 +49,15 @@ def filled(path: Path) -> SqliteStore:
 
 
 def migrating(source: Path, target: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "nexus", "migrate", str(source), target, "--json"]
+    command = [sys.executable, "-m", "nexusmem", "migrate", str(source), target, "--json"]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def everything(store: Store) -> dict[str, list[str]]:
-    mover, grant = store.mover, administrator_grant(ACME)
+    bulk_copy, grant = store.bulk_copy, administrator_grant(ACME)
     found: dict[str, list[str]] = {}
-    for shelf in Shelf:
-        rows = mover.read(grant, shelf, limit=10 * EVENTS)
+    for shelf in RecordType:
+        rows = bulk_copy.read_rows(grant, shelf, limit=10 * EVENTS)
         found[shelf.value] = sorted(row.line for row in rows)
     return found
 
@@ -67,8 +67,8 @@ def opened(address: str) -> Store:
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def places(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str, str]]:
-    """Two addresses to move to: one to measure, one to be disturbed at."""
+def targets(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str, str]]:
+    """Return two target URLs: one to measure, one for the kills."""
     if request.param == "sqlite":
         yield str(tmp_path / "whole.db"), str(tmp_path / "new.db")
         return
@@ -81,11 +81,11 @@ def places(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str
 
 @pytest.mark.slow
 @pytest.mark.requirement("E31", "X10")
-def test_killed_in_the_middle_it_goes_on_and_nothing_is_there_twice(
-    tmp_path: Path, places: tuple[str, str]
+def test_killed_migration_resumes_without_duplicates(
+    tmp_path: Path, targets: tuple[str, str]
 ) -> None:
-    source, (measured, target) = tmp_path / "old.db", places
-    store = filled(source)
+    source, (measured, target) = tmp_path / "old.db", targets
+    store = fill_store(source)
     started = time.monotonic()
     migrating(source, measured).communicate(timeout=120)
     whole = time.monotonic() - started

@@ -1,4 +1,4 @@
-"""A rebuild or a change of embedders is killed again and again: the next one finishes it."""
+"""Kills of a rebuild and of a change of embedders."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from nexus import Nexus
-from nexus.config import Settings
-from nexus.core.records import Hit
-from nexus.embedders.hashing import HashingEmbedder
+from nexusmem import Nexus
+from nexusmem.config.settings import Settings
+from nexusmem.core.records import Hit
+from nexusmem.embedders.feature_hash import HashingEmbedder
 
 REBUILDER = Path(__file__).with_name("rebuilder.py")
-LIVES = range(1, 13)  # longer and longer: once it has come to its end, little is left to kill
+LIVES = range(1, 13)  # increasing seconds: after the first complete run little is left to kill
 QUESTION = "which heron drinks tea at the pond"
 
 
@@ -36,8 +36,8 @@ def filled(path: Path, dimension: int = 64) -> tuple[Hit, ...]:
         return room.recall(QUESTION, limit=50).hits
 
 
-def killed(path: Path, what: str, life: float | None) -> bool:
-    """Run it and kill it after so many seconds of work; whether it came to its end."""
+def run_and_kill(path: Path, what: str, life: float | None) -> bool:
+    """Run the program and kill it after `seconds`; return whether it finished."""
     command = [sys.executable, str(REBUILDER), str(path), what]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as program:
         assert program.stdout
@@ -46,7 +46,7 @@ def killed(path: Path, what: str, life: float | None) -> bool:
         try:
             program.wait(timeout=life)
         except subprocess.TimeoutExpired:
-            with opened(path) as nexus:  # whoever reads meanwhile gets an answer
+            with opened(path) as nexus:  # concurrent reads return results
                 assert nexus.workspace("acme").room("design").recall(QUESTION).hits
             program.kill()
             return False
@@ -56,36 +56,36 @@ def killed(path: Path, what: str, life: float | None) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.requirement("X3")
-def test_a_rebuild_that_is_killed_is_finished_by_the_next_one(tmp_path: Path) -> None:
+def test_killed_rebuild_is_resumed(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     before = filled(path)
     with closing(sqlite3.connect(path)) as file, file:
         file.execute("DELETE FROM postings WHERE memory % 2 = 0")
         file.execute("DELETE FROM names WHERE name LIKE '%1%'")
         file.execute("DELETE FROM vectors WHERE memory % 3 = 0")
-        file.execute("UPDATE threads SET terms = 3")
+        file.execute("UPDATE conversations SET term_count = 3")
 
-    ended = [killed(path, "rebuild", 0.06 * life) for life in LIVES]
+    ended = [run_and_kill(path, "rebuild", 0.06 * life) for life in LIVES]
     assert ended.count(False) >= 3
-    assert killed(path, "rebuild", None)
+    assert run_and_kill(path, "rebuild", None)
 
     with opened(path) as nexus:
         workspace = nexus.workspace("acme")
-        assert workspace.damage() == []
+        assert workspace.check_indexes() == []
         assert workspace.room("design").recall(QUESTION, limit=50).hits == before
-        assert workspace.verify().sound
+        assert workspace.verify().is_intact
 
 
 @pytest.mark.slow
 @pytest.mark.requirement("X9")
-def test_a_change_of_embedders_that_is_killed_is_finished_by_the_next_one(tmp_path: Path) -> None:
+def test_killed_reembed_is_resumed(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     filled(path)
     expected = filled(tmp_path / "never.db", 96)
 
-    ended = [killed(path, "reembed", 0.01 * life) for life in LIVES]
+    ended = [run_and_kill(path, "reembed", 0.01 * life) for life in LIVES]
     assert ended.count(False) >= 3
-    assert killed(path, "reembed", None)
+    assert run_and_kill(path, "reembed", None)
 
     with opened(path, 96) as nexus:
         found = nexus.workspace("acme").room("design").recall(QUESTION, limit=50)

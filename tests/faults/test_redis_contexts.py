@@ -1,4 +1,4 @@
-"""Every way a Redis of composed contexts can fail: they are composed, and nothing is missing."""
+"""Faults of the Redis context cache: contexts are composed without it."""
 
 from __future__ import annotations
 
@@ -12,49 +12,48 @@ from typing import Any
 
 import pytest
 from tests.conftest import Open
-from tests.servers.fixtures import started
+from tests.servers.fixtures import start_or_skip
 from tests.servers.proxy import Proxy
 from tests.servers.redis import Redis
 
-from nexus import Nexus, Place
-from nexus.core.context import Context
-from nexus.core.context_codec import unpacked
-from nexus.core.errors import StoreUnavailable
-from nexus.stores.beside import CombinedStore
-from nexus.stores.sqlite.store import SqliteStore
+from nexusmem import Nexus, Place
+from nexusmem.core.errors import StoreUnavailable
+from nexusmem.core.records.context import Context, decompress_json
+from nexusmem.stores.external.composite_store import CompositeStore
+from nexusmem.stores.sqlite.store import SqliteStore
 
 redis = pytest.importorskip("redis", reason="the extra redis is not installed")
 
-from nexus.stores.redis import RedisContexts, RedisWindow  # noqa: E402
+from nexusmem.stores.external.redis import RedisContextCache, RedisWindow  # noqa: E402
 
 QUESTION = "Which database did we choose for the ledger?"
-WAIT = 0.25  # seconds for an answer: more than usual, because this machine does other things, too
+WAIT = 0.25  # seconds until a result, generous for a busy machine
 SOON = 10 * WAIT
 
 
 @dataclass
 class Scene:
-    """A room in two processes with a Redis between them, and the wire of the first of them."""
+    """A room in two processes that share Redis; the first one uses a proxy."""
 
     server: Redis
     wire: Proxy
     nexus: Nexus
     room: Place
-    other: Place  # has a wire of its own, which is not harmed
+    other: Place  # has its own proxy without faults
 
-    def later(self) -> None:
-        """Redis has been left alone for long enough: the next question tries it again."""
+    def after_cool_down(self) -> None:
+        """End the cool-down of the circuit breaker."""
         contexts: Any = self.room._parts.store.contexts  # type: ignore[attr-defined]
         contexts._server._breaker.clock = lambda: time.monotonic() + 1_000
 
-    def lying(self) -> list[bytes]:
+    def context_keys(self) -> list[bytes]:
         with redis.Redis(port=self.server.port, protocol=2) as client:
             return sorted(client.keys("nexus:*:composed:*"))
 
 
 @pytest.fixture
 def scene(open_nexus: Open, tmp_path: Path) -> Iterator[Scene]:
-    with started(Redis) as server, Proxy(server.port) as wire:
+    with start_or_skip(Redis) as server, Proxy(server.port) as wire:
         yield make_scene(open_nexus, tmp_path, server, wire)
 
 
@@ -63,8 +62,8 @@ def make_scene(
 ) -> Scene:
     def opened(port: int, wait: float) -> Nexus:
         records = SqliteStore(folder / "memory.db")
-        contexts = RedisContexts(f"redis://{login}127.0.0.1:{port}/0?wait={wait}", records)
-        return open_nexus(CombinedStore(records, contexts=contexts))
+        contexts = RedisContextCache(f"redis://{login}127.0.0.1:{port}/0?wait={wait}", records)
+        return open_nexus(CompositeStore(records, contexts=contexts))
 
     nexus = opened(wire.port, WAIT)
     room, other = (
@@ -82,13 +81,13 @@ def timed(call: Callable[[], Context]) -> tuple[Context, float]:
 
 
 def another_type(scene: Scene) -> None:
-    for key in scene.lying():
-        scene.server.ask("DEL", key.decode())
-        scene.server.ask("SET", key.decode(), "something else")
+    for key in scene.context_keys():
+        scene.server.execute("DEL", key.decode())
+        scene.server.execute("SET", key.decode(), "something else")
 
 
-def killed_in_the_middle(scene: Scene) -> None:
-    """A question is on its way when the server dies."""
+def kill_during_request(scene: Scene) -> None:
+    """Kill the server during a request."""
     scene.server.freeze()
     asking = threading.Thread(target=lambda: scene.room.compose("Is somebody there?"))
     asking.start()
@@ -111,7 +110,7 @@ FAULTS: dict[str, tuple[Callable[[Scene], object], Callable[[Scene], object]]] =
     "half open": (lambda scene: scene.wire.pause(), lambda scene: scene.wire.resume()),
     "frozen": (lambda scene: scene.server.freeze(), lambda scene: scene.server.thaw()),
     "killed": (lambda scene: scene.server.kill(), lambda scene: scene.server.start()),
-    "killed in the middle": (killed_in_the_middle, lambda scene: scene.server.start()),
+    "killed in the middle": (kill_during_request, lambda scene: scene.server.start()),
     "cut short": (lambda scene: scene.wire.truncate(3), lambda scene: scene.wire.reset()),
     "slow": (slow, fast),
     "another type": (another_type, lambda scene: scene.server.empty()),
@@ -121,10 +120,10 @@ FAULTS: dict[str, tuple[Callable[[Scene], object], Callable[[Scene], object]]] =
 
 @pytest.mark.requirement("D24", "A2")
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_context_is_composed_soon_and_misses_nothing(scene: Scene, fault: str) -> None:
+def test_context_is_composed_soon_and_complete(scene: Scene, fault: str) -> None:
     breaks, heals = FAULTS[fault]
     given = scene.other.compose(QUESTION)
-    assert len(scene.lying()) == 1
+    assert len(scene.context_keys()) == 1
 
     breaks(scene)
     context, took = timed(lambda: scene.room.compose(QUESTION))
@@ -135,13 +134,13 @@ def test_a_context_is_composed_soon_and_misses_nothing(scene: Scene, fault: str)
         each.text for each in given.sections[0].items
     ]
     assert not context.receipt.cached
-    assert context.receipt.degraded == ()  # nothing of it was in Redis only
-    assert scene.room.compose(QUESTION).receipt.cached  # by this process
+    assert context.receipt.degraded == ()  # nothing was stored only in Redis
+    assert scene.room.compose(QUESTION).receipt.cached  # composed by this process
     scene.room.observe("bob", "The heron is blue.", key="heron")
     assert "heron" in scene.room.compose("What is blue?").text
 
     heals(scene)
-    scene.later()
+    scene.after_cool_down()
     fresh = scene.room.compose("And what color is the heron?")
     assert not fresh.receipt.cached
     again = scene.other.compose("And what color is the heron?")
@@ -150,7 +149,7 @@ def test_a_context_is_composed_soon_and_misses_nothing(scene: Scene, fault: str)
 
 
 @pytest.mark.requirement("D22", "D24")
-def test_nobody_waits_twice_for_a_redis_that_stands_still(scene: Scene) -> None:
+def test_frozen_redis_costs_one_timeout(scene: Scene) -> None:
     scene.room.compose(QUESTION)
     ask = lambda n: timed(lambda: scene.room.compose(f"Who asks, {n}?"))[1]  # noqa: E731
     usual = min(map(ask, range(3)))
@@ -165,16 +164,14 @@ def test_nobody_waits_twice_for_a_redis_that_stands_still(scene: Scene) -> None:
 
 
 @pytest.mark.requirement("D22")
-def test_the_window_and_the_contexts_of_one_address_share_what_either_found_out(
-    open_nexus: Open, tmp_path: Path
-) -> None:
-    """Redis is asked for the epoch of the window first: whoever waited for that waits no more."""
-    with started(Redis) as server, Proxy(server.port) as wire:
+def test_window_and_contexts_share_circuit_breaker(open_nexus: Open, tmp_path: Path) -> None:
+    """The epoch of the window is read first; after its timeout the cache must not wait again."""
+    with start_or_skip(Redis) as server, Proxy(server.port) as wire:
         url = f"redis://127.0.0.1:{wire.port}/0?wait={WAIT}"
         records = SqliteStore(tmp_path / "memory.db")
         window = RedisWindow(url, records)
-        contexts = RedisContexts(url, records, window=window)
-        store = CombinedStore(records, window=window, contexts=contexts)
+        contexts = RedisContextCache(url, records, window=window)
+        store = CompositeStore(records, window=window, contexts=contexts)
         room = open_nexus(store).workspace("acme").room("design")
         room.observe("alice", "We decided to use PostgreSQL for the ledger.")
         room.compose("Is it warm?")
@@ -184,31 +181,33 @@ def test_the_window_and_the_contexts_of_one_address_share_what_either_found_out(
 
         assert took < 2 * WAIT + 1
         assert "PostgreSQL" in context.text
-        assert any("Redis is away and not asked" in each for each in context.receipt.degraded)
-        assert contexts.use.misses == 1  # it was not even asked
+        assert any(
+            "Redis is unavailable (circuit open)" in each for each in context.receipt.degraded
+        )
+        assert contexts.stats.misses == 1  # no request was sent
         wire.resume()
 
 
 @pytest.mark.requirement("D24", "X6")
-def test_a_full_redis_keeps_nothing_gives_what_it_has_and_forgets(scene: Scene) -> None:
+def test_full_redis_reads_and_erases_contexts(scene: Scene) -> None:
     scene.other.compose(QUESTION)
-    assert scene.server.ask("CONFIG", "SET", "maxmemory-policy", "noeviction") == "+OK"
-    assert scene.server.ask("CONFIG", "SET", "maxmemory", "1") == "+OK"
+    assert scene.server.execute("CONFIG", "SET", "maxmemory-policy", "noeviction") == "+OK"
+    assert scene.server.execute("CONFIG", "SET", "maxmemory", "1") == "+OK"
 
     assert scene.room.compose(QUESTION).receipt.cached
     fresh = scene.room.compose("Which one, then?")
     assert not fresh.receipt.cached
     assert fresh.receipt.degraded == ()
-    assert len(scene.lying()) == 1
+    assert len(scene.context_keys()) == 1
 
     report = scene.nexus.workspace("acme").forget(user="alice")
     assert report.erased.contexts == 1
-    assert scene.lying() == []
+    assert scene.context_keys() == []
     assert not scene.room.compose("And now?").receipt.cached
 
 
 @pytest.mark.requirement("X6")
-def test_nothing_is_forgotten_by_halves_while_redis_is_away(scene: Scene) -> None:
+def test_erasure_fails_while_redis_is_unreachable(scene: Scene) -> None:
     acme, room = scene.nexus.workspace("acme"), scene.room
     scene.other.compose(QUESTION)
     scene.wire.refuse()
@@ -218,20 +217,20 @@ def test_nothing_is_forgotten_by_halves_while_redis_is_away(scene: Scene) -> Non
     assert [event.key for event in room.recent(99)] == ["choice"]
 
     scene.wire.accept()
-    scene.later()
+    scene.after_cool_down()
     assert acme.forget(user="alice").erased.contexts == 1
-    assert scene.lying() == []
+    assert scene.context_keys() == []
 
 
 @pytest.mark.requirement("X6")
-def test_what_redis_could_not_be_asked_for_at_last_is_told(
+def test_residue_search_reports_unreachable_redis(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It went away after everything was erased: the proof cannot look there."""
+    """Redis fails after the erasure, so the residue search cannot check it."""
     contexts: Any = scene.room._parts.store.contexts  # type: ignore[attr-defined]
-    residue = contexts.residue
-    away = lambda *asked: (scene.wire.refuse(), residue(*asked))[1]  # noqa: E731
-    monkeypatch.setattr(contexts, "residue", away)
+    find_residue = contexts.find_residue
+    away = lambda *args: (scene.wire.refuse(), find_residue(*args))[1]  # noqa: E731
+    monkeypatch.setattr(contexts, "find_residue", away)
 
     report = scene.nexus.workspace("acme").forget(user="alice")
 
@@ -240,8 +239,8 @@ def test_what_redis_could_not_be_asked_for_at_last_is_told(
 
 
 @pytest.mark.requirement("D24")
-def test_a_late_write_of_one_who_gave_up_is_never_shown(scene: Scene) -> None:
-    """Redis stood still while a context was kept, and then did what it was told, too late."""
+def test_late_write_after_erasure_is_not_returned(scene: Scene) -> None:
+    """A frozen Redis executes a pending write after the erasure."""
     ticket_taken = threading.Event()
     contexts: Any = scene.room._parts.store.contexts  # type: ignore[attr-defined]
     put = contexts.put
@@ -268,11 +267,9 @@ def test_a_late_write_of_one_who_gave_up_is_never_shown(scene: Scene) -> None:
 
 @pytest.mark.requirement("D24")
 @pytest.mark.parametrize("login", ["", ":wrong@", "nobody:secret@"])
-def test_a_wrong_password_costs_nothing_but_the_cache(
-    open_nexus: Open, tmp_path: Path, login: str
-) -> None:
-    with started(Redis) as server, Proxy(server.port) as wire:
-        assert server.ask("CONFIG", "SET", "requirepass", "secret") == "+OK"
+def test_wrong_password_disables_only_cache(open_nexus: Open, tmp_path: Path, login: str) -> None:
+    with start_or_skip(Redis) as server, Proxy(server.port) as wire:
+        assert server.execute("CONFIG", "SET", "requirepass", "secret") == "+OK"
         scene = make_scene(open_nexus, tmp_path, server, wire, login)
 
         assert "PostgreSQL" in scene.room.compose(QUESTION).text
@@ -283,22 +280,22 @@ def test_a_wrong_password_costs_nothing_but_the_cache(
 
 
 @pytest.mark.requirement("X6", "D23")
-def test_what_is_forgotten_while_many_compose_is_kept_by_none_of_them(
+def test_erasure_during_concurrent_composition(
     open_nexus: Open, tmp_path: Path, own_redis: Redis
 ) -> None:
-    """Whoever read it before, and whenever they keep it: it is not there when they are done."""
+    """No context with the erased event may remain, whenever it was composed or stored."""
 
     def opened() -> Place:
         records = SqliteStore(tmp_path / "memory.db")
-        contexts = RedisContexts(f"{own_redis.url}?wait=10", records)
-        nexus = open_nexus(CombinedStore(records, contexts=contexts))
+        contexts = RedisContextCache(f"{own_redis.url}?wait=10", records)
+        nexus = open_nexus(CompositeStore(records, contexts=contexts))
         return nexus.workspace("acme").room("design", participants=["alice", "bob"])
 
     room, others = opened(), [opened() for _ in range(3)]
     ended, composed = threading.Event(), [0] * len(others)
 
     def ask(number: int) -> None:
-        """New questions all the time: each of them is composed, and kept."""
+        """Compose and store contexts of new questions until stopped."""
         while not ended.is_set():
             others[number].compose(f"What is the word of the day, {composed[number]}?")
             composed[number] += 1
@@ -321,7 +318,7 @@ def test_what_is_forgotten_while_many_compose_is_kept_by_none_of_them(
 
 
 def wait_for(counts: list[int]) -> None:
-    """Until each of them has composed once more from the beginning to the end."""
+    """Wait until each thread has composed once more."""
     before = list(counts)
     while any(now < then + 2 for now, then in zip(counts, before, strict=True)):
         time.sleep(0.01)
@@ -330,4 +327,4 @@ def wait_for(counts: list[int]) -> None:
 def bodies(server: Redis) -> list[bytes]:
     with redis.Redis(port=server.port, protocol=2) as client:
         found = [client.hget(key, "body") for key in client.keys("nexus:*:composed:*")]
-    return [unpacked(body) for body in found if body]
+    return [decompress_json(body) for body in found if body]

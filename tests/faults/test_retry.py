@@ -1,4 +1,4 @@
-"""What failed is tried again and that is recorded, or neither."""
+"""Retry of failed work and its audit entry are one transaction."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 from tests.conftest import Open
 from tests.servers.postgres import Database
 
-from nexus import Nexus, NexusError, Workspace
-from nexus.core.jobs import NewJob
+from nexusmem import Nexus, NexusError, Workspace
+from nexusmem.core.protocols.jobs import NewJob
 
 REFUSE = """
 CREATE TRIGGER refuse BEFORE INSERT ON audit WHEN new.action = 'retry'
@@ -27,8 +27,8 @@ Opened = tuple[Nexus, Callable[[], object]]
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def opened(request: pytest.FixtureRequest, open_nexus: Open, tmp_path: Path) -> Opened:
-    """A memory, and something that keeps retries out of its trail."""
+def open_memory(request: pytest.FixtureRequest, open_nexus: Open, tmp_path: Path) -> Opened:
+    """Return a memory and a function that makes its audit log reject retries."""
     if request.param == "postgres":
         database: Database = request.getfixturevalue("postgres")
         return open_nexus(database.url), lambda: database.run(REFUSE_IN_POSTGRES)
@@ -41,8 +41,8 @@ def opened(request: pytest.FixtureRequest, open_nexus: Open, tmp_path: Path) -> 
     return open_nexus(file), refuse
 
 
-def fail(nexus: Nexus, workspace: Workspace) -> None:
-    """An event and a job, both for good."""
+def add_failed_work(nexus: Nexus, workspace: Workspace) -> None:
+    """Add an event and a job without further attempts."""
     workspace.room("office").observe("alice", "The Petrel leaves at nine.")
     store, now = nexus._parts.store, nexus._parts.now()
     tasks = store.queue.claim(None, now=now, limit=9)
@@ -51,42 +51,42 @@ def fail(nexus: Nexus, workspace: Workspace) -> None:
     store.jobs.fail(store.jobs.claim(now=now, limit=9), error="poison", retry_at=None)
 
 
-def dead(workspace: Workspace) -> tuple[int, int]:
-    """How many events and jobs are given up."""
+def count_dead(workspace: Workspace) -> tuple[int, int]:
+    """Return the number of dead events and jobs."""
     jobs = [job for job in workspace.jobs() if job.dead]
-    return sum(each.dead for each in workspace.waiting()), len(jobs)
+    return sum(each.is_dead for each in workspace.pending_work()), len(jobs)
 
 
 @pytest.mark.requirement("E27", "X3")
-def test_one_trail_entry_tells_of_events_and_jobs(opened: Opened) -> None:
-    nexus, _ = opened
+def test_retry_is_one_audit_entry(open_memory: Opened) -> None:
+    nexus, _ = open_memory
     workspace = nexus.workspace("ferries")
-    fail(nexus, workspace)
-    assert dead(workspace) == (1, 1)
+    add_failed_work(nexus, workspace)
+    assert count_dead(workspace) == (1, 1)
 
     assert workspace.retry() == 2
 
-    assert dead(workspace) == (0, 0)
+    assert count_dead(workspace) == (0, 0)
     (told,) = [each.entry.detail for each in workspace.audit(action="retry") if each.entry]
     assert (told["retried"], told["which"]) == (2, [])
 
 
 @pytest.mark.requirement("E27", "X3")
-def test_what_cannot_be_recorded_is_not_done(opened: Opened) -> None:
-    nexus, refuse = opened
+def test_retry_is_rolled_back_without_audit_entry(open_memory: Opened) -> None:
+    nexus, refuse = open_memory
     workspace = nexus.workspace("ferries")
-    fail(nexus, workspace)
+    add_failed_work(nexus, workspace)
     refuse()
 
     with pytest.raises(NexusError):
         workspace.retry()
 
-    assert dead(workspace) == (1, 1)
+    assert count_dead(workspace) == (1, 1)
     assert workspace.audit(action="retry") == []
 
 
-def test_where_nothing_failed_nothing_is_recorded(opened: Opened) -> None:
-    nexus, refuse = opened
+def test_retry_without_failures_is_not_recorded(open_memory: Opened) -> None:
+    nexus, refuse = open_memory
     workspace = nexus.workspace("ferries")
     workspace.room("office").observe("alice", "The Petrel leaves at nine.")
     workspace.flush()

@@ -1,4 +1,4 @@
-"""A Postgres that is killed while it is written to: what was acknowledged is there, once."""
+"""Kills of a Postgres server during writes."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from tests.faults.promises import check_promises
+from tests.faults.durability_checks import check_promises
 from tests.faults.server_kills import kill_under_load
 from tests.servers.postgres import Database, Postgres
 from tests.servers.proxy import Proxy
 
-from nexus import Nexus, Place
-from nexus.core.errors import StoreUnavailable
-from nexus.stores.postgres.store import PostgresStore
+from nexusmem import Nexus, Place
+from nexusmem.core.errors import StoreUnavailable
+from nexusmem.stores.postgres.store import PostgresStore
 
 Open = Callable[..., Nexus]
 
@@ -25,7 +25,9 @@ def room_of(nexus: Nexus) -> Place:
 
 @pytest.mark.slow
 @pytest.mark.requirement("X3")
-def test_kills_under_load_lose_nothing(own_postgres: Postgres, tmp_path: Path, kills: int) -> None:
+def test_acknowledged_writes_survive_server_kills(
+    own_postgres: Postgres, tmp_path: Path, kills: int
+) -> None:
     database = own_postgres.database()
 
     outcome = kill_under_load(database, tmp_path, kills)
@@ -39,9 +41,7 @@ def test_kills_under_load_lose_nothing(own_postgres: Postgres, tmp_path: Path, k
 @pytest.mark.slow
 @pytest.mark.requirement("X3")
 @pytest.mark.parametrize("how", ["kill", "stop", "stop_immediately"])
-def test_the_next_call_after_a_restart_works(
-    how: str, own_postgres: Postgres, open_nexus: Open
-) -> None:
+def test_call_after_restart_works(how: str, own_postgres: Postgres, open_nexus: Open) -> None:
     nexus = open_nexus(PostgresStore(own_postgres.database().url))
     room = room_of(nexus)
     room.observe("alice", "tea before", key="1")
@@ -57,10 +57,10 @@ def test_the_next_call_after_a_restart_works(
 
 @pytest.mark.slow
 @pytest.mark.requirement("X3")
-def test_a_server_that_is_away_is_said_and_comes_back(
+def test_unreachable_server_is_reported_and_recovers(
     own_postgres: Postgres, open_nexus: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nexus.stores.postgres.connections.PATIENCE_SECONDS", 1.0)
+    monkeypatch.setattr("nexusmem.stores.postgres.connections.RECONNECT_SECONDS", 1.0)
     nexus = open_nexus(PostgresStore(own_postgres.database().url))
     room = room_of(nexus)
     room.observe("alice", "tea before", key="1")
@@ -72,12 +72,12 @@ def test_a_server_that_is_away_is_said_and_comes_back(
         room.recall("tea")
     own_postgres.start()
 
-    patiently(lambda: room.observe("alice", "tea meanwhile", key="2"))
+    call_until_reachable(lambda: room.observe("alice", "tea meanwhile", key="2"))
     assert [event.key for event in room.recent()] == ["2", "1"]
 
 
-def patiently(observe: Callable[[], object]) -> None:
-    """As long as one would wait by default: a pool tries again after longer and longer pauses."""
+def call_until_reachable(observe: Callable[[], object]) -> None:
+    """Retry for the default time: the pool reconnects with increasing delays."""
     for _ in range(14):
         with suppress(StoreUnavailable):
             observe()
@@ -85,7 +85,7 @@ def patiently(observe: Callable[[], object]) -> None:
     observe()
 
 
-# The wire between
+# Proxy
 
 
 @pytest.fixture
@@ -95,9 +95,7 @@ def wire(postgres: Database):
 
 
 @pytest.mark.requirement("X3")
-def test_connections_that_were_reset_are_made_anew(
-    wire: Proxy, postgres: Database, open_nexus: Open
-) -> None:
+def test_reset_connections_are_replaced(wire: Proxy, postgres: Database, open_nexus: Open) -> None:
     room = room_of(open_nexus(PostgresStore(postgres.url_of("owner", port=wire.port))))
     room.observe("alice", "tea", key="1")
 
@@ -108,17 +106,17 @@ def test_connections_that_were_reset_are_made_anew(
 
 
 @pytest.mark.requirement("X3")
-def test_an_answer_that_was_cut_off_is_no_answer(
+def test_truncated_commit_reply_is_resolved(
     wire: Proxy, postgres: Database, open_nexus: Open
 ) -> None:
-    """Whether the commit is there is asked of the server: nothing is lost, nothing there twice."""
+    """The store asks the server for the outcome of the commit."""
     store = PostgresStore(postgres.url_of("owner", port=wire.port))
     room = room_of(open_nexus(store))
     room.observe("alice", "tea", key="0")
     for number in range(1, 25):
         wire.truncate(number * 20)
         room.observe("alice", f"tea {number}", key=str(number))
-    wire.reset()  # what was left of the last cut is not for the reading
+    wire.reset()  # the rest of the last limit must not affect the read
 
     assert wire.accepted > 10
     assert sorted(int(event.key) for event in room.recent(50)) == list(range(25))

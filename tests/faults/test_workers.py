@@ -1,4 +1,4 @@
-"""Workers that are killed or paused: nothing is lost, nothing is done twice, nothing comes late."""
+"""Killed and paused workers."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from pathlib import Path
 import pytest
 from tests.faults.conftest import opened
 
-from nexus import Nexus
-from nexus.core.access import administrator_grant
-from nexus.core.ids import WorkspaceId
-from nexus.core.jobs import NewJob
-from nexus.core.moving import Shelf
-from nexus.core.records import MemoryKind
-from nexus.core.scope import Scope
-from nexus.stores.sql.store import SqlStore
+from nexusmem import Nexus
+from nexusmem.core.access import administrator_grant
+from nexusmem.core.ids import WorkspaceId
+from nexusmem.core.protocols.bulk_copy import RecordType
+from nexusmem.core.protocols.jobs import NewJob
+from nexusmem.core.records import MemoryKind
+from nexusmem.core.scope import Scope
+from nexusmem.stores.sql.store import SqlStore
 
-WORKER = Path(__file__).with_name("working.py")
+WORKER = Path(__file__).with_name("worker_process.py")
 LEASE_SECONDS = 0.6
 SPACES = ("acme", "globex", "initech")
 STEPS = 3
@@ -44,8 +44,8 @@ def working(url: str, *more: str) -> Iterator[subprocess.Popen[str]]:
             worker.kill()
 
 
-def tell(nexus: Nexus, round_: int) -> int:
-    """A little in every workspace; how much that was."""
+def observe_all(nexus: Nexus, round_: int) -> int:
+    """Record events in each workspace; return their number."""
     for name in SPACES:
         for room in ("design", "kitchen"):
             place = nexus.workspace(name).room(room, participants=["alice"])
@@ -63,13 +63,13 @@ def passages(store: SqlStore, name: str) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.timeout(3600)  # --kills 200
 @pytest.mark.requirement("X3", "D25", "E32")
-def test_workers_that_are_killed_lose_nothing_and_do_nothing_twice(url: str, kills: int) -> None:
+def test_killed_workers_do_each_task_once(url: str, kills: int) -> None:
     chance = random.Random(kills)
     told = 0
     with opened(url) as nexus:
         store = nexus._parts.store
         for number in range(kills):
-            told += tell(nexus, number)
+            told += observe_all(nexus, number)
             if number == 0:
                 for name in SPACES:
                     job = NewJob(name="mark", due_at=nexus._parts.now())
@@ -87,39 +87,39 @@ def test_workers_that_are_killed_lose_nothing_and_do_nothing_twice(url: str, kil
             grant = administrator_grant(WorkspaceId(name))
             there = passages(store, name)
             assert len(there) == len(set(there)) == told // len(SPACES), name
-            marks = store.ledger.find(grant.within([Scope.room("marks")]))
+            marks = store.ledger.find(grant.narrow_to([Scope.room("marks")]))
             assert sorted(mark.text for mark in marks) == [f"step {n}" for n in range(STEPS)]
-            assert store.ledger.verify(WorkspaceId(name)).sound
-            assert store.queue.waiting(grant, limit=9) == []
+            assert store.ledger.verify(WorkspaceId(name)).is_intact
+            assert store.queue.list_pending(grant, limit=9) == []
 
 
 def stuck(store: SqlStore) -> object:
     grants = [administrator_grant(WorkspaceId(name)) for name in SPACES]
-    waiting = [each for grant in grants for each in store.queue.waiting(grant, limit=999)]
-    jobs = [state.last_counts for grant in grants for state in store.jobs.listed(grant)]
+    waiting = [each for grant in grants for each in store.queue.list_pending(grant, limit=999)]
+    jobs = [state.last_counts for grant in grants for state in store.jobs.list_jobs(grant)]
     return len(waiting), [(w.attempts, w.error, w.step.value) for w in waiting[:3]], jobs
 
 
 def done(store: SqlStore) -> bool:
     grants = [administrator_grant(WorkspaceId(name)) for name in SPACES]
-    states = [state for grant in grants for state in store.jobs.listed(grant)]
+    states = [state for grant in grants for state in store.jobs.list_jobs(grant)]
     ended = all(state.last_counts == {"steps": STEPS} for state in states if state.name == "mark")
-    return ended and not any(store.queue.pending(grant) for grant in grants)
+    return ended and not any(store.queue.count_pending(grant) for grant in grants)
 
 
-def records(store: SqlStore, name: str) -> dict[Shelf, list[str]]:
-    """Everything that is kept, but for when jobs ran."""
+def dump_records(store: SqlStore, name: str) -> dict[RecordType, list[str]]:
+    """Return all stored data, without the times of jobs."""
     grant = administrator_grant(WorkspaceId(name))
     return {
-        shelf: [each.line for each in store.mover.read(grant, shelf, limit=10_000)]
-        for shelf in Shelf
-        if shelf is not Shelf.JOBS
+        shelf: [each.line for each in store.bulk_copy.read_rows(grant, shelf, limit=10_000)]
+        for shelf in RecordType
+        if shelf is not RecordType.JOBS
     }
 
 
 @pytest.mark.slow
 @pytest.mark.requirement("X3", "E32")
-def test_one_that_was_paused_beyond_its_lease_writes_nothing_late(url: str) -> None:
+def test_worker_paused_beyond_lease_writes_nothing(url: str) -> None:
     with opened(url) as nexus:
         room = nexus.workspace("acme").room("design", participants=["alice"])
         room.observe("alice", "We chose PostgreSQL for the ledger.", key="1")
@@ -133,27 +133,27 @@ def test_one_that_was_paused_beyond_its_lease_writes_nothing_late(url: str) -> N
             time.sleep(LEASE_SECONDS + 0.3)
             with working(url):
                 deadline = time.monotonic() + 60
-                while store.queue.pending(grant) and time.monotonic() < deadline:
+                while store.queue.count_pending(grant) and time.monotonic() < deadline:
                     time.sleep(0.05)
-            assert store.queue.pending(grant) == 0, "another one did it"
-            before = records(store, "acme"), store.epoch(grant)
+            assert store.queue.count_pending(grant) == 0, "another one did it"
+            before = dump_records(store, "acme"), store.epoch(grant)
 
             os.kill(paused.pid, signal.SIGCONT)
             paused.stdin.write("\n")
             paused.stdin.flush()
 
             assert paused.stdout.readline() == "ended\n"
-            assert (records(store, "acme"), store.epoch(grant)) == before
+            assert (dump_records(store, "acme"), store.epoch(grant)) == before
 
 
 @pytest.mark.slow
 @pytest.mark.requirement("E24")
 @pytest.mark.parametrize("processes", ["1", "2"])
-def test_a_worker_that_is_told_to_end_ends_what_it_began(tmp_path: Path, processes: str) -> None:
+def test_terminated_worker_finishes_current_task(tmp_path: Path, processes: str) -> None:
     url = str(tmp_path / "memory.db")
     with opened(url) as nexus:
-        tell(nexus, 0)
-    command = [sys.executable, "-m", "nexus", "worker", "--json", "--store", url]
+        observe_all(nexus, 0)
+    command = [sys.executable, "-m", "nexusmem", "worker", "--json", "--store", url]
     with subprocess.Popen(
         [*command, "--processes", processes], stdout=subprocess.PIPE, text=True
     ) as worker:
@@ -167,4 +167,4 @@ def test_a_worker_that_is_told_to_end_ends_what_it_began(tmp_path: Path, process
     assert json.loads(last)["learned"] == len(SPACES) * 2 * 3
     with opened(url) as nexus:
         grants = [administrator_grant(WorkspaceId(name)) for name in SPACES]
-        assert [nexus._parts.store.queue.pending(grant) for grant in grants] == [0, 0, 0]
+        assert [nexus._parts.store.queue.count_pending(grant) for grant in grants] == [0, 0, 0]

@@ -1,6 +1,6 @@
-"""A program that writes until it is killed. Run by path: writer.py FILE ACKNOWLEDGED THREADS RUN
+"""Writes until it is killed: writer.py FILE ACKNOWLEDGED THREADS RUN
 
-Whatever was acknowledged to it, it notes in a second file, on disk before it goes on:
+Each acknowledged write is logged to a second file, with fsync:
 
     told KEY · forgetting KEY · forgot KEY
 """
@@ -13,10 +13,10 @@ import sys
 import threading
 from itertools import count
 
-from nexus import Nexus
-from nexus.config import Settings
-from nexus.core.records import event_id
-from nexus.embedders.hashing import HashingEmbedder
+from nexusmem import Nexus
+from nexusmem.config.settings import Settings
+from nexusmem.core.records import event_id
+from nexusmem.embedders.feature_hash import HashingEmbedder
 
 
 def note(file: int, what: str, key: str) -> None:

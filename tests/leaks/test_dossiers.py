@@ -1,4 +1,6 @@
-"""A dossier tells of all that its maker could read: only those see it who may read all that."""
+"""A dossier contains everything its author could read, so only viewers with the same access
+see it.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +8,19 @@ from dataclasses import replace
 
 import pytest
 
-from nexus.core import derive
-from nexus.core.access import Viewer
-from nexus.core.ids import AgentId, UserId, WorkspaceId
-from nexus.stores.inprocess import InProcessStore
-from nexus.testing.housekeeping import Housekeeping
-from nexus.testing.leaks import Leak, Plot, Worlds, replayed
-from nexus.testing.observations import LOOKS, Look
-from nexus.testing.operations import Jot, Operation, Tell, World
+from nexusmem.core import derive
+from nexusmem.core.access import Viewer
+from nexusmem.core.ids import AgentId, UserId, WorkspaceId
+from nexusmem.testing.leaks.observations import VIEWER_READS, ViewerRead
+from nexusmem.testing.leaks.operations import (
+    MaintenanceStep,
+    Operation,
+    PlaceAction,
+    World,
+    WriteEvent,
+)
+from nexusmem.testing.leaks.state_machine import Leak, LeakScenario, WorldPair, replay_script
+from nexusmem.testing.reference_store.store import ReferenceStore
 
 TOGETHER = Viewer(
     workspace=WorkspaceId("w"),
@@ -26,32 +33,34 @@ ALONE = replace(TOGETHER, participants=(UserId("bea"),))  # ann has left the roo
 BEA = replace(TOGETHER, room=None, participants=(), user=UserId("bea"))
 ANN = replace(BEA, user=UserId("ann"))
 
-LEARN = Housekeeping("learn everything", BEA)
-WORK = Housekeeping("three weeks pass", BEA)  # with the jobs of three weeks
-TOLD = Tell(TOGETHER, "observe", ("bea", "the blue heron likes tea and a ledger"), "k1")
-SECRET = Tell(ANN, "remember", ("the heron likes secret tea at night",), "k2", "user:ann")
-PRIVATE = Tell(ANN, "observe", ("ann", "the heron likes secret tea at home"), "k3")
+LEARN = MaintenanceStep("learn everything", BEA)
+WORK = MaintenanceStep("three weeks pass", BEA)  # with the jobs of three weeks
+TOLD = WriteEvent(TOGETHER, "observe", ("bea", "the blue heron likes tea and a ledger"), "k1")
+SECRET = WriteEvent(ANN, "remember", ("the heron likes secret tea at night",), "k2", "user:ann")
+PRIVATE = WriteEvent(ANN, "observe", ("ann", "the heron likes secret tea at home"), "k3")
 
 
 def leak(*script: Operation) -> Leak | None:
-    plot = Plot("ann", (TOGETHER, ANN), (ALONE, BEA))
-    looks = [Look(viewer, each) for viewer in plot.watchers for each in LOOKS]
-    return replayed(
-        lambda p: Worlds(p, *(World(InProcessStore()) for _ in range(2))), plot, [*script, *looks]
+    plot = LeakScenario("ann", (TOGETHER, ANN), (ALONE, BEA))
+    looks = [ViewerRead(viewer, each) for viewer in plot.watchers for each in VIEWER_READS]
+    return replay_script(
+        lambda p: WorldPair(p, *(World(ReferenceStore()) for _ in range(2))),
+        plot,
+        [*script, *looks],
     )
 
 
-def looked(viewer: Viewer) -> Look:
-    return Look(viewer, "dossiers")
+def looked(viewer: Viewer) -> ViewerRead:
+    return ViewerRead(viewer, "dossiers")
 
 
 @pytest.mark.slow
 @pytest.mark.requirement("X1", "X2")
 @pytest.mark.parametrize("first", [(TOLD, LEARN), (TOLD, SECRET, LEARN)], ids=["later", "before"])
-def test_who_has_left_the_room_takes_along_what_was_woven_of_their_profile(
+def test_dossier_is_hidden_after_member_leaves_room(
     first: tuple[Operation, ...],
 ) -> None:
-    asked = Jot(TOGETHER, "standing question", "who likes the blue heron?")
+    asked = PlaceAction(TOGETHER, "standing question", "who likes the blue heron?")
 
     assert leak(*first, looked(TOGETHER), asked, SECRET, LEARN, WORK) is None
     assert leak(*first, looked(TOGETHER), asked, looked(ALONE), SECRET, LEARN, WORK) is None
@@ -59,15 +68,15 @@ def test_who_has_left_the_room_takes_along_what_was_woven_of_their_profile(
 
 @pytest.mark.slow
 @pytest.mark.requirement("X1", "X2")
-def test_what_was_made_in_private_and_is_kept_fresh_shows_nothing_to_others() -> None:
-    asked = Jot(ANN, "standing question", "who likes the blue heron?")
+def test_refreshed_private_dossier_has_no_leak() -> None:
+    asked = PlaceAction(ANN, "standing question", "who likes the blue heron?")
 
     assert leak(TOLD, LEARN, looked(ANN), asked, PRIVATE, SECRET, LEARN, WORK) is None
 
 
-def test_a_dossier_under_no_more_than_its_sources_would_be_noticed(
+def test_dossier_without_reach_is_detected(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(derive, "reach_of", lambda _: frozenset())
+    monkeypatch.setattr(derive, "parse_reach", lambda _: frozenset())
 
     assert leak(TOLD, SECRET, LEARN, looked(TOGETHER), LEARN) is not None

@@ -1,6 +1,6 @@
-"""Nobody can tell what somebody else wrote in private: a few runs, the same on every machine.
+"""Leak test: a few runs that are the same on every machine.
 
-`test_every_store` hunts for longer, and in the other stores.
+`test_every_store` runs longer and covers the other stores.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from nexus.core.protocols import Store
-from nexus.stores.sqlite.store import SqliteStore
-from nexus.testing.leaks import run_leaktest
+from nexusmem.core.protocols.store import Store
+from nexusmem.stores.sqlite.store import SqliteStore
+from nexusmem.testing.leaks.state_machine import run_leaktest
 
 RUNS = 5
 PATIENCE = 60  # seconds
 
 
 @pytest.mark.requirement("X2", "A12")
-def test_nobody_notices_a_secret_in_sqlite(tmp_path: Path) -> None:
+def test_sqlite_has_no_leak(tmp_path: Path) -> None:
     numbers = itertools.count()
 
     def make() -> Store:
@@ -27,10 +27,10 @@ def test_nobody_notices_a_secret_in_sqlite(tmp_path: Path) -> None:
 
     def reopen(store: Store) -> Store:
         store.close()
-        return SqliteStore(store.files()[0])
+        return SqliteStore(store.list_files()[0])
 
-    report = run_leaktest(PATIENCE, make, seed=2, reopen=reopen, most_runs=RUNS)
+    report = run_leaktest(PATIENCE, make, seed=2, reopen=reopen, max_runs=RUNS)
 
     print(report)
-    assert report.clean, "\n".join(map(str, report.violations))
+    assert report.is_clean, "\n".join(map(str, report.violations))
     assert report.observations > 100

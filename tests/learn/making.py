@@ -1,24 +1,26 @@
-"""Short ways to say something in these tests."""
+"""Helpers for the tests of the rules."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 from typing import Any
 
-from nexus.learn.rules import Context, Extracted, Message, extract
-from nexus.learn.rules.extracted import Statement
+from nexusmem.learn.rules import ExtractionResult, MessageContext, SourceMessage, extract
+from nexusmem.learn.rules.results import Statement
 
 MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)
-ROOM = Context(participants=("Alice", "Bob"), project="Apollo")
-TWO = Context(participants=("Alice", "Bob"))
+ROOM = MessageContext(participants=("Alice", "Bob"), project="Apollo")
+TWO = MessageContext(participants=("Alice", "Bob"))
 
 
-def said(text: str, speaker: str = "Alice", context: Context = ROOM, **given: Any) -> Extracted:
-    return extract(Message(speaker=speaker, text=text, at=MONDAY, **given), context)
+def said(
+    text: str, speaker: str = "Alice", context: MessageContext = ROOM, **given: Any
+) -> ExtractionResult:
+    return extract(SourceMessage(speaker=speaker, text=text, at=MONDAY, **given), context)
 
 
-def relations(found: Extracted) -> list[tuple[str, str, str | None]]:
-    """Subject, predicate, object of what is asserted: a negated fact says the opposite."""
+def relations(found: ExtractionResult) -> list[tuple[str, str, str | None]]:
+    """Return (subject, predicate, object) of facts that are not negated."""
     return [_relation(fact) for fact in found.facts if not fact.negated]
 
 

@@ -1,4 +1,4 @@
-"""What was once measured on the labelled sentences stays true."""
+"""Quality of the rules on labelled sentences."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 BENCH = Path(__file__).parents[2] / "bench"
 
 
-def test_the_labelled_sentences_are_read_as_well_as_promised() -> None:
+def test_precision_and_recall_on_labelled_sentences() -> None:
     spec = importlib.util.spec_from_file_location("bench_extraction", BENCH / "extraction.py")
     bench = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = bench

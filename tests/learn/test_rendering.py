@@ -1,4 +1,4 @@
-"""Sentences that can be read by somebody who was not there."""
+"""Texts of facts."""
 
 from __future__ import annotations
 
@@ -29,31 +29,31 @@ from tests.learn.making import TWO, said
         ("Max and I love long walks.", "Max and Alice love long walks."),
     ],
 )
-def test_a_fact_can_be_read_on_its_own(text: str, sentence: str) -> None:
+def test_fact_text_is_self_contained(text: str, sentence: str) -> None:
     (fact,) = said(text, context=TWO).facts
 
     assert fact.sentence == sentence
 
 
-def test_what_follows_about_it_stays_with_the_fact() -> None:
+def test_following_details_stay_with_the_fact() -> None:
     (fact,) = said("I painted a lake at sunrise. It's a special picture for me.", context=TWO).facts
 
     assert fact.sentence == "Alice painted a lake at sunrise. It's a special picture for them."
 
 
-def test_an_opinion_is_a_fact_about_whoever_holds_it() -> None:
+def test_opinion_is_a_fact_about_its_holder() -> None:
     (fact,) = said("It's important to protect small rivers and old forests.", context=TWO).facts
 
     assert (fact.subject, fact.predicate) == ("Alice", "THINKS")
     assert fact.sentence.startswith("Alice says that it's important")
 
 
-def test_things_in_general_are_not_kept() -> None:
+def test_general_statements_are_ignored() -> None:
     assert said("Progress takes time.").facts == ()
     assert said("A lot has happened since then.").facts == ()
 
 
-def test_one_message_may_hold_several_facts() -> None:
+def test_message_may_contain_several_facts() -> None:
     found = said("I used to live in Madrid, but I moved to Porto in 2022.")
 
     assert [fact.sentence for fact in found.facts] == [

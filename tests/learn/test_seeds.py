@@ -1,11 +1,11 @@
-"""The examples of the seeds."""
+"""Examples of the seed documents."""
 
 from __future__ import annotations
 
 import pytest
 from tests.learn.making import ROOM, TWO, relations, said
 
-from nexus.learn.rules.extracted import Category, Certainty, LandmarkKind, Temporal
+from nexusmem.learn.rules.results import Category, Certainty, LandmarkKind, StatementTense
 
 
 def test_tyler_works_at_anthropic_and_used_to_work_at_google() -> None:
@@ -16,8 +16,8 @@ def test_tyler_works_at_anthropic_and_used_to_work_at_google() -> None:
     assert relations(now) == [("Tyler", "WORKS_AT", "Anthropic")]
     assert relations(before) == [("Tyler", "WORKS_AT", "Google")]
     assert relations(building)[0][:2] == ("Tyler", "BUILDING")
-    assert now.facts[0].temporal is Temporal.CURRENT
-    assert before.facts[0].temporal is Temporal.PAST
+    assert now.facts[0].temporal is StatementTense.CURRENT
+    assert before.facts[0].temporal is StatementTense.PAST
 
 
 def test_moms_birthday_is_a_literal_about_the_speakers_mother() -> None:
@@ -68,7 +68,7 @@ def test_sarah_is_moving_as_she_said_herself() -> None:
     (fact,) = said("Sarah mentioned she's moving to NYC").facts
 
     assert (fact.subject, fact.predicate, fact.object) == ("Sarah", "MOVING_TO", "NYC")
-    assert fact.temporal is Temporal.FUTURE
+    assert fact.temporal is StatementTense.FUTURE
     assert fact.certainty is Certainty.IMPLIED
 
 

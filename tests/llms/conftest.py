@@ -1,4 +1,4 @@
-"""Every provider's model, and a server that can be told what to say and how to fail."""
+"""Fixtures: the models of all providers and a local server with scripted responses."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import certifi
 import pytest
 from tests.loopback import Loopback
 
-from nexus.core.models import LanguageModel
-from nexus.llms.anthropic import AnthropicModel
-from nexus.llms.gemini import GeminiModel
-from nexus.llms.ollama import OllamaModel
-from nexus.llms.openai import OpenAIModel
-from nexus.providers.retry import Patience
+from nexusmem.core.protocols.models import LanguageModel
+from nexusmem.llms.anthropic import AnthropicModel
+from nexusmem.llms.gemini import GeminiModel
+from nexusmem.llms.ollama import OllamaModel
+from nexusmem.llms.openai import OpenAIModel
+from nexusmem.runtime.backoff import RetryPolicy
 
 Make = Callable[..., Any]
 PROVIDERS = {
@@ -28,7 +28,7 @@ PROVIDERS = {
 
 @pytest.fixture(autouse=True, scope="module")
 def one_certificate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Clients read all certificate authorities of the world, 40 ms each time; here is no TLS."""
+    """Skip loading the certificate authorities (40 ms per client); the tests use no TLS."""
     end = "-----END CERTIFICATE-----\n"
     file = tmp_path_factory.mktemp("tls") / "one.pem"
     file.write_text(Path(certifi.where()).read_text(encoding="utf-8").partition(end)[0] + end)
@@ -45,18 +45,18 @@ def server() -> Iterator[Loopback]:
 
 @pytest.fixture
 def waits() -> list[float]:
-    """How long was waited before each further attempt. Time passes only here."""
+    """Record the delays before retries instead of sleeping."""
     return []
 
 
 @pytest.fixture
-def patience(waits: list[float]) -> Patience:
-    return Patience(sleep=waits.append, clock=lambda: sum(waits))
+def patience(waits: list[float]) -> RetryPolicy:
+    return RetryPolicy(sleep=waits.append, clock=lambda: sum(waits))
 
 
 @pytest.fixture
-def make(server: Loopback, patience: Patience) -> Iterator[Make]:
-    """A provider's model by its name, against the server."""
+def make(server: Loopback, patience: RetryPolicy) -> Iterator[Make]:
+    """Return a function that makes a model of a provider against the server."""
     made: list[LanguageModel] = []
 
     def make(name: str, **options: Any) -> LanguageModel:

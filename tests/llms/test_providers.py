@@ -1,4 +1,4 @@
-"""What only one provider does, or needs."""
+"""Behaviour of single providers."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from importlib import import_module
 import pytest
 from tests.loopback import refuses, sends, status
 
-from nexus.core.errors import BadOutput, ConfigError, MissingExtra, ModelUnavailable
-from nexus.core.models import Prompt
-from nexus.llms.anthropic import AnthropicModel
-from nexus.llms.gemini import GeminiModel
-from nexus.llms.ollama import OllamaModel
-from nexus.llms.openai import OpenAIModel
-from nexus.providers.extras import UNREADABLE
+from nexusmem.core.errors import BadOutput, ConfigError, MissingExtra, ModelUnavailable
+from nexusmem.core.protocols.models import Prompt
+from nexusmem.llms.anthropic import AnthropicModel
+from nexusmem.llms.gemini import GeminiModel
+from nexusmem.llms.ollama import OllamaModel
+from nexusmem.llms.openai import OpenAIModel
+from nexusmem.runtime.provider_sdk import INVALID_RESPONSE_ERRORS
 
 PROMPT = Prompt(system="Name a drink.", user="It is cold outside.")
 SCHEMA = {"type": "string"}
@@ -27,7 +27,7 @@ KEYED = {
 
 @pytest.fixture
 def nobody(monkeypatch, tmp_path) -> None:
-    """An environment that knows no keys and no profiles."""
+    """An environment without API keys and profiles."""
     for _, names in KEYED.values():
         for name in names:
             monkeypatch.delenv(name, raising=False)
@@ -39,14 +39,14 @@ def nobody(monkeypatch, tmp_path) -> None:
 
 
 @pytest.mark.parametrize("name", KEYED)
-def test_no_key_at_all_is_a_configuration_error(nobody, name: str):
+def test_missing_key_raises_config_error(nobody, name: str):
     kind, variables = KEYED[name]
 
     with pytest.raises(ConfigError, match=f"needs an api_key, or {variables[0]}"):
         kind("model").complete(PROMPT)
 
 
-def test_a_profile_that_is_not_there_is_no_key(nobody, monkeypatch, tmp_path):
+def test_missing_profile_raises_config_error(nobody, monkeypatch, tmp_path):
     monkeypatch.setenv("ANTHROPIC_CONFIG_DIR", str(tmp_path))
     monkeypatch.setenv("ANTHROPIC_PROFILE", "nobody")
 
@@ -55,7 +55,7 @@ def test_a_profile_that_is_not_there_is_no_key(nobody, monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("name", KEYED)
-def test_a_key_from_the_environment_is_not_sent_to_another_server(
+def test_environment_key_is_not_sent_to_another_server(
     nobody, make, server, monkeypatch, name: str
 ):
     for variable in KEYED[name][1]:
@@ -67,7 +67,7 @@ def test_a_key_from_the_environment_is_not_sent_to_another_server(
 
 
 @pytest.mark.parametrize("name", KEYED)
-def test_a_refused_key_is_not_repeated_in_the_message(make, server, name: str):
+def test_rejected_key_is_not_in_the_message(make, server, name: str):
     server.script(status(401))
 
     with pytest.raises(ModelUnavailable, match=r"refused .*401.*api_key") as raised:
@@ -80,16 +80,16 @@ def test_a_refused_key_is_not_repeated_in_the_message(make, server, name: str):
     ("package", "name"),
     [("openai", "openai"), ("anthropic", "anthropic"), ("google.genai", "gemini")],
 )
-def test_without_the_package_the_pip_line_is_named(monkeypatch, package: str, name: str):
+def test_missing_package_names_the_pip_command(monkeypatch, package: str, name: str):
     monkeypatch.setitem(sys.modules, package, None)
 
-    with pytest.raises(MissingExtra, match=rf"nexus-memory\[{name}\]"):
+    with pytest.raises(MissingExtra, match=rf"nexusmem\[{name}\]"):
         KEYED[name][0]("model", api_key="key")
 
 
 @pytest.mark.parametrize("name", KEYED)
 @pytest.mark.parametrize("words", ["", "I cannot help with that."], ids=["silent", "worded"])
-def test_a_refusal_is_bad_output(make, server, waits, name: str, words: str):
+def test_refusal_is_bad_output(make, server, waits, name: str, words: str):
     server.script(refuses(words))
 
     with pytest.raises(BadOutput, match="refused to answer") as raised:
@@ -103,17 +103,17 @@ def test_a_refusal_is_bad_output(make, server, waits, name: str, words: str):
 @pytest.mark.parametrize(
     ("sdk", "root"), [("openai", "OpenAIError"), ("anthropic", "AnthropicError")]
 )
-def test_every_error_of_an_sdk_is_mapped(sdk, root):
+def test_every_sdk_error_is_mapped(sdk, root):
     sdk = import_module(sdk)
     root = getattr(sdk, root)
     kinds = [kind for kind in vars(sdk._exceptions).values() if isinstance(kind, type)]
     errors = [kind for kind in kinds if issubclass(kind, Exception)]
 
     assert len(errors) > 10
-    assert all(issubclass(kind, (root, *UNREADABLE)) for kind in errors)
+    assert all(issubclass(kind, (root, *INVALID_RESPONSE_ERRORS)) for kind in errors)
 
 
-def test_openai_is_held_to_the_schema(make, server):
+def test_openai_enforces_the_schema(make, server):
     with pytest.raises(BadOutput):
         make("openai").complete(PROMPT, schema=SCHEMA, max_tokens=9)
 
@@ -134,7 +134,7 @@ def test_openai_is_held_to_the_schema(make, server):
     }
 
 
-def test_a_server_that_knows_only_the_new_name_of_the_limit_is_asked_by_it(make, server, waits):
+def test_server_with_new_limit_name_is_supported(make, server, waits):
     server.wants = "max_completion_tokens"
     model = make("openai")
 
@@ -148,7 +148,7 @@ def test_a_server_that_knows_only_the_new_name_of_the_limit_is_asked_by_it(make,
     assert waits == [0]
 
 
-def test_openai_itself_is_asked_by_the_new_name(make, server, monkeypatch):
+def test_openai_uses_the_new_limit_name(make, server, monkeypatch):
     monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
 
     make("openai", base_url=None).complete(PROMPT, max_tokens=9)
@@ -156,7 +156,7 @@ def test_openai_itself_is_asked_by_the_new_name(make, server, monkeypatch):
     assert server.requests[0].body["max_completion_tokens"] == 9
 
 
-def test_anthropic_is_held_to_the_schema(make, server):
+def test_anthropic_enforces_the_schema(make, server):
     with pytest.raises(BadOutput):
         make("anthropic").complete(PROMPT, schema=SCHEMA, max_tokens=9)
 
@@ -172,7 +172,7 @@ def test_anthropic_is_held_to_the_schema(make, server):
     }
 
 
-def test_gemini_is_held_to_the_schema(make, server):
+def test_gemini_enforces_the_schema(make, server):
     with pytest.raises(BadOutput):
         make("gemini").complete(PROMPT, schema=SCHEMA, max_tokens=9)
 
@@ -189,13 +189,13 @@ def test_gemini_is_held_to_the_schema(make, server):
 
 
 @pytest.mark.parametrize(("seconds", "told"), [(1.5, "10"), (30.5, "31")])
-def test_gemini_is_never_given_a_deadline_it_refuses(make, server, seconds: float, told: str):
+def test_gemini_deadline_is_within_its_limits(make, server, seconds: float, told: str):
     make("gemini").complete(PROMPT, timeout=seconds)
 
     assert server.requests[0].headers["x-server-timeout"] == told
 
 
-def test_ollama_is_held_to_the_schema_and_may_drop_nothing_in_silence(make, server):
+def test_ollama_enforces_the_schema_and_reports_truncation(make, server):
     with pytest.raises(BadOutput):
         make("ollama").complete(PROMPT, schema=SCHEMA, max_tokens=9)
 
@@ -216,20 +216,20 @@ def test_ollama_is_held_to_the_schema_and_may_drop_nothing_in_silence(make, serv
     }
 
 
-def test_ollama_says_how_to_get_a_model_that_is_not_there(make, server):
+def test_ollama_names_the_command_for_a_missing_model(make, server):
     server.script(status(404))
 
     with pytest.raises(ModelUnavailable, match="ollama pull model"):
         make("ollama").complete(PROMPT)
 
 
-def test_only_web_addresses_are_opened():
+def test_only_http_urls_are_opened():
     with pytest.raises(ConfigError, match="http://"):
         OllamaModel("model", base_url="file:///etc")
 
 
 @pytest.mark.parametrize("name", ["openai", "ollama"])
-def test_where_a_server_does_not_count_its_tokens_they_are_guessed(make, server, name: str):
+def test_missing_token_counts_are_estimated(make, server, name: str):
     choice = {"index": 0, "message": {"role": "assistant", "content": "x" * 40}}
     said = {
         "openai": {"id": "1", "object": "chat.completion", "created": 1, "choices": [choice]},

@@ -1,7 +1,7 @@
-"""Write down a memory as today's version writes it: `python -m tests.migrations.make_dump`.
+"""Dump a database of the current version: `python -m tests.migrations.make_dump`.
 
-Only before version 1 is released may its dump be made anew. After that a new schema version
-gets a dump of its own, and the old ones stay: people have such files.
+The dump of version 1 may be regenerated only before its release. Later a new schema version gets
+a new dump, and the old dumps stay: users have such files.
 """
 
 from __future__ import annotations
@@ -12,25 +12,25 @@ import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
-from nexus import Nexus
-from nexus.config import Settings
-from nexus.embedders.hashing import HashingEmbedder
+from nexusmem import Nexus
+from nexusmem.config.settings import Settings
+from nexusmem.embedders.feature_hash import HashingEmbedder
 
 HERE = Path(__file__).parent
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
 
 def fill(nexus: Nexus) -> None:
-    """One of everything; `test_old_files.py` looks for it."""
+    """Write one record of each type; `test_sqlite_migrations.py` reads them."""
     acme = nexus.workspace("acme")
     room = acme.room("design", agent="scribe", participants=["alice", "bob"], project="apollo")
     room.observe("alice", "We chose PostgreSQL over MySQL.", key="choice", tags=["decision"])
     room.observe("bob", "This one will be forgotten soon.", key="gone")
     room.observe("scribe", "Noted, PostgreSQL it is.", key="noted", thread="storage")
-    room.set_fact("user:alice", "expiry", {"minutes": 30})
+    room.set_value("user:alice", "expiry", {"minutes": 30})
     room.add_fact("Tyler", "WORKS_AT", "Anthropic", confidence=0.9)
     room.remember("The staging server is called heron.", scope="project")
-    room.index("# Guide\nStart heron.\n# End\nStop heron.", scope="project", key="guide")
+    room.add_document("# Guide\nStart heron.\n# End\nStop heron.", scope="project", key="guide")
     acme.dm("alice", agent="scribe").observe("alice", "My raise is due on Friday.", key="raise")
     acme.flush()
     acme.forget(user="bob")

@@ -1,7 +1,7 @@
-"""One Neo4j for the whole run, and records whose graph it mirrors.
+"""Fixtures: one Neo4j server per run, and stores with their graph in it.
 
-`make test-neo4j` fetches the server once. Where Java or Maven or the network are missing, these
-tests are skipped, also in CI: the server is in no package that a run could install.
+`make test-neo4j` fetches the server once. Without Java, Maven or a network these tests are
+skipped, also in CI, because no package contains the server.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 from tests.servers.neo4j import Neo4j
 from tests.servers.process import Missing
+from tests.servers.skipped_engines import skip_engine
 
-from nexus.stores.beside import CombinedStore
-from nexus.stores.neo4j.graph import Neo4jGraph
-from nexus.stores.sqlite.store import SqliteStore
+from nexusmem.stores.external.composite_store import CompositeStore
+from nexusmem.stores.external.neo4j.graph import Neo4jGraph
+from nexusmem.stores.sqlite.store import SqliteStore
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -31,14 +32,14 @@ def neo4j_server() -> Iterator[Neo4j]:
     try:
         server = Neo4j()
     except Missing as reason:
-        pytest.skip(str(reason))
+        skip_engine("neo4j", reason)
     with server:
         yield server
 
 
 @pytest.fixture
 def neo4j_url(neo4j_server: Neo4j) -> str:
-    """The address of a graph with nothing in it."""
+    """Return the URL of an empty graph."""
     neo4j_server.empty()
     return neo4j_server.url
 
@@ -58,6 +59,6 @@ def graph(neo4j_url: str, records: SqliteStore) -> Iterator[Neo4jGraph]:
 
 
 @pytest.fixture
-def beside(records: SqliteStore, graph: Neo4jGraph) -> CombinedStore:
-    """A store with its graph in Neo4j, which nobody has made to follow yet."""
-    return CombinedStore(records, graph=graph)
+def composite(records: SqliteStore, graph: Neo4jGraph) -> CompositeStore:
+    """Return a store with its graph in Neo4j, before any replication."""
+    return CompositeStore(records, graph=graph)

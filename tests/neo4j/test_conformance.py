@@ -1,4 +1,4 @@
-"""A graph in Neo4j is the records' graph: when it has followed, while it has not, and when away."""
+"""Conformance of the Neo4j graph: caught up, behind, and unreachable."""
 
 from __future__ import annotations
 
@@ -10,21 +10,19 @@ import pytest
 from tests.servers.databases import EmptiedStore
 from tests.servers.postgres import Postgres
 
-from nexus.core.records import Memory
-from nexus.stores.beside import CombinedStore
-from nexus.stores.neo4j import mirror
-from nexus.stores.neo4j.graph import Neo4jGraph
-from nexus.stores.sql.store import SqlStore
-from nexus.stores.sqlite.store import SqliteStore
-from nexus.testing.suites.access import AccessSuite
-from nexus.testing.suites.eraser import EraserSuite
-from nexus.testing.suites.graph import GraphSuite
-from nexus.testing.suites.labels import LabelSuite
-from nexus.testing.suites.shelves import ShelvesSuite
+from nexusmem.core.records import Memory
+from nexusmem.stores.external.composite_store import CompositeStore
+from nexusmem.stores.external.neo4j import mirror
+from nexusmem.stores.external.neo4j.graph import Neo4jGraph
+from nexusmem.stores.sql.store import SqlStore
+from nexusmem.stores.sqlite.store import SqliteStore
+from nexusmem.testing.suites.access import AccessLabelSuite, AccessSuite, LearnedPartitionSuite
+from nexusmem.testing.suites.eraser import EraserSuite
+from nexusmem.testing.suites.graph import GraphSuite
 
 
-class OnlyById:
-    """The records' memories, but nobody may look them up by name: the graph has to."""
+class MemoriesById:
+    """Memories of the records without lookup by name, so that only the mirror can find names."""
 
     def __init__(self, memories: Any) -> None:
         self.get = memories.get
@@ -33,8 +31,8 @@ class OnlyById:
         raise AssertionError("the graph was asked, and the records answered")
 
 
-class FollowedGraph:
-    """A graph that follows as much as it is told before every walk."""
+class CaughtUpGraph:
+    """A graph that replicates a given number of steps before each traversal."""
 
     def __init__(self, graph: Neo4jGraph, chance: float) -> None:
         self._graph = graph
@@ -43,9 +41,9 @@ class FollowedGraph:
 
     def around(self, *args: Any, **more: Any) -> list[list[Memory]]:
         if self._random.random() < self._chance:
-            while self._graph.follow():
+            while self._graph.catch_up():
                 pass
-        return self._graph.around(*args, **more)
+        return self._graph.traverse(*args, **more)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._graph, name)
@@ -53,27 +51,27 @@ class FollowedGraph:
 
 FOLLOWED = 1.0
 MODES = {"followed": FOLLOWED, "half followed": 0.5, "never followed": 0.0}
-NOBODY = "bolt://127.0.0.1:9"  # listens there
+NOBODY = "bolt://127.0.0.1:9"  # no server listens on this port
 
 
-def combined(records: SqlStore, url: str, chance: float) -> Iterator[CombinedStore]:
+def combined(records: SqlStore, url: str, chance: float) -> Iterator[CompositeStore]:
     graph = Neo4jGraph(url, records)
     if chance == FOLLOWED:
-        graph._memories = OnlyById(records.memories)  # type: ignore[assignment]
-    yield CombinedStore(records, graph=FollowedGraph(graph, chance))  # type: ignore[arg-type]
+        graph._memories = MemoriesById(records.memories)  # type: ignore[assignment]
+    yield CompositeStore(records, graph=CaughtUpGraph(graph, chance))  # type: ignore[arg-type]
     graph.close()
 
 
 @pytest.fixture(autouse=True)
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """That the machine is busy is no reason to ask the records here."""
-    monkeypatch.setattr(mirror, "ASKING_SECONDS", 30.0)
+def long_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Use long timeouts, so that a busy machine causes no fallback to the records."""
+    monkeypatch.setattr(mirror, "READ_TIMEOUT_SECONDS", 30.0)
 
 
 @pytest.fixture(params=MODES)
 def store(
     request: pytest.FixtureRequest, records: SqliteStore, neo4j_url: str
-) -> Iterator[CombinedStore]:
+) -> Iterator[CompositeStore]:
     yield from combined(records, neo4j_url, MODES[request.param])
 
 
@@ -83,42 +81,42 @@ class TestGraph(GraphSuite):
 
 
 @pytest.mark.requirement("E29", "X2")
-class TestGraphThatIsAway(GraphSuite):
+class TestUnreachableGraph(GraphSuite):
     @pytest.fixture
-    def store(self, records: SqliteStore) -> Iterator[CombinedStore]:
+    def store(self, records: SqliteStore) -> Iterator[CompositeStore]:
         yield from combined(records, NOBODY, 0.0)
 
 
 @pytest.mark.requirement("C4", "E5", "E29", "X2")
-class TestGraphBesidePostgres(GraphSuite):
+class TestGraphWithPostgres(GraphSuite):
     @pytest.fixture
-    def store(self, postgres_server: Postgres, neo4j_url: str) -> Iterator[CombinedStore]:
+    def store(self, postgres_server: Postgres, neo4j_url: str) -> Iterator[CompositeStore]:
         records = EmptiedStore(postgres_server)
         yield from combined(records, neo4j_url, FOLLOWED)
         records.close()
 
 
-class Followed:
+class CaughtUpStore:
     @pytest.fixture
-    def store(self, records: SqliteStore, neo4j_url: str) -> Iterator[CombinedStore]:
+    def store(self, records: SqliteStore, neo4j_url: str) -> Iterator[CompositeStore]:
         yield from combined(records, neo4j_url, FOLLOWED)
 
 
 @pytest.mark.requirement("E29", "X6")
-class TestEraser(Followed, EraserSuite):
+class TestEraser(CaughtUpStore, EraserSuite):
     pass
 
 
 @pytest.mark.requirement("A12", "E29", "X2")
-class TestAccess(Followed, AccessSuite):
+class TestAccess(CaughtUpStore, AccessSuite):
     pass
 
 
 @pytest.mark.requirement("E29", "X1", "X2")
-class TestLabels(Followed, LabelSuite):
+class TestLabels(CaughtUpStore, AccessLabelSuite):
     pass
 
 
 @pytest.mark.requirement("E29", "X2")
-class TestShelves(Followed, ShelvesSuite):
+class TestLearnedPartition(CaughtUpStore, LearnedPartitionSuite):
     pass

@@ -1,8 +1,8 @@
-"""Neo4j stands still, is killed, is away for a while: every walk is answered, and it is made good.
+"""Faults of Neo4j: frozen, killed, unreachable for a while.
 
-What is tested of "away ten minutes and back": the server is killed with kill -9 in the middle of
-following, stays away while thousands of memories are written and hundreds removed, and comes
-back. How long it was away matters only by what was written meanwhile.
+"Ten minutes unreachable" is simulated by the writes of that time: the server is killed with
+SIGKILL during replication, thousands of memories are written and hundreds removed, and the
+server starts again.
 """
 
 from __future__ import annotations
@@ -16,138 +16,141 @@ import pytest
 from tests.neo4j.test_mirror import exported, followed, many_facts
 from tests.servers.neo4j import Neo4j
 
-from nexus.core import breaker as breakers
-from nexus.core.breaker import State
-from nexus.core.records import MemoryKind
-from nexus.maintain import worker
-from nexus.maintain.worker import Worker
-from nexus.stores.beside import CombinedStore
-from nexus.stores.neo4j import follower, mirror
-from nexus.stores.neo4j.graph import AWAY, Neo4jGraph
-from nexus.stores.sqlite.store import SqliteStore
-from nexus.testing.samples import ACME, ADMIN
-from nexus.testing.suites.graph import HERE
-from nexus.testing.suites.names import fact
+from nexusmem.core.records import MemoryKind
+from nexusmem.maintain import background_worker
+from nexusmem.maintain.background_worker import BackgroundWorker
+from nexusmem.runtime import breaker as breakers
+from nexusmem.runtime.breaker import BreakerState
+from nexusmem.stores.external.composite_store import CompositeStore
+from nexusmem.stores.external.neo4j import mirror
+from nexusmem.stores.external.neo4j import mirror as replicator
+from nexusmem.stores.external.neo4j.graph import AWAY, Neo4jGraph
+from nexusmem.stores.sqlite.store import SqliteStore
+from nexusmem.testing.samples import ACME, ADMIN
+from nexusmem.testing.suites.graph import ROOM_GRANT, add_fact
 
-# The driver leaves sockets of connections that broke to the garbage collector.
+# The driver leaves broken sockets to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
-BACKLOG = 3_000  # memories: five a second for ten minutes
+BACKLOG = 3_000  # five memories a second for ten minutes
 
 
 @pytest.fixture
 def server(neo4j_server: Neo4j) -> Iterator[Neo4j]:
-    """The server of the run, which runs again afterwards."""
+    """Return the shared server and restart it after the test."""
     yield neo4j_server
     if neo4j_server.running:
         neo4j_server.thaw()
     neo4j_server.start()
-    time.sleep(breakers.REST_SECONDS if _state() is not State.CLOSED else 0)
+    time.sleep(breakers.COOLDOWN_SECONDS if _state() is not BreakerState.CLOSED else 0)
 
 
-def _state() -> State:
-    return breakers.breakers().get("the graph", State.CLOSED)
+def _state() -> BreakerState:
+    return breakers.breaker_states().get("the graph", BreakerState.CLOSED)
 
 
 def timed(graph: Neo4jGraph) -> tuple[list[str], float]:
     began = time.monotonic()
-    steps = graph.around(HERE, ["ada"], depth=2, limit=9)
+    steps = graph.traverse(ROOM_GRANT, ["ada"], depth=2, limit=9)
     return [memory.text for step in steps for memory in step], time.monotonic() - began
 
 
-class NothingToLearn:
-    """A learner for a worker that only follows."""
+class IdleLearner:
+    """A learner without work, for a worker that only replicates."""
 
     def run_once(self) -> int:
         return 0
 
 
 @pytest.mark.requirement("E29", "E5")
-def test_a_server_that_stands_still_costs_a_moment_and_then_nothing(
-    server: Neo4j, graph: Neo4jGraph, beside: CombinedStore, monkeypatch: pytest.MonkeyPatch
+def test_frozen_server_costs_one_timeout(
+    server: Neo4j, graph: Neo4jGraph, composite: CompositeStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = fact(beside, "1", "Ada", "Charles")
+    told = add_fact(composite, "1", "Ada", "Charles")
     followed(graph)
-    monkeypatch.setattr(mirror, "WRITING_SECONDS", 1.0)
-    monkeypatch.setattr(mirror, "GREETING_SECONDS", 0.5)
+    monkeypatch.setattr(mirror, "WRITE_TIMEOUT_SECONDS", 1.0)
+    monkeypatch.setattr(mirror, "PING_TIMEOUT_SECONDS", 0.5)
     server.freeze()
 
     answers = [timed(graph) for _ in range(6)]
 
     assert {tuple(texts) for texts, _ in answers} == {(told.text, told.text)}
     assert max(seconds for _, seconds in answers) < 2.0
-    assert _state() is State.OPEN
-    assert graph.follow() is False  # it does not wait either
+    assert _state() is BreakerState.OPEN
+    assert graph.catch_up() is False  # replication does not wait either
     server.thaw()
 
 
 @pytest.mark.requirement("E29", "X6")
-def test_what_is_erased_while_it_is_away_is_owed_and_never_shown(
-    server: Neo4j, graph: Neo4jGraph, beside: CombinedStore
+def test_erasure_while_unreachable_is_pending_and_hidden(
+    server: Neo4j, graph: Neo4jGraph, composite: CompositeStore
 ) -> None:
-    secret, stays = fact(beside, "1", "Ada", "Zanzibar"), fact(beside, "2", "Ada", "Charles")
+    secret, stays = (
+        add_fact(composite, "1", "Ada", "Zanzibar"),
+        add_fact(composite, "2", "Ada", "Charles"),
+    )
     followed(graph)
     server.kill()
 
-    erased = beside.eraser.erase(ACME, events=secret.sources, memories=[], tombstones=[])
+    erased = composite.eraser.erase(ACME, events=secret.sources, memories=[], tombstones=[])
 
     assert (erased.memories, erased.graph) == (1, 0)
-    assert beside.eraser.residue(ACME, [])[AWAY] == 1
+    assert composite.eraser.find_residue(ACME, [])[AWAY] == 1
     assert set(timed(graph)[0]) == {stays.text}
     server.start()
-    _until(lambda: not graph.follow() and not graph._away)
-    assert beside.eraser.residue(ACME, [])["neo4j"] == 0
+    _until(lambda: not graph.catch_up() and not graph._is_unreachable)
+    assert composite.eraser.find_residue(ACME, [])["neo4j"] == 0
     assert [row["id"] for row in exported(graph)] == [stays.id]
-    assert "zanzibar" not in str(server.ask("MATCH (n) RETURN properties(n) AS told"))
+    assert "zanzibar" not in str(server.execute("MATCH (n) RETURN properties(n) AS told"))
 
 
 @pytest.mark.requirement("E29", "E5", "X3")
 @pytest.mark.timeout(600)
-def test_killed_while_following_and_back_with_a_backlog_it_converges_within_a_minute(
+def test_mirror_catches_up_within_a_minute_after_kill(
     server: Neo4j,
     graph: Neo4jGraph,
     records: SqliteStore,
-    beside: CombinedStore,
+    composite: CompositeStore,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    first = many_facts(beside, 1_000)
-    monkeypatch.setattr(follower, "BATCH", 50)
+    first = many_facts(composite, 1_000)
+    monkeypatch.setattr(replicator, "BATCH", 50)
     following = Thread(target=followed, args=[graph])
     following.start()
-    _until(lambda: server.ask("MATCH (m:NexusMemory) RETURN count(m) AS n")[0]["n"] > 50)
+    _until(lambda: server.execute("MATCH (m:NexusMemory) RETURN count(m) AS n")[0]["n"] > 50)
     server.kill()
     following.join()
     monkeypatch.undo()
     for start in range(1_000, 1_000 + BACKLOG, 1_000):
-        many_facts(beside, 1_000, start=start)
-    beside.memories.delete(ACME, first[::5])
+        many_facts(composite, 1_000, start=start)
+    composite.memories.delete(ACME, first[::5])
     plain = records.graph
     asked: dict[str, Any] = {"names": ["n7", "n11"], "depth": 2, "limit": 30}
-    assert graph.around(HERE, **asked) == plain.around(HERE, **asked)
+    assert graph.traverse(ROOM_GRANT, **asked) == plain.traverse(ROOM_GRANT, **asked)
 
-    seconds = _seconds_until_followed(server, graph, records)
+    seconds = _seconds_until_caught_up(server, graph, records)
 
     assert seconds < 60
-    ids = {memory.id for memory in beside.memories.find(ADMIN) if memory.kind is MemoryKind.FACT}
+    ids = {memory.id for memory in composite.memories.find(ADMIN) if memory.kind is MemoryKind.FACT}
     assert {row["id"] for row in exported(graph)} == ids
-    assert graph.around(HERE, **asked) == plain.around(HERE, **asked)
+    assert graph.traverse(ROOM_GRANT, **asked) == plain.traverse(ROOM_GRANT, **asked)
     print(f"{BACKLOG:,} memories behind, whole again after {seconds:.1f} s")
 
 
-def _seconds_until_followed(server: Neo4j, graph: Neo4jGraph, records: SqliteStore) -> float:
-    """From the moment it is back, with the worker that every Nexus has."""
+def _seconds_until_caught_up(server: Neo4j, graph: Neo4jGraph, records: SqliteStore) -> float:
+    """Return the seconds until the background worker has replicated everything."""
     done = Event()
     began: list[float] = []
 
     def follow() -> bool:
-        more = graph.follow()
-        if began and not more and not graph._away:
+        more = graph.catch_up()
+        if began and not more and not graph._is_unreachable:
             done.set()
         return more
 
-    busy = Worker(NothingToLearn(), follow=follow)  # type: ignore[arg-type]
-    busy.nudge()
-    time.sleep(2 * worker.IDLE_SECONDS)
+    busy = BackgroundWorker(IdleLearner(), catch_up=follow)  # type: ignore[arg-type]
+    busy.wake()
+    time.sleep(2 * background_worker.IDLE_SECONDS)
     server.start()
     began.append(time.monotonic())
     assert done.wait(120)

@@ -1,4 +1,4 @@
-"""Nobody can tell from a graph in Neo4j what somebody else wrote in private."""
+"""Leak test of the Neo4j graph."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ from pathlib import Path
 
 import pytest
 
-from nexus.core.protocols import Store
-from nexus.stores.beside import CombinedStore
-from nexus.stores.neo4j import mirror
-from nexus.stores.neo4j.graph import Neo4jGraph
-from nexus.stores.sqlite.store import SqliteStore
-from nexus.testing.leaks import run_leaktest
+from nexusmem.core.protocols.store import Store
+from nexusmem.stores.external.composite_store import CompositeStore
+from nexusmem.stores.external.neo4j import mirror
+from nexusmem.stores.external.neo4j.graph import Neo4jGraph
+from nexusmem.stores.sqlite.store import SqliteStore
+from nexusmem.testing.leaks.state_machine import run_leaktest
 
 SECONDS = 20
-FEWEST = 20  # observations, even on a slow machine
+FEWEST = 20  # observations on a slow machine
 
 
-@pytest.mark.timeout(900)  # a run that has begun is ended, and every walk asks the server
+@pytest.mark.timeout(900)  # each traversal calls the server
 @pytest.mark.requirement("E29", "X2", "A12")
-def test_nobody_notices_a_secret(
+def test_traversal_does_not_leak_private_writes(
     tmp_path: Path, neo4j_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mirror, "ASKING_SECONDS", 30.0)
+    monkeypatch.setattr(mirror, "READ_TIMEOUT_SECONDS", 30.0)
 
     def opened(file: Path) -> Store:
         records = SqliteStore(file)
-        return CombinedStore(records, graph=Neo4jGraph(neo4j_url, records))
+        return CompositeStore(records, graph=Neo4jGraph(neo4j_url, records))
 
     def reopen(store: Store) -> Store:
-        (file, *_) = store.files()
+        (file, *_) = store.list_files()
         store.close()
         return opened(file)
 
@@ -39,5 +39,5 @@ def test_nobody_notices_a_secret(
     )
 
     print(report)
-    assert report.clean, "\n".join(map(str, report.violations))
+    assert report.is_clean, "\n".join(map(str, report.violations))
     assert report.observations > FEWEST

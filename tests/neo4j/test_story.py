@@ -1,4 +1,4 @@
-"""A memory with its graph in Neo4j, as somebody uses it."""
+"""End-to-end story of a memory with its graph in Neo4j."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from tests.servers.neo4j import Neo4j
 
-from nexus import Nexus
-from nexus.config import Settings, StoreSettings
-from nexus.core.errors import ConfigError
-from nexus.embedders.hashing import HashingEmbedder
-from nexus.stores.neo4j import mirror
+from nexusmem import Nexus
+from nexusmem.config.settings import Settings, StoreSettings
+from nexusmem.core.errors import ConfigError
+from nexusmem.embedders.feature_hash import HashingEmbedder
+from nexusmem.stores.external.neo4j import mirror
 
 SAID = (
     ("ann", "Ada works with Charles on the engine."),
@@ -21,9 +21,9 @@ SAID = (
 ASKED = ("Where does Charles live?", "Who works with Ada?", "What does Ada play?")
 
 
-def told(file: Path, graph: str | None) -> tuple[Nexus, list[list[str]]]:
-    """A memory that heard this, and what it answers."""
-    settings = Settings(store=StoreSettings(url=str(file), graph=graph))
+def observe_and_recall(file: Path, graph: str | None) -> tuple[Nexus, list[list[str]]]:
+    """Record events in a memory and return its results."""
+    settings = Settings(store=StoreSettings(url=str(file), graph_url=graph))
     nexus = Nexus.open(settings=settings, embedder=HashingEmbedder())
     room = nexus.workspace("acme").room("design", participants=["ann", "bob"])
     for n, (who, what) in enumerate(SAID):
@@ -35,15 +35,15 @@ def told(file: Path, graph: str | None) -> tuple[Nexus, list[list[str]]]:
 
 
 @pytest.mark.requirement("E5", "E29", "X6")
-def test_the_same_answers_and_the_same_oblivion(
+def test_same_results_and_erasure_as_without_neo4j(
     tmp_path: Path, neo4j_server: Neo4j, neo4j_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mirror, "ASKING_SECONDS", 30.0)
-    plain, expected = told(tmp_path / "plain.db", None)
-    with_graph, answers = told(tmp_path / "graph.db", neo4j_url)
+    monkeypatch.setattr(mirror, "READ_TIMEOUT_SECONDS", 30.0)
+    plain, expected = observe_and_recall(tmp_path / "plain.db", None)
+    with_graph, answers = observe_and_recall(tmp_path / "graph.db", neo4j_url)
 
     assert answers == expected
-    names = neo4j_server.ask("MATCH (n:NexusName) RETURN collect(n.name) AS names")[0]["names"]
+    names = neo4j_server.execute("MATCH (n:NexusName) RETURN collect(n.name) AS names")[0]["names"]
     assert {"ada", "mary", "london"} <= set(names)
 
     report = with_graph.workspace("acme").forget(user="ann")
@@ -51,14 +51,14 @@ def test_the_same_answers_and_the_same_oblivion(
     assert report.erased.graph > 0
     assert report.residue == 0
     assert "neo4j" in report.files_searched
-    left = neo4j_server.ask("MATCH (n:NexusName) RETURN collect(n.name) AS names")[0]["names"]
+    left = neo4j_server.execute("MATCH (n:NexusName) RETURN collect(n.name) AS names")[0]["names"]
     assert "ann" not in left
     plain.close()
     with_graph.close()
 
 
-def test_a_graph_stands_beside_records_that_can_be_followed(neo4j_url: str) -> None:
-    store = StoreSettings(url=":memory:", graph=neo4j_url)
+def test_graph_needs_sql_records(neo4j_url: str) -> None:
+    store = StoreSettings(url=":memory:", graph_url=neo4j_url)
 
     with pytest.raises(ConfigError, match="Neo4j"):
         Nexus.open(settings=Settings(store=store), embedder=HashingEmbedder())

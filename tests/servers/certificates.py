@@ -1,8 +1,8 @@
-"""Certificates for a server on this machine, signed by an authority nobody else knows.
+"""TLS certificates for a server on 127.0.0.1, signed by a certificate authority of the test.
 
 authority = Authority(folder)
-authority.file                  what clients are told to trust
-authority.context()             what a server on 127.0.0.1 shows them
+authority.file                  CA certificate for the clients
+authority.context()             TLS context of the server
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ DAY = datetime.timedelta(days=1)
 
 
 class Authority:
+    """A certificate authority in a folder."""
+
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "an authority")])
@@ -29,17 +31,17 @@ class Authority:
 
     def context(self) -> ssl.SSLContext:
         key = ec.generate_private_key(ec.SECP256R1())
-        here = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
+        address = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
         name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "a server")])
-        secret = key.private_bytes(
+        private_key = key.private_bytes(
             serialization.Encoding.PEM,
             serialization.PrivateFormat.PKCS8,
             serialization.NoEncryption(),
         )
-        shown = self._folder / "server.pem"
-        shown.write_bytes(secret + self._pem(name, key, [here]))
+        file = self._folder / "server.pem"
+        file.write_bytes(private_key + self._pem(name, key, [address]))
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-        context.load_cert_chain(shown)
+        context.load_cert_chain(file)
         return context
 
     def _pem(
@@ -48,9 +50,9 @@ class Authority:
         key: ec.EllipticCurvePrivateKey,
         extensions: list[x509.ExtensionType],
     ) -> bytes:
-        """A certificate for a day."""
+        """Return a PEM certificate that is valid for one day."""
         now = datetime.datetime.now(datetime.UTC)
-        made = (
+        builder = (
             x509.CertificateBuilder()
             .subject_name(name)
             .issuer_name(self._name)
@@ -60,5 +62,5 @@ class Authority:
             .not_valid_after(now + DAY)
         )
         for extension in extensions:
-            made = made.add_extension(extension, critical=True)
-        return made.sign(self._key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
+            builder = builder.add_extension(extension, critical=True)
+        return builder.sign(self._key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)

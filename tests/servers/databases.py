@@ -1,4 +1,4 @@
-"""Empty Postgres stores in a moment: databases are emptied and used again, not made anew."""
+"""Empty Postgres stores for tests, from a pool of databases that are emptied and used again."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 from tests.servers.postgres import Database, Postgres
 
-from nexus.stores.postgres.connections import Connections
-from nexus.stores.postgres.store import PostgresStore
+from nexusmem.stores.postgres.connections import PostgresConnections
+from nexusmem.stores.postgres.store import PostgresStore
 
 EMPTY = """
 DO $$
@@ -28,43 +28,45 @@ END $$"""
 
 
 @dataclass(frozen=True)
-class Kept:
-    """A database, and the connections to it with all that they have prepared."""
+class PooledDatabase:
+    """A database and its connections, with their prepared statements."""
 
     database: Database
-    connections: Connections
+    connections: PostgresConnections
 
 
-_free: dict[int, list[Kept]] = defaultdict(list)  # of each server
+_free: dict[int, list[PooledDatabase]] = defaultdict(list)  # by port of the server
 
 
 class EmptiedStore(PostgresStore):
-    """A store of its own database, which is given back when it is closed."""
+    """A store in an empty database, which returns to the pool when the store is closed."""
 
     def __init__(self, server: Postgres, **options: Any) -> None:
         free = _free[server.port]
-        self._kept = free.pop() if free else None
-        self.database = self._kept.database if self._kept else server.database(prepared=prepare)
+        self._pooled = free.pop() if free else None
+        self.database = self._pooled.database if self._pooled else server.database(prepared=prepare)
         self.database.run(EMPTY)
-        self._given_back = False
+        self._is_returned = False
         super().__init__(self.database.url, **options)
 
-    def _connected(self, url: str, **limits: Any) -> Connections:
-        return self._kept.connections if self._kept else super()._connected(url, **limits)
+    def _open_connections(self, url: str, **limits: Any) -> PostgresConnections:
+        return (
+            self._pooled.connections if self._pooled else super()._open_connections(url, **limits)
+        )
 
     def close(self) -> None:
-        if not self._given_back:
-            self._given_back = True
-            kept = Kept(self.database, self._connections)
-            _free[self.database.server.port].append(kept)
+        if not self._is_returned:
+            self._is_returned = True
+            pooled = PooledDatabase(self.database, self._connections)
+            _free[self.database.server.port].append(pooled)
 
 
 def close_all(server: Postgres) -> None:
-    """The server is about to end."""
-    for kept in _free.pop(server.port, []):
-        kept.connections.close()
+    """Close the pooled connections before the server stops."""
+    for pooled in _free.pop(server.port, []):
+        pooled.connections.close()
 
 
 def prepare(url: str) -> None:
-    """Make the schema in an empty database."""
+    """Create the schema in an empty database."""
     PostgresStore(url).close()

@@ -1,44 +1,45 @@
-"""Servers for tests: one of each kind for the whole run, started when the first test asks for it.
+"""Server fixtures: one server of each kind for a test run, started by the first test that uses it.
 
-`postgres_server`, `redis_server`    the servers themselves, to be read and written
-`postgres`                           an empty database of the server, dropped after the test
-`made_postgres`                      the same with the schema of a store in it, sooner
-`redis_url`                          the server's URL, with every key gone
+`postgres_server`, `redis_server`    the shared servers
+`postgres`                           an empty database, dropped after the test
+`made_postgres`                      a database with the schema of a store, copied from a template
+`redis_url`                          the URL of the shared Redis, after deleting every key
 `own_postgres`, `own_redis`          a server for one test that stops or kills it
 
-Under pytest-xdist every worker starts its own. A service that is not here skips the test with the
-reason; where CI is set, the test fails instead.
+Each pytest-xdist worker starts its own servers. A missing engine skips the test with the reason
+(see `skipped_engines`); with the environment variable CI the test fails instead.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from typing import TypeVar
+from collections.abc import Iterator
+from typing import Any, TypeVar
 
 import pytest
 from tests.servers.postgres import Database, Postgres
 from tests.servers.process import Missing, Server
 from tests.servers.redis import Redis
+from tests.servers.skipped_engines import skip_engine
 
-Made = TypeVar("Made", bound=Server)
+AnyServer = TypeVar("AnyServer", bound=Server)
 
 
-def started(make: Callable[[], Made]) -> Made:
-    """The server, or a skip that says why there is none."""
+def start_or_skip(engine: type[AnyServer], *args: Any) -> AnyServer:
+    """Start and return the server; skip the test if the engine is missing, fail it in CI."""
     try:
-        return make()
+        return engine(*args)
     except Missing as reason:
         if os.environ.get("CI"):
-            pytest.fail(f"in CI every service is there: {reason}")
-        pytest.skip(str(reason))
+            pytest.fail(f"every engine must be installed in CI: {reason}")
+        skip_engine(engine.name, reason)
 
 
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[Postgres]:
-    from tests.servers.databases import close_all  # an extra
+    from tests.servers.databases import close_all  # needs the extra postgres
 
-    with started(Postgres) as server:
+    with start_or_skip(Postgres) as server:
         yield server
         close_all(server)
 
@@ -52,7 +53,7 @@ def postgres(postgres_server: Postgres) -> Iterator[Database]:
 
 @pytest.fixture
 def made_postgres(postgres_server: Postgres) -> Iterator[Database]:
-    from tests.servers.databases import prepare  # an extra
+    from tests.servers.databases import prepare  # needs the extra postgres
 
     database = postgres_server.database(prepared=prepare)
     yield database
@@ -61,13 +62,13 @@ def made_postgres(postgres_server: Postgres) -> Iterator[Database]:
 
 @pytest.fixture
 def own_postgres() -> Iterator[Postgres]:
-    with started(Postgres) as server:
+    with start_or_skip(Postgres) as server:
         yield server
 
 
 @pytest.fixture(scope="session")
 def redis_server() -> Iterator[Redis]:
-    with started(Redis) as server:
+    with start_or_skip(Redis) as server:
         yield server
 
 
@@ -79,5 +80,5 @@ def redis_url(redis_server: Redis) -> str:
 
 @pytest.fixture
 def own_redis() -> Iterator[Redis]:
-    with started(Redis) as server:
+    with start_or_skip(Redis) as server:
         yield server

@@ -1,11 +1,11 @@
-"""A real Neo4j Community, which Maven fetches and Java runs.
+"""A Neo4j Community server for tests, fetched by Maven and run by Java.
 
     with Neo4j() as server:
         server.url          bolt://127.0.0.1:…
-        server.empty()      every node gone
+        server.empty()      delete every node
 
-Neo4j is in no Python, Debian or npm package. `neo4j/pom.xml` names its parts, `neo4j/Bolt.java`
-starts it. They are fetched once, into a folder of the user's cache ($NEXUS_CACHE says another).
+No Python, Debian or npm package contains Neo4j. `neo4j/pom.xml` lists its jars, `neo4j/Bolt.java`
+starts it. The jars are fetched once, into the cache folder of the user ($NEXUS_CACHE overrides).
 """
 
 from __future__ import annotations
@@ -22,28 +22,30 @@ from typing import Any
 from tests.servers.process import Missing, Server
 
 HERE = Path(__file__).with_name("neo4j")
-FETCHING = 900.0  # seconds: 120 MB, from a slow line
+FETCH_SECONDS = 900.0  # for 120 MB
 JAVA = ("-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData")
 
 
-def cache() -> Path:
-    """Of these very parts: another version has another folder."""
-    told = os.environ.get("NEXUS_CACHE")
-    parent = Path(told) if told else Path.home() / ".cache" / "nexus"
+def cache_folder() -> Path:
+    """Return the cache folder of this version of `pom.xml` and `Bolt.java`."""
+    configured = os.environ.get("NEXUS_CACHE")
+    parent = Path(configured) if configured else Path.home() / ".cache" / "nexus"
     parts = b"".join((HERE / name).read_bytes() for name in ("pom.xml", "Bolt.java"))
     return parent / f"neo4j-{hashlib.sha256(parts).hexdigest()[:12]}"
 
 
-def fetched() -> Path:
-    """The folder with everything in it, after Maven and the compiler have run if they must."""
-    folder = cache()
+def fetch_server() -> Path:
+    """Return the folder with jars and classes; fetch and compile them if they are missing."""
+    folder = cache_folder()
     for program in ("java", "javac", "mvn"):
         if not shutil.which(program):
             raise Missing(f"Neo4j for tests needs {program} (Debian: default-jdk-headless, maven)")
     if not (folder / "ready").exists():
         folder.mkdir(parents=True, exist_ok=True)
         _fetch(folder)
-        _must(["javac", "-cp", folder / "lib" / "*", "-d", folder / "classes", HERE / "Bolt.java"])
+        _run_or_raise(
+            ["javac", "-cp", folder / "lib" / "*", "-d", folder / "classes", HERE / "Bolt.java"]
+        )
         (folder / "ready").touch()
     return folder
 
@@ -51,14 +53,18 @@ def fetched() -> Path:
 def _fetch(folder: Path) -> None:
     copy = "org.apache.maven.plugins:maven-dependency-plugin:2.8:copy-dependencies"
     into = [f"-Dmaven.repo.local={folder / 'maven'}", f"-DoutputDirectory={folder / 'lib'}"]
-    _must(["mvn", "-q", "-B", "-f", HERE / "pom.xml", *into, "-DincludeScope=runtime", copy])
-    shutil.rmtree(folder / "maven", ignore_errors=True)  # it is all in `lib`
+    _run_or_raise(
+        ["mvn", "-q", "-B", "-f", HERE / "pom.xml", *into, "-DincludeScope=runtime", copy]
+    )
+    shutil.rmtree(folder / "maven", ignore_errors=True)  # the jars are in `lib`
 
 
-def _must(command: list[Any]) -> None:
+def _run_or_raise(command: list[Any]) -> None:
     words = [str(word) for word in command]
     try:
-        done = subprocess.run(words, capture_output=True, text=True, timeout=FETCHING, check=False)
+        done = subprocess.run(
+            words, capture_output=True, text=True, timeout=FETCH_SECONDS, check=False
+        )
     except subprocess.TimeoutExpired as error:
         raise Missing(f"Neo4j could not be fetched: {words[0]} took too long") from error
     if done.returncode:
@@ -67,13 +73,13 @@ def _must(command: list[Any]) -> None:
 
 
 class Neo4j(Server):
-    """One database, in a folder of its own, without passwords."""
+    """A Neo4j server with one database, without passwords."""
 
     name = "neo4j"
-    patience = 90.0  # seconds: a Java program of two hundred parts on a busy machine
+    start_seconds = 90.0  # Java with 200 jars on a busy machine
 
     def __init__(self, folder: Path | None = None) -> None:
-        self._parts = fetched()
+        self._parts = fetch_server()
         super().__init__(folder)
         self.start()
 
@@ -86,7 +92,7 @@ class Neo4j(Server):
         return ["java", *JAVA, "-cp", parts, "Bolt", self.folder / "data", self.port, self.pid_file]
 
     def ready(self) -> bool:
-        """It answers the first four bytes of its protocol, and not just the network does."""
+        """Return whether the server answers the handshake of the Bolt protocol."""
         try:
             with socket.create_connection(("127.0.0.1", self.port), timeout=2) as connection:
                 connection.settimeout(2)
@@ -96,8 +102,8 @@ class Neo4j(Server):
             time.sleep(0.1)
             return False
 
-    def ask(self, cypher: str, **values: Any) -> list[dict[str, Any]]:
-        """What a query of one's own gives."""
+    def execute(self, cypher: str, **values: Any) -> list[dict[str, Any]]:
+        """Run one query and return its rows."""
         from neo4j import GraphDatabase
 
         with GraphDatabase.driver(self.url) as driver:
@@ -105,4 +111,4 @@ class Neo4j(Server):
         return [record.data() for record in records]
 
     def empty(self) -> None:
-        self.ask("MATCH (n) DETACH DELETE n")
+        self.execute("MATCH (n) DETACH DELETE n")

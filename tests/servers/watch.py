@@ -1,7 +1,7 @@
-"""Stops a server when the program that started it is gone. Run by path: watch.py FOLDER PIDFILE
+"""Stops a server after the end of the program that started it: watch.py FOLDER PIDFILE
 
-It reads its input, which ends when the other program does, however that ended. Then the server
-whose number is the first line of PIDFILE is stopped, and FOLDER is removed.
+The standard input is a pipe from that program; it ends with the program, also after SIGKILL.
+Then this script stops the server whose pid is in the first line of PIDFILE, and deletes FOLDER.
 """
 
 from __future__ import annotations
@@ -13,29 +13,29 @@ import sys
 import time
 from pathlib import Path
 
-PATIENCE = 5.0  # seconds, until a server that was asked to stop is killed
+STOP_SECONDS = 5.0  # then the server is killed
 
 
-def server_of(folder: str, pid_file: Path) -> int | None:
-    """The number of the server, unless by now another program has that number."""
+def server_pid(folder: str, pid_file: Path) -> int | None:
+    """Return the pid of the server, or None if another program has this pid now."""
     try:
         pid = int(pid_file.read_text().split()[0])
-        works_in = Path(f"/proc/{pid}/cwd").readlink()
+        working_folder = Path(f"/proc/{pid}/cwd").readlink()
     except (OSError, ValueError, IndexError):
         return None
-    return pid if works_in.is_relative_to(folder) else None
+    return pid if working_folder.is_relative_to(folder) else None
 
 
 def stop(folder: str, pid_file: Path) -> None:
-    pid = server_of(folder, pid_file)
+    pid = server_pid(folder, pid_file)
     if pid is None:
         return
     os.kill(pid, signal.SIGCONT)
     os.kill(pid, signal.SIGINT)
-    until = time.monotonic() + PATIENCE
-    while server_of(folder, pid_file) == pid and time.monotonic() < until:
+    until = time.monotonic() + STOP_SECONDS
+    while server_pid(folder, pid_file) == pid and time.monotonic() < until:
         time.sleep(0.02)
-    if server_of(folder, pid_file) == pid:
+    if server_pid(folder, pid_file) == pid:
         os.kill(pid, signal.SIGKILL)
 
 

@@ -1,4 +1,4 @@
-"""Two people, a room and a DM each, over a week."""
+"""A team of two people with a room and a DM each, and a week of messages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from tests.conftest import Clock
 
-from nexus import Nexus, Place, Receipt, Workspace
+from nexusmem import Nexus, Place, Receipt, Workspace
 
 
 @dataclass
@@ -20,7 +20,7 @@ class Team:
     clock: Clock
 
     def tell_the_week(self) -> dict[str, Receipt]:
-        """Monday to Friday; what was said, by key."""
+        """Record messages from Monday to Friday; return their receipts by key."""
         day = {number: self.clock.now + timedelta(days=number) for number in range(5)}
         room, alices, bobs = self.room, self.alices, self.bobs
         return {

@@ -1,4 +1,4 @@
-"""Out of one memory and into another, byte for byte and never further than one may reach."""
+"""Export and import of archives, within the access of the caller."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pytest
 from tests.conftest import MONDAY, Clock, Open
 from tests.stories.conftest import Team, keys, make_team
 
-from nexus import Scope, Workspace
-from nexus.core.records import Draft, EventKind, MemoryKind, Trust
-from nexus.embedders.hashing import HashingEmbedder
+from nexusmem import Scope, Workspace
+from nexusmem.core.records import Draft, EventKind, MemoryKind, Trust
+from nexusmem.embedders.feature_hash import HashingEmbedder
 
 
 def exported(workspace: Workspace, **options) -> str:
@@ -23,10 +23,10 @@ def exported(workspace: Workspace, **options) -> str:
 
 def fill(team: Team) -> None:
     told = team.tell_the_week()
-    team.room.set_fact("user:alice", "expiry", {"minutes": 30, "ünï": [None, 1.5, "\u202e"]})
+    team.room.set_value("user:alice", "expiry", {"minutes": 30, "ünï": [None, 1.5, "\u202e"]})
     team.room.add_fact("Tyler", "WORKS_AT", "Anthropic", confidence=0.25, stated=False)
     team.alices.remember("A note to myself.", tags=["own"])
-    team.room.index("# Guide\nStart heron.\n# End\nStop heron.", scope="project", key="doc")
+    team.room.add_document("# Guide\nStart heron.\n# End\nStop heron.", scope="project", key="doc")
     team.workspace.session("s:1", user="bob").observe("bob", "In a session.", key="k:%")
     team.workspace.flush()
     store = team.room._parts.store
@@ -50,7 +50,7 @@ def fill(team: Team) -> None:
                 kind=MemoryKind.EPISODE,
                 text="A week of arguments.",
                 sources=(episode.id,),
-                at=MONDAY,  # older than what it rests on: it comes first in the file
+                at=MONDAY,  # older than its sources, so it comes first in the file
             )
         ],
     )
@@ -58,7 +58,7 @@ def fill(team: Team) -> None:
 
 @pytest.mark.parametrize("vectors", [False, True], ids=["plain", "with vectors"])
 @pytest.mark.parametrize("target", ["memory", "sqlite"])
-def test_out_and_in_and_out_again_is_the_same_bytes(
+def test_export_import_export_gives_the_same_bytes(
     team: Team, open_nexus: Open, tmp_path: Path, target: str, vectors: bool
 ) -> None:
     fill(team)
@@ -76,10 +76,10 @@ def test_out_and_in_and_out_again_is_the_same_bytes(
     assert imported.events == report.events
     assert imported.memories == report.memories
     assert imported.out_of_reach == imported.conflicting == imported.forgotten == 0
-    assert other.verify().sound
+    assert other.verify().is_intact
 
 
-def test_importing_twice_is_importing_once(team: Team, open_nexus: Open) -> None:
+def test_second_import_changes_nothing(team: Team, open_nexus: Open) -> None:
     fill(team)
     archive = exported(team.workspace, vectors=True)
     other = open_nexus().workspace("acme")
@@ -93,7 +93,7 @@ def test_importing_twice_is_importing_once(team: Team, open_nexus: Open) -> None
     assert other.verify().events == first.events
 
 
-def test_what_came_in_is_found_and_seen_by_the_same_people(team: Team, open_nexus: Open) -> None:
+def test_imported_records_have_the_same_readers(team: Team, open_nexus: Open) -> None:
     fill(team)
     other = make_team(open_nexus(), Clock())
 
@@ -107,11 +107,13 @@ def test_what_came_in_is_found_and_seen_by_the_same_people(team: Team, open_nexu
             (h.text, h.score, h.event_keys) for h in theirs.recall(question)
         ]
         assert mine.facts() == theirs.facts()
-    assert other.room.fact("user:alice", "expiry") == team.room.fact("user:alice", "expiry")
+    assert other.room.get_value("user:alice", "expiry") == team.room.get_value(
+        "user:alice", "expiry"
+    )
 
 
 @pytest.mark.requirement("A12")
-def test_a_viewer_takes_out_what_they_may_see(team: Team) -> None:
+def test_viewer_exports_only_readable_records(team: Team) -> None:
     fill(team)
 
     mine = exported(team.workspace, grant=team.alices.grant)
@@ -124,7 +126,7 @@ def test_a_viewer_takes_out_what_they_may_see(team: Team) -> None:
 
 
 @pytest.mark.requirement("A12")
-def test_a_viewer_brings_in_no_more_than_they_could_reach(team: Team, open_nexus: Open) -> None:
+def test_viewer_imports_only_into_readable_scopes(team: Team, open_nexus: Open) -> None:
     fill(team)
     archive = exported(team.workspace, vectors=True)
     other = make_team(open_nexus(), Clock())
@@ -133,7 +135,7 @@ def test_a_viewer_brings_in_no_more_than_they_could_reach(team: Team, open_nexus
     other.workspace.flush()
 
     assert imported.out_of_reach > 0
-    everything = other.workspace.administrator
+    everything = other.workspace.admin_grant
     store = other.room._parts.store
     written = {event.scope for event in store.ledger.find(everything)}
     assert written <= other.alices.grant.scopes
@@ -145,7 +147,7 @@ def test_a_viewer_brings_in_no_more_than_they_could_reach(team: Team, open_nexus
 
 
 @pytest.mark.requirement("X1")
-def test_only_an_administrator_vouches_for_a_file(team: Team, open_nexus: Open) -> None:
+def test_only_an_administrator_imports_trust(team: Team, open_nexus: Open) -> None:
     team.alices.observe("alice", "I said this myself.", key="k")
     archive = exported(team.workspace)
     trusted, doubted = (make_team(open_nexus(), Clock()) for _ in range(2))
@@ -158,7 +160,7 @@ def test_only_an_administrator_vouches_for_a_file(team: Team, open_nexus: Open) 
     assert doubted.alices.recall("said myself")[0].memory.trust is Trust.EXTERNAL
 
 
-def test_an_archive_can_be_put_into_one_scope(team: Team, open_nexus: Open) -> None:
+def test_archive_can_be_imported_into_one_scope(team: Team, open_nexus: Open) -> None:
     fill(team)
     archive = exported(team.workspace, vectors=True)
     other = make_team(open_nexus(), Clock())
@@ -166,15 +168,13 @@ def test_an_archive_can_be_put_into_one_scope(team: Team, open_nexus: Open) -> N
     other.workspace.import_(StringIO(archive), scope=Scope.room("design"))
 
     store = other.room._parts.store
-    scopes = {event.scope for event in store.ledger.find(other.workspace.administrator)}
+    scopes = {event.scope for event in store.ledger.find(other.workspace.admin_grant)}
     assert scopes == {Scope.room("design")}
     assert "raise" in keys(other.room.recall("raise friday"))
 
 
 @pytest.mark.requirement("X6")
-def test_a_key_used_for_something_else_is_counted_and_left_alone(
-    team: Team, open_nexus: Open
-) -> None:
+def test_conflicting_key_is_counted_and_skipped(team: Team, open_nexus: Open) -> None:
     team.room.observe("alice", "The original words.", key="k")
     team.room.observe("alice", "Another message.", key="k2")
     other = make_team(open_nexus(), Clock())
@@ -190,8 +190,8 @@ def test_a_key_used_for_something_else_is_counted_and_left_alone(
 
 
 @pytest.mark.requirement("C22", "C6")
-def test_the_seeds_own_export_is_read(team: Team) -> None:
-    """Seed 002 section 2.1: entries with content, metadata and times without our envelope."""
+def test_export_format_of_the_seed_is_read(team: Team) -> None:
+    """Seed 002 section 2.1: a JSON list of entries with content, metadata and times."""
     entries = [
         {
             "id": "e1",
@@ -221,17 +221,17 @@ def test_the_seeds_own_export_is_read(team: Team) -> None:
     assert first.at.isoformat() == "2025-01-15T10:30:00.123456+00:00"
     assert first.trust is Trust.EXTERNAL
     assert found["A bare entry about JWT."].at.isoformat() == "2025-01-16T10:30:00+00:00"
-    (source,) = team.room.sources(first.id)
+    (source,) = team.room.source_events(first.id)
     assert source.kind is EventKind.NOTE
 
 
-def test_vectors_of_another_embedder_do_not_lock_a_new_memory(team: Team, open_nexus: Open) -> None:
+def test_vectors_of_another_embedder_are_skipped(team: Team, open_nexus: Open) -> None:
     fill(team)
     other = make_team(open_nexus(embedder=HashingEmbedder(32)), Clock())
 
     other.workspace.import_(StringIO(exported(team.workspace, vectors=True)))
 
-    assert {"meaning", "keyword"} <= other.room.recall("postgresql")[0].reasons.keys()
+    assert {"vector", "keyword"} <= other.room.recall("postgresql")[0].reasons.keys()
 
 
 def test_progress_is_reported(team: Team, open_nexus: Open) -> None:

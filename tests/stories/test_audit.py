@@ -1,4 +1,4 @@
-"""The trail of a team: who did and asked what, from where; and what is left when one goes."""
+"""Audit log of a team: recorded reads and writes, retention and erasure."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ import pytest
 from tests.conftest import Clock, Open
 from tests.stories.conftest import Team, make_team
 
-from nexus import InvalidInput, Nexus, Place, Workspace
-from nexus.auditing import MOST_WAITING
-from nexus.config import AuditSettings, Settings
-from nexus.core.audit import Entry
-from nexus.recall.query import Search
-from nexus.stores.sqlite.store import SqliteStore
+from nexusmem import InvalidInput, Nexus, Place, Workspace
+from nexusmem.audit.recorder import MAX_WAITING_READS
+from nexusmem.audit.records import AuditEntry
+from nexusmem.config.settings import AuditSettings, Settings
+from nexusmem.recall.query import SearchSettings
+from nexusmem.stores.sqlite.store import SqliteStore
 
 Opened = Callable[..., Team]
 QUESTION = "Which database did we choose for the ledger?"
@@ -28,7 +28,7 @@ QUESTION = "Which database did we choose for the ledger?"
 
 @pytest.fixture
 def opened(open_nexus: Open, clock: Clock) -> Opened:
-    """A team at a level of the audit."""
+    """Return a function that opens a team at an audit level."""
 
     def opened(level: str, store: object = ":memory:", **more: Any) -> Team:
         audit = AuditSettings(level=level, **more.pop("audit", {}))
@@ -37,12 +37,12 @@ def opened(open_nexus: Open, clock: Clock) -> Opened:
     return opened
 
 
-def entries(workspace: Workspace, action: str) -> list[Entry]:
+def entries(workspace: Workspace, action: str) -> list[AuditEntry]:
     return [each.entry for each in workspace.audit(action=action) if each.entry]
 
 
-def told(workspace: Workspace) -> list[str]:
-    """What was done, without what is recorded about settings."""
+def list_actions(workspace: Workspace) -> list[str]:
+    """Return the recorded actions without the settings entries."""
     return [each.action for each in workspace.audit() if each.action != "settings"]
 
 
@@ -56,7 +56,7 @@ def told(workspace: Workspace) -> list[str]:
         ("verbose", ["forget", "get", "recall"]),
     ],
 )
-def test_a_level_says_what_is_recorded(opened: Opened, level: str, recorded: list[str]) -> None:
+def test_level_decides_what_is_recorded(opened: Opened, level: str, recorded: list[str]) -> None:
     team = opened(level)
     receipts = team.tell_the_week()
 
@@ -64,15 +64,15 @@ def test_a_level_says_what_is_recorded(opened: Opened, level: str, recorded: lis
     team.room.get(found[0].memory.id)
     team.workspace.forget(event=receipts["retro"])
 
-    assert told(team.workspace) == recorded
-    assert team.workspace.verify_audit().sound
+    assert list_actions(team.workspace) == recorded
+    assert team.workspace.verify_audit().is_intact
 
 
 @pytest.mark.requirement("E27", "E2")
-def test_a_read_says_who_asked_from_where_and_how_much_came_from_elsewhere(opened: Opened) -> None:
+def test_read_entry_has_actor_place_and_scopes(opened: Opened) -> None:
     team = opened("reads")
     team.tell_the_week()
-    team.alices.set_fact("user", "tea", "green, no sugar")
+    team.alices.set_value("user", "tea", "green, no sugar")
 
     team.alices.recall("Which tea, and what do I ask for on Friday?")
 
@@ -92,21 +92,21 @@ def test_a_read_says_who_asked_from_where_and_how_much_came_from_elsewhere(opene
 @pytest.mark.parametrize(
     ("action", "read"),
     [
-        ("dossiers_get", lambda place: place.dossiers().get("alice")),
+        ("dossiers_get", lambda place: place.dossiers.get("alice")),
         ("profile", lambda place: place.profile("alice")),
         ("entity", lambda place: place.entity("alice")),
-        ("goals_list", lambda place: place.goals().list()),
-        ("goals_tree", lambda place: place.goals().tree()),
+        ("goals_list", lambda place: place.goals.list()),
+        ("goals_tree", lambda place: place.goals.tree()),
     ],
 )
-def test_what_is_made_of_other_places_says_so(
+def test_results_from_other_scopes_are_counted(
     opened: Opened, action: str, read: Callable[[Place], object]
 ) -> None:
     team = opened("reads")
     team.room.observe("alice", "I live in Oslo.")
     team.alices.observe("alice", "I like herring.")
     team.alices.add_fact("alice", "LIKES", "tea", scope="user")
-    team.alices.goals().add("Find a flat", scope="user")
+    team.alices.goals.add("Find a flat", scope="user")
 
     read(team.alices)
 
@@ -116,8 +116,20 @@ def test_what_is_made_of_other_places_says_so(
     assert scopes.keys() <= {"user:alice", str(team.alices.scope(None))}
 
 
+@pytest.mark.requirement("E27", "E2")
+def test_child_goals_count_with_their_scope(opened: Opened) -> None:
+    team = opened("reads")
+    goal = team.alices.goals.add("Find a flat", scope="user")
+    team.alices.goals.add("Call the agency", scope="user", parent=goal.id)
+
+    team.alices.goals.tree()
+
+    (entry,) = entries(team.workspace, "goals_tree")
+    assert entry.detail["scopes"] == [["user:alice", 2]]
+
+
 @pytest.mark.requirement("E27")
-def test_questions_are_kept_in_their_words_only_where_all_is_told_and_never_with_secrets(
+def test_verbose_level_records_redacted_questions(
     opened: Opened,
 ) -> None:
     team = opened("verbose")
@@ -134,24 +146,24 @@ def test_questions_are_kept_in_their_words_only_where_all_is_told_and_never_with
 
 
 @pytest.mark.requirement("E27")
-def test_what_is_not_found_is_recorded_too_and_a_call_inside_a_call_is_not(opened: Opened) -> None:
+def test_failed_read_is_recorded_once(opened: Opened) -> None:
     team = opened("reads")
     team.tell_the_week()
 
     with pytest.raises(LookupError):
-        team.room.fact("workspace", "colour")
+        team.room.get_value("workspace", "colour")
 
-    (missed,) = entries(team.workspace, "fact")
+    (missed,) = entries(team.workspace, "get_value")
     assert missed.detail["error"] == "NotFound"
-    assert told(team.workspace) == ["fact"]  # it asks for facts itself
+    assert list_actions(team.workspace) == ["get_value"]  # the nested read of facts is not recorded
 
 
 @pytest.mark.requirement("E28")
-def test_the_settings_in_force_are_recorded_once_and_without_secrets(
-    opened: Opened, tmp_path: Path
-) -> None:
+def test_settings_are_recorded_once_without_secrets(opened: Opened, tmp_path: Path) -> None:
     secret = "sk-not-for-anybodys-eyes"
-    search = Search(default_threshold=0.25, reranker_api_key=secret, reranker_url="http://there")
+    search = SearchSettings(
+        default_threshold=0.25, reranker_api_key=secret, reranker_url="http://there"
+    )
     for threshold in (0.25, 0.25, 0.5):
         team = opened(
             "writes", tmp_path / "m.db", search=replace(search, default_threshold=threshold)
@@ -169,7 +181,7 @@ def test_the_settings_in_force_are_recorded_once_and_without_secrets(
 
 
 @pytest.mark.requirement("E27")
-def test_what_an_administrator_does_is_recorded_with_counts(opened: Opened) -> None:
+def test_administrator_actions_are_recorded_with_counts(opened: Opened) -> None:
     team = opened("writes")
     team.tell_the_week()
     archive = StringIO()
@@ -177,10 +189,10 @@ def test_what_an_administrator_does_is_recorded_with_counts(opened: Opened) -> N
     team.workspace.export(archive)
     archive.seek(0)
     team.workspace.import_(archive)
-    team.workspace.retry()  # nothing failed, so nothing was done
+    team.workspace.retry()  # nothing had failed, so nothing was retried
     team.workspace.forget(user="bob")
 
-    assert told(team.workspace) == ["forget", "import", "export"]
+    assert list_actions(team.workspace) == ["forget", "import", "export"]
     (came,) = entries(team.workspace, "import")
     assert (came.actor, came.detail["events"], came.detail["repeated"]) == ("administrator", 0, 6)
     (gone,) = entries(team.workspace, "forget")
@@ -188,16 +200,14 @@ def test_what_an_administrator_does_is_recorded_with_counts(opened: Opened) -> N
 
 
 @pytest.mark.parametrize("which", ["patterns", [7], ["paterns"]])
-def test_what_is_no_list_of_events_and_jobs_is_not_tried_again(opened: Opened, which: Any) -> None:
+def test_retry_rejects_other_arguments(opened: Opened, which: Any) -> None:
     with pytest.raises(InvalidInput):
         opened("writes").workspace.retry(which)
 
 
 @pytest.mark.requirement("E27", "X6")
-def test_who_is_forgotten_leaves_the_audit_and_its_chain_holds(
-    opened: Opened, tmp_path: Path
-) -> None:
-    """Their questions and their names go; that something was asked, and when, stays."""
+def test_erased_person_is_erased_from_a_valid_audit_log(opened: Opened, tmp_path: Path) -> None:
+    """Questions and names are erased; the fact and time of the read stay."""
     team = opened("verbose", tmp_path / "memory.db", audit={"key": "0123456789abcdef"})
     team.tell_the_week()
     team.alices.recall("When shall I ask Bartholomew for a raise of wages?")
@@ -221,7 +231,7 @@ def test_who_is_forgotten_leaves_the_audit_and_its_chain_holds(
 
 
 @pytest.mark.requirement("E27", "X6")
-def test_a_room_that_is_forgotten_leaves_the_audit_too(opened: Opened, tmp_path: Path) -> None:
+def test_erased_room_is_erased_from_the_audit_log(opened: Opened, tmp_path: Path) -> None:
     team = opened("verbose", tmp_path / "memory.db")
     team.tell_the_week()
     team.room.recall("Where does Bartholomew keep the ledger?")
@@ -237,25 +247,25 @@ def test_a_room_that_is_forgotten_leaves_the_audit_too(opened: Opened, tmp_path:
 
 
 @pytest.mark.requirement("E27")
-def test_reads_are_written_together_and_never_too_many_wait(opened: Opened, tmp_path: Path) -> None:
+def test_queued_reads_are_written_in_batches(opened: Opened, tmp_path: Path) -> None:
     path = tmp_path / "m.db"
     team = opened("reads", path)
     team.tell_the_week()
     team.room.recent()
     with closing(SqliteStore(path)) as beside:
-        administrator = team.workspace.administrator
-        assert beside.audit.find(administrator, limit=1) == []  # nobody waits for it
+        administrator = team.workspace.admin_grant
+        assert beside.audit.find(administrator, limit=1) == []  # written in the background
 
-        for _ in range(MOST_WAITING):
+        for _ in range(MAX_WAITING_READS):
             team.room.recent()
         kept = beside.audit.find(administrator, action="recent", limit=10_000)
-        assert len(kept) == MOST_WAITING
+        assert len(kept) == MAX_WAITING_READS
 
-        assert len(team.workspace.audit(action="recent", limit=10_000)) == MOST_WAITING + 1
+        assert len(team.workspace.audit(action="recent", limit=10_000)) == MAX_WAITING_READS + 1
 
 
 @pytest.mark.requirement("E27")
-def test_reads_wait_while_the_store_is_away(opened: Opened, tmp_path: Path) -> None:
+def test_reads_stay_queued_while_the_store_is_unavailable(opened: Opened, tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "m.db")
     team = opened("reads", store)
     team.tell_the_week()
@@ -269,7 +279,7 @@ def test_reads_wait_while_the_store_is_away(opened: Opened, tmp_path: Path) -> N
 
 
 @pytest.mark.requirement("E27")
-def test_what_was_told_stands_between_what_was_done(opened: Opened, clock: Clock) -> None:
+def test_history_merges_events_and_entries(opened: Opened, clock: Clock) -> None:
     team = opened("writes")
     first = team.room.observe("alice", "Tea is at four.")
     clock.advance(minutes=1)
@@ -281,30 +291,30 @@ def test_what_was_told_stands_between_what_was_done(opened: Opened, clock: Clock
 
     assert [each.action for each in found] == ["message", "export", "settings", "message"]
     assert found[-1].entry is not None
-    assert found[-1].entry.detail == {"event": first.event_id}  # and no words
+    assert found[-1].entry.detail == {"event": first.event_id}  # without the text
 
 
 @pytest.mark.requirement("E27")
-def test_what_comes_is_followed_whatever_time_it_tells_of(opened: Opened, clock: Clock) -> None:
+def test_history_is_followed_by_number_not_by_time(opened: Opened, clock: Clock) -> None:
     team = opened("writes")
     team.tell_the_week()
-    nothing, mark = team.workspace.audit_after(events=True)
+    nothing, mark = team.workspace.audit_since(events=True)
     ahead = team.room.observe("alice", "Tea is at four.", at=clock.now + timedelta(days=900))
-    coming, mark = team.workspace.audit_after(mark, events=True)
+    coming, mark = team.workspace.audit_since(mark, events=True)
     before = team.room.observe("bob", "It was at three.", at=clock.now - timedelta(days=900))
     team.workspace.export(StringIO())
-    further, mark = team.workspace.audit_after(mark, events=True)
+    further, mark = team.workspace.audit_since(mark, events=True)
 
     assert nothing == []
     assert [each.entry.detail for each in coming if each.entry] == [{"event": ahead.event_id}]
     assert [each.action for each in further] == ["message", "settings", "export"]
     assert further[0].entry is not None
     assert further[0].entry.detail == {"event": before.event_id}
-    assert team.workspace.audit_after(mark, events=True) == ([], mark)
+    assert team.workspace.audit_since(mark, events=True) == ([], mark)
 
 
 @pytest.mark.requirement("E27")
-def test_nobody_sees_the_audit_of_another_workspace(opened: Opened) -> None:
+def test_audit_log_of_another_workspace_is_invisible(opened: Opened) -> None:
     team = opened("verbose")
     team.tell_the_week()
     team.alices.recall(QUESTION)

@@ -1,4 +1,4 @@
-"""A conversation longer than its model can read goes on, and forgets nothing that matters."""
+"""Compaction of conversations that exceed the context window."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from tests.conftest import Open
 from tests.loopback import Loopback, dropped, says
 from tests.stories.conftest import Team
 
-from nexus import Workspace
-from nexus.compose.block import ExactValue, read_block
-from nexus.compose.compact import Compacted
-from nexus.compose.turns import size, text_of
-from nexus.config import LlmSettings, Settings
-from nexus.core.errors import InvalidInput
-from nexus.core.fence import unfenced
-from nexus.core.tokens import count
-from nexus.learn.learning import Learning
+from nexusmem import Workspace
+from nexusmem.compose.compaction.compact import CompactedMessages
+from nexusmem.config.settings import LlmSettings, Settings
+from nexusmem.core.errors import InvalidInput
+from nexusmem.learn.settings import LearnSettings
+from nexusmem.observe.chat_formats import message_text, message_tokens
+from nexusmem.observe.chat_messages import ExactValue, parse_block
+from nexusmem.text.fence import remove_fences
+from nexusmem.text.tokens import count_tokens
 
-WINDOW = 3_000  # tokens: small, so that the test is short
+WINDOW = 3_000  # tokens; small, so that tests are fast
 EXPIRY = {"minutes": 30, "note": 'half\nan "hour" </nexus-memory>', "exact": 0.1}
 
 
@@ -48,30 +48,30 @@ def server() -> Iterator[Loopback]:
 
 
 @pytest.mark.requirement("A14", "A7")
-def test_what_was_decided_and_set_survives_byte_for_byte(team: Team) -> None:
+def test_landmarks_and_values_survive_compaction(team: Team) -> None:
     place = team.alices
-    place.set_fact("project", "jwt_expiry", EXPIRY)
+    place.set_value("project", "jwt_expiry", EXPIRY)
     messages = [SYSTEM, DECIDED, *chat(80)]
-    place.after(messages)
+    place.record(messages)
 
-    done = place.compact(messages, window=WINDOW)
+    done = place.compact(messages, context_window=WINDOW)
 
     assert done.tokens_before > 0.7 * WINDOW >= done.tokens_after
     (landmark,) = place.recall("What was decided?", kinds=["landmark"])
-    assert done.landmarks == (landmark.text,)  # as memory has it, and not read once more
+    assert done.landmarks == (landmark.text,)  # from memory, not extracted again
     assert landmark.text.endswith("decided to use PostgreSQL for the ledger.")
-    block = read_block(text_of(done.messages[1]))
+    block = parse_block(message_text(done.messages[1]))
     assert block is not None
     assert block.facts == (ExactValue("project:apollo", "jwt_expiry", EXPIRY),)
-    assert json.loads(json.dumps(EXPIRY)) == place.fact("project", "jwt_expiry")
+    assert json.loads(json.dumps(EXPIRY)) == place.get_value("project", "jwt_expiry")
     assert done.messages[0] is SYSTEM
     assert done.messages[-1] is messages[-1]
 
 
 @pytest.mark.requirement("A14")
-def test_every_landmark_of_what_went_is_there_and_no_other(team: Team) -> None:
+def test_block_has_exactly_the_landmarks_of_removed_messages(team: Team) -> None:
     place = team.alices
-    place.after([{"role": "user", "content": "We decided to sell the old boat in May."}])
+    place.record([{"role": "user", "content": "We decided to sell the old boat in May."}])
     decided = [f"We decided to use tool number {n} for part {7 * n}." for n in range(230)]
     noted = {
         "role": "assistant",
@@ -80,11 +80,11 @@ def test_every_landmark_of_what_went_is_there_and_no_other(team: Team) -> None:
     messages = [SYSTEM]
     for text in decided:
         messages += [{"role": "user", "content": text}, noted]
-    place.after(messages)
+    place.record(messages)
 
-    done = place.compact(messages, window=10_000)
+    done = place.compact(messages, context_window=10_000)
 
-    went = [text_of(message) for message in done.removed if message is not noted]
+    went = [message_text(message) for message in done.removed if message is not noted]
     assert len(went) > 200
     assert done.left_out == 0
     ends = [landmark[landmark.index("decided") :] for landmark in done.landmarks]
@@ -92,110 +92,114 @@ def test_every_landmark_of_what_went_is_there_and_no_other(team: Team) -> None:
 
 
 @pytest.mark.requirement("A14")
-def test_below_seventy_percent_nothing_happens(team: Team) -> None:
+def test_nothing_happens_below_seventy_percent(team: Team) -> None:
     messages = chat(10)
 
-    done = team.alices.compact(messages, window=100_000)
+    done = team.alices.compact(messages, context_window=100_000)
 
     assert done.messages == messages
-    assert not done.changed
+    assert not done.is_changed
 
 
 @pytest.mark.slow
 @pytest.mark.requirement("A14")
-def test_a_long_conversation_is_compacted_again_and_again(team: Team) -> None:
+def test_long_conversation_is_compacted_repeatedly(team: Team) -> None:
     place = team.alices
     messages: list[Any] = [SYSTEM, DECIDED]
     for turn in range(60):
         messages += chat(3, start=3 * turn)
-        place.after(messages)
-        done = place.compact(messages, window=WINDOW)
+        place.record(messages)
+        done = place.compact(messages, context_window=WINDOW)
         assert done.fits
-        assert place.compact(done.messages, window=WINDOW).messages == done.messages
+        assert place.compact(done.messages, context_window=WINDOW).messages == done.messages
         messages = list(done.messages)
 
-    assert "decided to use PostgreSQL for the ledger." in text_of(messages[1])
-    assert sum("nexus-memory" in text_of(message) for message in messages) == 1
+    assert "decided to use PostgreSQL for the ledger." in message_text(messages[1])
+    assert sum("nexus-memory" in message_text(message) for message in messages) == 1
 
 
 @pytest.mark.requirement("A14")
-def test_it_happens_inline_before_an_answer(team: Team) -> None:
+def test_context_for_compacts_inline(team: Team) -> None:
     place = team.alices
     messages = [SYSTEM, DECIDED, *chat(80)]
 
-    context = place.before(messages, context_window=WINDOW, budget=500)
-    plain = place.before(messages, budget=500)
+    context = place.context_for(messages, context_window=WINDOW, budget=500)
+    plain = place.context_for(messages, budget=500)
 
-    prompt = count(context.text) + sum(size(message, count) for message in context.chat)
+    prompt = count_tokens(context.text) + sum(
+        message_tokens(message, count_tokens) for message in context.messages_to_send
+    )
     assert prompt <= 0.7 * WINDOW
-    assert context.chat[0] is SYSTEM
-    assert context.chat[-1] is messages[-1]
-    assert plain.chat == ()
+    assert context.messages_to_send[0] is SYSTEM
+    assert context.messages_to_send[-1] is messages[-1]
+    assert plain.messages_to_send == ()
 
 
 @pytest.mark.requirement("A14", "A3")
-def test_what_went_with_the_oldest_messages_may_come_back(team: Team) -> None:
+def test_removed_messages_may_return_in_the_context(team: Team) -> None:
     place, cellar = team.alices, "The alarm panel in the cellar opens with the word marzipan."
     messages = [SYSTEM, {"role": "user", "content": cellar}, *chat(120)]
-    place.after(messages)
+    place.record(messages)
     messages.append({"role": "user", "content": "Which word opens the alarm panel?"})
 
-    short = place.before(messages, context_window=WINDOW)
-    long = place.before(messages, context_window=100_000)
+    short = place.context_for(messages, context_window=WINDOW)
+    long = place.context_for(messages, context_window=100_000)
 
-    assert not any("marzipan" in text_of(message) for message in short.chat)
+    assert not any("marzipan" in message_text(message) for message in short.messages_to_send)
     assert "marzipan" in short.text
-    assert "marzipan" not in long.text  # the messages show it
+    assert "marzipan" not in long.text  # the messages contain it
 
 
-def test_what_the_block_says_is_not_said_again(team: Team) -> None:
+def test_context_does_not_repeat_the_block(team: Team) -> None:
     place = team.alices
     messages = [SYSTEM, DECIDED, *chat(120)]
-    place.after(messages)
+    place.record(messages)
 
-    context = place.before(messages, context_window=WINDOW)
+    context = place.context_for(messages, context_window=WINDOW)
 
-    assert any("PostgreSQL" in text_of(message) for message in context.chat)
+    assert any("PostgreSQL" in message_text(message) for message in context.messages_to_send)
     assert "PostgreSQL" not in context.text
 
 
 @pytest.mark.requirement("A14")
 @pytest.mark.parametrize("window", [1_000, 2_000, 4_000, 8_000])
-def test_the_context_leaves_room_for_the_messages(team: Team, window: int) -> None:
+def test_context_leaves_room_for_the_messages(team: Team, window: int) -> None:
     place = team.alices
     for n in range(100):
         place.observe("alice", f"Remark {n}: the slow train to Leeds had {n} wagons and {n} seats.")
     asked = {"role": "user", "content": "How many wagons had the train to Leeds?"}
 
-    context = place.before([SYSTEM, *chat(120), asked], context_window=window)
+    context = place.context_for([SYSTEM, *chat(120), asked], context_window=window)
 
     assert context.tokens <= max(300, 0.7 * window / 3)
     assert context.compaction is not None
     assert context.compaction.fits
     assert context.compaction.removed > 0
-    prompt = context.tokens + sum(size(message, count) for message in context.chat)
+    prompt = context.tokens + sum(
+        message_tokens(message, count_tokens) for message in context.messages_to_send
+    )
     assert prompt <= 0.7 * window
 
 
-def test_what_cannot_fit_is_said(team: Team) -> None:
+def test_prompt_that_cannot_fit_is_reported(team: Team) -> None:
     huge = {"role": "user", "content": "the train had many wagons " * 500}
 
-    context = team.alices.before([SYSTEM, *chat(20), huge], context_window=2_000)
+    context = team.alices.context_for([SYSTEM, *chat(20), huge], context_window=2_000)
 
     assert context.compaction is not None
     assert not context.compaction.fits
 
 
-def test_what_stands_in_place_of_messages_is_never_learned(team: Team) -> None:
+def test_compacted_block_is_never_learned(team: Team) -> None:
     place = team.alices
     messages = [SYSTEM, DECIDED, *chat(80)]
-    place.after(messages)
+    place.record(messages)
     before = len(place.recent(1_000))
 
-    done = place.compact(messages, window=WINDOW)
-    place.after([*done.messages, {"role": "user", "content": "And now something new."}])
+    done = place.compact(messages, context_window=WINDOW)
+    place.record([*done.messages, {"role": "user", "content": "And now something new."}])
 
-    assert unfenced(text_of(done.messages[1])) == ""
+    assert remove_fences(message_text(done.messages[1])) == ""
     assert len(place.recent(1_000)) == before + 1
 
 
@@ -209,71 +213,71 @@ def test_what_stands_in_place_of_messages_is_never_learned(team: Team) -> None:
         {"type": "web_search_call", "status": "completed"},
     ],
 )
-def test_messages_that_nobody_knows_do_not_hinder_it(team: Team, odd: dict[str, Any]) -> None:
-    done = team.alices.compact([SYSTEM, DECIDED, odd, *chat(80)], window=WINDOW)
+def test_unknown_message_formats_are_kept(team: Team, odd: dict[str, Any]) -> None:
+    done = team.alices.compact([SYSTEM, DECIDED, odd, *chat(80)], context_window=WINDOW)
 
     assert done.fits
     assert done.landmarks
 
 
-def test_calls_of_the_responses_api_are_read_and_kept_together(team: Team) -> None:
+def test_responses_api_calls_stay_together(team: Team) -> None:
     place = team.alices
     thinking = {"type": "reasoning", "id": "r", "summary": []}
     call = {"type": "function_call", "call_id": "c", "name": "look", "arguments": "{}"}
     output = {"type": "function_call_output", "call_id": "c", "output": "81 wagons"}
     messages = [SYSTEM, *chat(80), thinking, call, output]
 
-    context = place.before(messages, context_window=WINDOW, budget=500)
-    place.after(messages)
+    context = place.context_for(messages, context_window=WINDOW, budget=500)
+    place.record(messages)
 
-    assert list(context.chat[-3:]) == [thinking, call, output]
+    assert list(context.messages_to_send[-3:]) == [thinking, call, output]
     newest = place.recent(1)[0]
     assert (newest.speaker, newest.role, newest.text) == ("look", "tool", "81 wagons")
 
 
-def test_nothing_of_another_place_is_in_it(team: Team) -> None:
+def test_block_has_nothing_of_another_place(team: Team) -> None:
     team.bobs.observe("bob", "I decided to leave the company in May.")
-    team.bobs.set_fact("user", "salary", 70_000)
+    team.bobs.set_value("user", "salary", 70_000)
     team.bobs.flush()
 
-    done = team.alices.compact([SYSTEM, *chat(80)], window=WINDOW)
+    done = team.alices.compact([SYSTEM, *chat(80)], context_window=WINDOW)
 
-    assert done.changed
+    assert done.is_changed
     assert "leave" not in done.summary
     assert "salary" not in done.summary
 
 
-def test_what_is_sent_beside_it_counts(team: Team) -> None:
+def test_reserved_tokens_count(team: Team) -> None:
     messages = chat(30)
 
-    alone = team.alices.compact(messages, window=WINDOW)
-    together = team.alices.compact(messages, window=WINDOW, beside=1_500)
+    alone = team.alices.compact(messages, context_window=WINDOW)
+    together = team.alices.compact(messages, context_window=WINDOW, reserved_tokens=1_500)
 
-    assert not alone.changed
-    assert together.changed
+    assert not alone.is_changed
+    assert together.is_changed
     assert together.tokens_after <= 0.7 * WINDOW
 
 
 @pytest.mark.parametrize("window", [0, -1, True, "many", 1.5])
-def test_a_window_is_a_number_of_tokens(team: Team, window: Any) -> None:
+def test_invalid_context_window_is_refused(team: Team, window: Any) -> None:
     with pytest.raises(InvalidInput):
-        team.alices.compact([], window=window)
+        team.alices.compact([], context_window=window)
 
 
 def told_by(open_nexus: Open, server: Loopback) -> Workspace:
-    llm = LlmSettings(provider="ollama", model="any", base_url=server.url, learn=False)
-    settings = Settings(llm=llm, learning=Learning(episodes="model"))
+    llm = LlmSettings(provider="ollama", model="any", base_url=server.url, extract_facts=False)
+    settings = Settings(llm=llm, learning=LearnSettings(episodes="model"))
     nexus = open_nexus(settings=settings)
     return nexus.workspace("acme")
 
 
-def compacted(open_nexus: Open, server: Loopback) -> Compacted:
+def compacted(open_nexus: Open, server: Loopback) -> CompactedMessages:
     place = told_by(open_nexus, server).dm("alice", agent="scribe")
-    return place.compact([SYSTEM, *chat(80)], window=WINDOW)
+    return place.compact([SYSTEM, *chat(80)], context_window=WINDOW)
 
 
 @pytest.mark.requirement("A14")
-def test_a_model_tells_what_was_said(open_nexus: Open, server: Loopback) -> None:
+def test_model_writes_the_summary(open_nexus: Open, server: Loopback) -> None:
     told = json.dumps({"sentences": ["Alice spoke of the train to Leeds."]})
     server.script(*[says(told)] * 10)
 
@@ -284,7 +288,7 @@ def test_a_model_tells_what_was_said(open_nexus: Open, server: Loopback) -> None
 
 
 @pytest.mark.requirement("A14")
-def test_a_model_is_asked_once_for_what_goes(open_nexus: Open, server: Loopback) -> None:
+def test_model_is_called_once_for_the_same_messages(open_nexus: Open, server: Loopback) -> None:
     told = [f"Alice spoke of the train to Leeds{'!' * n}" for n in range(9)]
     server.script(*(says(json.dumps({"sentences": [each]})) for each in told))
     workspace = told_by(open_nexus, server)
@@ -292,9 +296,9 @@ def test_a_model_is_asked_once_for_what_goes(open_nexus: Open, server: Loopback)
     decided = [f"We decided to use tool {n} for part {n}." for n in range(12)]
     messages = [SYSTEM, *({"role": "user", "content": text} for text in decided), *chat(80)]
 
-    first = place.compact(messages, window=WINDOW)
+    first = place.compact(messages, context_window=WINDOW)
     more = [*messages, {"role": "user", "content": "Next?"}]
-    again = place.compact(more, window=WINDOW)
+    again = place.compact(more, context_window=WINDOW)
 
     assert len(server.requests) == 1
     assert len(first.landmarks) == 12
@@ -303,28 +307,26 @@ def test_a_model_is_asked_once_for_what_goes(open_nexus: Open, server: Loopback)
 
     receipt = place.observe("alice", "Something to be forgotten.")
     workspace.forget(event=receipt)
-    place.compact(more, window=WINDOW)
+    place.compact(more, context_window=WINDOW)
     assert len(server.requests) == 2
 
 
 @pytest.mark.requirement("A14")
-def test_what_a_model_could_not_tell_is_not_asked_for_again(
-    open_nexus: Open, server: Loopback
-) -> None:
+def test_refused_summary_is_not_requested_again(open_nexus: Open, server: Loopback) -> None:
     server.script(*[says(json.dumps({"sentences": ["Zebedee paid 999 euros."]}))] * 9)
     place = told_by(open_nexus, server).dm("alice", agent="scribe")
     messages = [SYSTEM, *chat(80)]
 
-    first, again = (place.compact(messages, window=WINDOW) for _ in range(2))
+    first, again = (place.compact(messages, context_window=WINDOW) for _ in range(2))
 
-    assert len(server.requests) == 2  # once more with what was wrong, and never again
+    assert len(server.requests) == 2  # one retry with the error, and no further call
     assert first.summary == again.summary
     assert first.degraded == again.degraded != ()
 
 
 @pytest.mark.slow
 @pytest.mark.requirement("A14", "D24")
-def test_a_model_that_is_away_leaves_peoples_own_words(open_nexus: Open, server: Loopback) -> None:
+def test_unavailable_model_falls_back_to_quotes(open_nexus: Open, server: Loopback) -> None:
     server.script(*[dropped()] * 50)
 
     done = compacted(open_nexus, server)

@@ -1,4 +1,4 @@
-"""The right context before every answer: pinned, budgeted, explained, and only what may be seen."""
+"""Contexts: sections, budget, stable prefix, receipts, replay and access control."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ import pytest
 from tests.conftest import Clock, Open
 from tests.stories.conftest import Team
 
-from nexus import Nexus, NotFound, Place
-from nexus.compose.plan import ALWAYS
-from nexus.core.context import Context, ContextReceipt
-from nexus.core.errors import EmbedderUnavailable, InvalidInput
-from nexus.core.fence import unfenced
-from nexus.core.part import Part
-from nexus.core.text import words_alone
-from nexus.core.tokens import count, family_of
-from nexus.embedders.hashing import HashingEmbedder
+from nexusmem import Nexus, NotFound, Place
+from nexusmem.compose.sections import SECTIONS_BY_NAME
+from nexusmem.core.errors import EmbedderUnavailable, InvalidInput
+from nexusmem.core.records.context import Context, ContextReceipt
+from nexusmem.embedders.feature_hash import HashingEmbedder
+from nexusmem.text.fence import remove_fences
+from nexusmem.text.terms import normalize_words
+from nexusmem.text.tokens import count_tokens, tokenizer_family
 
 DECIDED = "We decided to use PostgreSQL for the ledger."
 QUESTION = "Which database did we choose for the ledger?"
+ALWAYS_SHOWN = {"landmarks", "profile", "awareness", "summary", "goals", "window"}
 
 
 def chatter(place: Place, clock: Clock, number: int, about: str = "the train to Leeds") -> None:
-    """So many messages of no importance, a minute each."""
+    """Observe `number` unimportant messages, one per minute."""
     for turn in range(number):
         clock.advance(minutes=1)
         place.observe("bob" if turn % 2 else "alice", f"Remark {turn} about {about} was heard.")
 
 
-def texts(context: Context, part: Part) -> list[str]:
-    return [item.text for item in context.section(part)]
+def texts(context: Context, part: str) -> list[str]:
+    return [item.text for item in context.section_items(part)]
 
 
 def without_times(receipt: ContextReceipt) -> ContextReceipt:
@@ -41,9 +41,9 @@ def without_times(receipt: ContextReceipt) -> ContextReceipt:
 
 
 @pytest.mark.requirement("A13", "D16")
-def test_a_context_has_a_header_and_its_sections_in_a_fixed_order(team: Team) -> None:
+def test_context_has_header_and_sections_in_order(team: Team) -> None:
     team.room.observe("alice", DECIDED)
-    team.room.set_fact("project", "jwt_expiry", "30m")
+    team.room.set_value("project", "jwt_expiry", "30m")
     chatter(team.room, team.clock, 60)
 
     context = team.room.compose(QUESTION)
@@ -51,43 +51,49 @@ def test_a_context_has_a_header_and_its_sections_in_a_fixed_order(team: Team) ->
     assert "Place: room design · People here: alice, bob · Agent: scribe" in context.text
     assert "## [RECALL] Found for this question" in context.text
     assert [section.part for section in context.sections] == [
-        part for part in Part if context.section(part)
+        part for part in SECTIONS_BY_NAME if context.section_items(part)
     ]
-    shown = {Part.LANDMARKS, Part.AWARENESS, Part.FACTS, Part.RECALL, Part.WINDOW}
+    shown = {
+        "landmarks",
+        "awareness",
+        "facts",
+        "recall",
+        "window",
+    }
     assert shown <= {section.part for section in context.sections}
-    assert ALWAYS.keys() <= context.receipt.plan.keys()
-    assert unfenced(f"{context.text}\nHello.") == "Hello."
+    assert context.receipt.plan.keys() >= ALWAYS_SHOWN
+    assert remove_fences(f"{context.text}\nHello.") == "Hello."
 
 
 @pytest.mark.requirement("A15")
-def test_a_decision_is_pinned_however_much_was_said_since(team: Team) -> None:
+def test_decision_stays_pinned_after_many_messages(team: Team) -> None:
     team.room.observe("alice", DECIDED)
     chatter(team.room, team.clock, 120)
 
     for question in ("What is the weather like?", "Thanks!"):
-        (pinned,) = texts(team.room.compose(question), Part.LANDMARKS)
+        (pinned,) = texts(team.room.compose(question), "landmarks")
         assert "PostgreSQL for the ledger" in pinned
-    (pinned,) = texts(team.room.compose("And now?", budget=300), Part.LANDMARKS)
+    (pinned,) = texts(team.room.compose("And now?", budget=300), "landmarks")
     assert "PostgreSQL" in pinned
 
 
-def test_a_decision_that_was_replaced_is_marked(team: Team) -> None:
+def test_replaced_decision_is_marked(team: Team) -> None:
     team.room.observe("alice", DECIDED)
     team.clock.advance(days=1)
     team.room.observe("alice", "We decided to use SQLite instead of PostgreSQL.")
     chatter(team.room, team.clock, 60)
 
-    items = team.room.compose(QUESTION).section(Part.LANDMARKS)
+    items = team.room.compose(QUESTION).section_items("landmarks")
 
     assert ["replaced" in str(item.why["kind"]) for item in items] == [True, False]
     assert items[0].worth < items[1].worth
 
 
 @pytest.mark.requirement("D18")
-def test_the_model_is_told_what_can_be_looked_up(team: Team) -> None:
+def test_context_lists_what_can_be_looked_up(team: Team) -> None:
     team.room.observe("alice", DECIDED)
 
-    told = " ".join(texts(team.room.compose("Hello"), Part.AWARENESS))
+    told = " ".join(texts(team.room.compose("Hello"), "awareness"))
 
     assert "recall(question)" in told
     assert "a few messages and documents" in told
@@ -96,7 +102,7 @@ def test_the_model_is_told_what_can_be_looked_up(team: Team) -> None:
 
 
 @pytest.mark.requirement("X11")
-def test_turns_share_their_beginning_byte_for_byte(team: Team) -> None:
+def test_turns_share_a_stable_prefix(team: Team) -> None:
     team.room.observe("alice", f"{DECIDED} I prefer short answers.")
     chatter(team.room, team.clock, 60)
 
@@ -105,14 +111,14 @@ def test_turns_share_their_beginning_byte_for_byte(team: Team) -> None:
     team.clock.advance(hours=2)
     other = team.room.compose("How do I deploy what Tyler built yesterday?")
 
-    assert other.text[: one.steady] == one.text[: one.steady]
-    assert one.steady == other.steady
-    assert "PostgreSQL" in one.text[: one.steady]
+    assert other.text[: one.stable_prefix_length] == one.text[: one.stable_prefix_length]
+    assert one.stable_prefix_length == other.stable_prefix_length
+    assert "PostgreSQL" in one.text[: one.stable_prefix_length]
     assert one.messages("anthropic")[0] == other.messages("anthropic")[0]
 
 
 @pytest.mark.requirement("D23", "D24")
-def test_the_next_question_reads_them_from_the_turn_before(team: Team) -> None:
+def test_stable_sections_are_cached_between_questions(team: Team) -> None:
     team.room.observe("alice", DECIDED)
     chatter(team.room, team.clock, 50)
     team.workspace.flush()
@@ -121,12 +127,12 @@ def test_the_next_question_reads_them_from_the_turn_before(team: Team) -> None:
 
     assert "landmarks" in first.receipt.seconds
     assert "landmarks" not in second.receipt.seconds
-    assert first.section(Part.LANDMARKS) == second.section(Part.LANDMARKS) != ()
-    assert first.text[: first.steady] == second.text[: second.steady]
+    assert first.section_items("landmarks") == second.section_items("landmarks") != ()
+    assert first.text[: first.stable_prefix_length] == second.text[: second.stable_prefix_length]
 
 
 @pytest.mark.requirement("D23")
-def test_what_is_told_or_forgotten_shows_at_once(team: Team) -> None:
+def test_writes_and_deletions_show_immediately(team: Team) -> None:
     told = team.room.observe("alice", DECIDED)
     chatter(team.room, team.clock, 50)
     team.workspace.flush()
@@ -134,7 +140,7 @@ def test_what_is_told_or_forgotten_shows_at_once(team: Team) -> None:
     team.room.observe("bob", "We decided to call the product Heron.")
     chatter(team.room, team.clock, 50, about="the bus to York")
     team.workspace.flush()
-    pinned = team.room.compose("What is the product called?").section(Part.LANDMARKS)
+    pinned = team.room.compose("What is the product called?").section_items("landmarks")
     assert any("Heron" in item.text for item in pinned)
 
     team.workspace.forget(event=told.event_id)
@@ -144,14 +150,14 @@ def test_what_is_told_or_forgotten_shows_at_once(team: Team) -> None:
 
 @pytest.mark.requirement("D17")
 @pytest.mark.parametrize("budget", [300, 700, 1_500, 2_500])
-def test_a_context_stays_within_its_budget(team: Team, budget: int) -> None:
+def test_context_stays_within_its_budget(team: Team, budget: int) -> None:
     team.room.observe("alice", DECIDED)
     chatter(team.room, team.clock, 60, about="the train; " * 24)
 
     for model in (None, "claude-opus-4", "gpt-5"):
         context = team.room.compose(QUESTION, budget=budget, model=model)
-        assert count(context.text, family_of(model)) <= context.tokens <= budget
-        assert context.tokens > 0.7 * budget  # and it is used
+        assert count_tokens(context.text, tokenizer_family(model)) <= context.tokens <= budget
+        assert context.tokens > 0.7 * budget  # and most of it is used
         assert any(cut.why == "budget" for cut in context.receipt.cut)
 
 
@@ -162,48 +168,50 @@ def test_nothing_is_shown_twice(team: Team) -> None:
 
     context = team.room.compose("Where does Tyler work, and which database did we choose?")
 
-    assert Counter(context.text.split("\n"))[""] > 1  # an empty line may be there twice,
+    assert Counter(context.text.split("\n"))[""] > 1  # only the empty line may occur twice
     lines = [line for line in context.text.split("\n") if line]
-    assert len(lines) == len(set(lines))  # and nothing else
+    assert len(lines) == len(set(lines))
     assert context.text.count("PostgreSQL for the ledger") == 1
     assert context.text.count("works at Anthropic") == 1
     assert {cut.why for cut in context.receipt.cut} == {"in the window"}
 
 
 @pytest.mark.parametrize("budget", [300, 400, 500, 700])
-def test_what_is_left_out_because_it_is_said_above_is_said_there(team: Team, budget: int) -> None:
+def test_original_of_a_dropped_repetition_is_shown(team: Team, budget: int) -> None:
     for number in range(40):
         team.room.observe("alice", f"Bob will send the report number {number} to Dana.")
-    team.clock.now += timedelta(days=2)  # nothing of it is in the window any more
+    team.clock.now += timedelta(days=2)  # the window no longer shows it
     context = team.room.compose("Who sends the report number 7 to Dana?", budget=budget)
 
-    shown = "\n".join(words_alone(i.text) for each in context.sections for i in each.items)
+    shown = "\n".join(normalize_words(i.text) for each in context.sections for i in each.items)
     again = [each for each in context.receipt.cut if each.why == "said above"]
     store = team.workspace._parts.store
     assert again or budget > 500
     for each in store.memories.get(team.room.grant, [each.id for each in again]):
-        assert words_alone(each.text) in shown or each.id in {i.id for i in context.receipt.shown}
+        assert normalize_words(each.text) in shown or each.id in {
+            i.id for i in context.receipt.shown
+        }
 
 
 @pytest.mark.requirement("X11")
-def test_that_nothing_was_found_is_said(team: Team) -> None:
+def test_empty_recall_is_reported(team: Team) -> None:
     chatter(team.room, team.clock, 5)
 
     context = team.room.compose("zebra quagga okapi?")
 
     assert "Nothing relevant was found." in context.text
-    assert context.section(Part.RECALL) == ()
+    assert context.section_items("recall") == ()
 
 
 @pytest.mark.requirement("E1", "E2")
-def test_a_dm_and_what_belongs_to_its_user_are_searched_together(team: Team) -> None:
+def test_dm_and_user_scope_are_searched_together(team: Team) -> None:
     team.alices.observe("alice", "The blue heron is nesting again by the mill.")
     team.alices.remember("The blue heron is nesting again by the mill.", scope="user")
     team.alices.remember("My blue heron pictures lie in the green folder.", scope="user")
     chatter(team.alices, team.clock, 60)
 
     context = team.alices.compose("Where are the blue heron pictures?")
-    items = context.section(Part.RECALL)
+    items = context.section_items("recall")
 
     from_elsewhere = {each.id for each in context.receipt.shown if each.scope == "user:alice"}
     assert from_elsewhere >= {item.id for item in items if "folder" in item.text}
@@ -213,7 +221,7 @@ def test_a_dm_and_what_belongs_to_its_user_are_searched_together(team: Team) -> 
 
 
 @pytest.mark.requirement("X7")
-def test_a_receipt_says_why_everything_is_there(team: Team) -> None:
+def test_receipt_has_reasons_for_every_item(team: Team) -> None:
     team.room.observe("alice", DECIDED)
     chatter(team.room, team.clock, 60)
 
@@ -223,7 +231,7 @@ def test_a_receipt_says_why_everything_is_there(team: Team) -> None:
 
     assert [each.id for each in receipt.shown] == [item.id for item in items]
     assert all(each.why["strategy"] for each in receipt.shown)
-    hit = next(each for each in receipt.shown if each.part is Part.RECALL)
+    hit = next(each for each in receipt.shown if each.part == "recall")
     assert 0 < float(hit.why["score"]) <= 1
     assert float(hit.why["+keyword"]) > 0
     assert not any(
@@ -236,20 +244,20 @@ def test_a_receipt_says_why_everything_is_there(team: Team) -> None:
 
 
 @pytest.mark.requirement("X7")
-def test_a_context_is_explained_by_its_id(team: Team) -> None:
+def test_context_is_explained_by_its_id(team: Team) -> None:
     team.room.observe("alice", DECIDED)
     context = team.room.compose(QUESTION)
 
     found = team.room.explain(context.id)
 
     assert found.receipt == context.receipt
-    assert found.texts[context.section(Part.WINDOW)[0].id] == DECIDED
-    assert found.withheld is None
+    assert found.texts[context.section_items("window")[0].id] == DECIDED
+    assert found.hidden_hits is None
     with pytest.raises(NotFound):
         team.room.explain("0" * 32)
     with pytest.raises(NotFound):
         team.alices.explain(context.id)
-    with pytest.raises(NotFound):  # alice's part in it is hers to show
+    with pytest.raises(NotFound):  # the context contains alice's private scope
         team.workspace.room("design", agent="scribe", project="apollo").explain(context.id)
     assert team.workspace.explain(context.id).receipt == context.receipt
     team.clock.advance(days=2)
@@ -257,9 +265,7 @@ def test_a_context_is_explained_by_its_id(team: Team) -> None:
         team.room.explain(context.id)
 
 
-def test_a_receipt_that_is_written_in_the_background_is_there_at_once(
-    open_nexus: Open, clock: Clock
-) -> None:
+def test_background_receipt_is_readable_immediately(open_nexus: Open, clock: Clock) -> None:
     room = open_nexus(background=True).workspace("acme").room("design", participants=["alice"])
     for number in range(30):
         room.observe("alice", f"Remark {number} about the ledger.")
@@ -270,7 +276,7 @@ def test_a_receipt_that_is_written_in_the_background_is_there_at_once(
 
 
 @pytest.mark.requirement("X7", "X6")
-def test_a_receipt_goes_with_what_it_speaks_of(team: Team) -> None:
+def test_receipt_is_erased_with_its_sources(team: Team) -> None:
     receipt = team.room.observe("alice", DECIDED)
     context = team.room.compose(QUESTION)
 
@@ -281,9 +287,7 @@ def test_a_receipt_goes_with_what_it_speaks_of(team: Team) -> None:
 
 
 @pytest.mark.requirement("X2", "X7")
-def test_only_an_administrator_learns_that_something_was_withheld(
-    open_nexus: Open, clock: Clock
-) -> None:
+def test_only_an_administrator_sees_hidden_hits(open_nexus: Open, clock: Clock) -> None:
     contexts: list[Context] = []
     withheld = []
     for secret in (False, True):
@@ -297,8 +301,8 @@ def test_only_an_administrator_learns_that_something_was_withheld(
             workspace.flush()
         clock.advance(hours=1)
         contexts.append(room.compose(QUESTION))
-        withheld.append(workspace.explain(contexts[-1].id).withheld)
-        assert room.explain(contexts[-1].id).withheld is None
+        withheld.append(workspace.explain(contexts[-1].id).hidden_hits)
+        assert room.explain(contexts[-1].id).hidden_hits is None
 
     without, beside = contexts
     assert without.text == beside.text
@@ -307,24 +311,29 @@ def test_only_an_administrator_learns_that_something_was_withheld(
 
 
 @pytest.mark.requirement("X7")
-def test_a_context_of_the_past_is_what_would_have_been_given_then(
-    nexus: Nexus, clock: Clock
-) -> None:
+def test_replay_equals_the_past_context(nexus: Nexus, clock: Clock) -> None:
     room = nexus.workspace("acme").room("design", agent="scribe", participants=["alice"])
     room.observe("alice", DECIDED)
-    room.set_fact("room", "color", "blue")
-    room.set_goal("Move the ledger.")
+    room.set_value("room", "color", "blue")
+    room.set_active_goal("Move the ledger.")
     chatter(room, clock, 5)
     then = clock.advance(minutes=1)
     given = room.compose(QUESTION)
     clock.advance(minutes=1)
     room.observe("alice", "We decided to use SQLite for the ledger instead of PostgreSQL.")
-    room.set_fact("room", "color", "red")
+    room.set_value("room", "color", "red")
     room.observe("alice", "I moved to Leeds.")
 
     replayed = room.compose(QUESTION, as_of=then + timedelta(seconds=1))
 
-    for part in (Part.LANDMARKS, Part.FACTS, Part.RECALL, Part.WINDOW, Part.SUMMARY, Part.GOALS):
+    for part in (
+        "landmarks",
+        "facts",
+        "recall",
+        "window",
+        "summary",
+        "goals",
+    ):
         assert texts(replayed, part) == texts(given, part), part
     assert "Move the ledger." in replayed.text
     assert "As of: Monday" in replayed.text
@@ -333,19 +342,19 @@ def test_a_context_of_the_past_is_what_would_have_been_given_then(
 
 
 @pytest.mark.requirement("X7")
-def test_a_context_of_the_past_shows_no_goal_of_later(nexus: Nexus, clock: Clock) -> None:
+def test_replay_shows_no_later_goal(nexus: Nexus, clock: Clock) -> None:
     room = nexus.workspace("acme").room("design", agent="scribe", participants=["alice"])
     room.observe("alice", DECIDED)
     then = clock.advance(minutes=1)
     clock.advance(minutes=1)
-    room.set_goal("Move the ledger.")
+    room.set_active_goal("Move the ledger.")
 
     assert "Move the ledger." in room.compose(QUESTION).text
     assert "Move the ledger." not in room.compose(QUESTION, as_of=then).text
 
 
 @pytest.mark.requirement("X7")
-def test_compose_goes_on_without_an_embedder(open_nexus: Open) -> None:
+def test_compose_works_without_an_embedder(open_nexus: Open) -> None:
     class Away(HashingEmbedder):
         def embed(self, texts: Any) -> Any:
             raise EmbedderUnavailable("the embedder does not answer")
@@ -360,20 +369,20 @@ def test_compose_goes_on_without_an_embedder(open_nexus: Open) -> None:
 
 
 @pytest.mark.requirement("B17")
-def test_episodes_of_a_context_are_found_by_meaning_too(team: Team) -> None:
+def test_episodes_are_found_by_vector(team: Team) -> None:
     team.tell_the_week()
     team.clock.advance(days=9)
-    team.workspace.learn_episodes()
+    team.workspace.refresh_episodes()
 
     context = team.room.compose("What happened back then with the ledger?")
 
-    told = context.section(Part.EPISODES)
+    told = context.section_items("episodes")
     assert told
-    assert all(item.why["meaning"] > 0 for item in told)
+    assert all(item.why["vector"] > 0 for item in told)
     assert context.receipt.degraded == ()
 
 
-def test_an_embedder_that_recall_missed_is_not_waited_for_again(open_nexus: Open) -> None:
+def test_unavailable_embedder_is_called_once(open_nexus: Open) -> None:
     class Away(HashingEmbedder):
         asked = 0
 
@@ -388,30 +397,30 @@ def test_an_embedder_that_recall_missed_is_not_waited_for_again(open_nexus: Open
 
     context = room.compose("What happened with the ledger last week?")
 
-    assert Part.EPISODES in context.receipt.plan
+    assert "episodes" in context.receipt.plan
     assert Away.asked == 1
-    assert [remark.split(":")[0] for remark in context.receipt.degraded] == ["meaning"]
+    assert [remark.split(":")[0] for remark in context.receipt.degraded] == ["vector"]
 
 
-def test_a_crowd_with_long_names_does_not_break_a_small_budget(team: Team) -> None:
+def test_many_long_names_fit_a_small_budget(team: Team) -> None:
     crowd = [f"{'Wolfeschlegelsteinhausenbergerdorff' * 5} {number}" for number in range(40)]
     hall = team.workspace.room("h" * 190, agent="a" * 190, participants=crowd, project="p" * 190)
     hall.observe(crowd[0], DECIDED)
 
     context = hall.compose(QUESTION, budget=300, model="claude")
 
-    assert count(context.text, "anthropic") <= context.tokens <= 300
+    assert count_tokens(context.text, "anthropic") <= context.tokens <= 300
     assert "PostgreSQL" in context.text
 
 
-def test_before_nothing_was_said_there_is_still_a_context(team: Team) -> None:
-    for context in (team.room.before([]), team.room.compose("")):
+def test_empty_place_has_a_context(team: Team) -> None:
+    for context in (team.room.context_for([]), team.room.compose("")):
         assert context.receipt.question == ""
-        assert Part.RECALL not in context.receipt.plan
-        assert context.section(Part.AWARENESS)
+        assert "recall" not in context.receipt.plan
+        assert context.section_items("awareness")
 
 
-def test_before_repeats_nothing_the_messages_show(team: Team) -> None:
+def test_context_for_does_not_repeat_the_messages(team: Team) -> None:
     team.alices.observe("alice", "The launch of the ferry is on the ninth of May.")
     team.alices.observe("alice", DECIDED)
     messages: list[dict[str, Any]] = [
@@ -421,7 +430,7 @@ def test_before_repeats_nothing_the_messages_show(team: Team) -> None:
         {"role": "user", "content": [{"type": "text", "text": "When is the launch?"}]},
     ]
 
-    context = team.alices.before(messages)
+    context = team.alices.context_for(messages)
 
     assert context.receipt.question == "When is the launch?"
     assert "ninth of May" in context.text
@@ -429,7 +438,7 @@ def test_before_repeats_nothing_the_messages_show(team: Team) -> None:
     assert "in the window" in {cut.why for cut in context.receipt.cut}
 
 
-def test_after_writes_down_each_message_once(team: Team) -> None:
+def test_record_writes_each_message_once(team: Team) -> None:
     context = team.alices.compose("hello")
     chat: list[dict[str, Any]] = [
         {"role": "system", "content": context.text},
@@ -448,11 +457,11 @@ def test_after_writes_down_each_message_once(team: Team) -> None:
         {"role": "assistant", "content": "I found her."},
     ]
 
-    first = team.alices.after(chat)
-    again = team.alices.after([*chat[2:], {"role": "user", "content": "Thank you!"}])
+    first = team.alices.record(chat)
+    again = team.alices.record([*chat[2:], {"role": "user", "content": "Thank you!"}])
 
-    assert [receipt.repeated for receipt in first] == [False] * 4
-    assert [receipt.repeated for receipt in again] == [True] * 3 + [False]
+    assert [receipt.duplicate for receipt in first] == [False] * 4
+    assert [receipt.duplicate for receipt in again] == [True] * 3 + [False]
     said = [(event.speaker, event.role, event.text) for event in reversed(team.alices.recent())]
     assert said == [
         ("alice", "user", "My sister Mira lives in Leeds."),
@@ -462,26 +471,24 @@ def test_after_writes_down_each_message_once(team: Team) -> None:
         ("alice", "user", "Thank you!"),
     ]
     assert "Mira" in team.alices.compose("Where does my sister live?").text
-    assert team.alices.after([]) == []
+    assert team.alices.record([]) == []
 
 
-def test_a_question_for_several_things_finds_each(team: Team) -> None:
+def test_compound_question_finds_each_part(team: Team) -> None:
     team.room.observe("alice", "The ferry to Hull leaves at seven.")
     team.room.observe("bob", "Parking in Leeds costs nine pounds.")
     chatter(team.room, team.clock, 60, about="nothing much")
 
-    found = texts(
-        team.room.compose("When does the ferry leave? What does parking cost?"), Part.RECALL
-    )
+    found = texts(team.room.compose("When does the ferry leave? What does parking cost?"), "recall")
 
     assert any("seven" in text for text in found)
     assert any("nine pounds" in text for text in found)
 
 
-def test_the_active_goal_is_shown(team: Team) -> None:
-    team.room.set_goal("Ship the ledger before the regatta")
+def test_active_goal_is_shown(team: Team) -> None:
+    team.room.set_active_goal("Ship the ledger before the regatta")
 
-    assert texts(team.room.compose("hello"), Part.GOALS) == ["Ship the ledger before the regatta"]
+    assert texts(team.room.compose("hello"), "goals") == ["Ship the ledger before the regatta"]
 
 
 @pytest.mark.parametrize(
@@ -489,12 +496,12 @@ def test_the_active_goal_is_shown(team: Team) -> None:
     [
         ({"budget": 10}, "budget"),
         ({"budget": True}, "budget"),
-        ({"window": 0}, "window"),
+        ({"recent_messages": 0}, "recent_messages"),
         ({"model": 7}, "model"),
         ({"as_of": "yesterday"}, "as_of"),
     ],
 )
-def test_wrong_wishes_are_refused(team: Team, wrong: dict[str, Any], said: str) -> None:
+def test_invalid_arguments_are_refused(team: Team, wrong: dict[str, Any], said: str) -> None:
     with pytest.raises(InvalidInput, match=said):
         team.room.compose(QUESTION, **wrong)
     with pytest.raises(InvalidInput, match="question"):
@@ -504,18 +511,18 @@ def test_wrong_wishes_are_refused(team: Team, wrong: dict[str, Any], said: str) 
 @pytest.mark.requirement("D17")
 @pytest.mark.parametrize("said", ["QXZJVKWPYTRB ", "wehn yuo tpye ", "ຕັດສິນໃຈ ", "a\u202eb\u200b "])
 @pytest.mark.parametrize("model", [None, "gpt-4", "claude-sonnet-4-5"])
-def test_a_budget_holds_whatever_is_said(team: Team, said: str, model: str | None) -> None:
+def test_budget_holds_for_any_text(team: Team, said: str, model: str | None) -> None:
     for number in range(30):
         team.clock.advance(minutes=1)
         team.room.observe("alice", f"Note {number}: {said * 12}")
 
     context = team.room.compose("What notes are there?", budget=1000, model=model)
 
-    assert count(context.text, family_of(model)) <= context.tokens <= 1000
+    assert count_tokens(context.text, tokenizer_family(model)) <= context.tokens <= 1000
 
 
 @pytest.mark.requirement("X7")
-def test_every_wish_and_every_viewer_has_a_receipt_of_its_own(team: Team) -> None:
+def test_each_request_and_viewer_has_its_own_receipt(team: Team) -> None:
     team.room.observe("alice", DECIDED)
     then = team.clock()
     team.clock.advance(hours=2)
@@ -524,7 +531,7 @@ def test_every_wish_and_every_viewer_has_a_receipt_of_its_own(team: Team) -> Non
     contexts = [
         team.room.compose(QUESTION, as_of=then, budget=300),
         team.room.compose(QUESTION, as_of=then, budget=3000),
-        team.room.compose(QUESTION, as_of=then, budget=3000, window=5),
+        team.room.compose(QUESTION, as_of=then, budget=3000, recent_messages=5),
         others.compose(QUESTION, as_of=then, budget=3000),
     ]
 
@@ -535,7 +542,7 @@ def test_every_wish_and_every_viewer_has_a_receipt_of_its_own(team: Team) -> Non
 
 
 @pytest.mark.requirement("A15")
-def test_with_a_greater_budget_more_is_pinned_whatever_is_asked(team: Team) -> None:
+def test_larger_budget_pins_more_landmarks(team: Team) -> None:
     for number in range(80):
         team.clock.advance(minutes=1)
         team.room.observe("alice", f"We decided to use tool number {number} for part {number * 7}.")
@@ -546,14 +553,14 @@ def test_with_a_greater_budget_more_is_pinned_whatever_is_asked(team: Team) -> N
         for question, budget in (("Hi", None), ("Hi", 8000), ("Which tool is for part 7?", 8000))
     )
 
-    pinned = [len(context.section(Part.LANDMARKS)) for context in (usual, greater, again)]
+    pinned = [len(context.section_items("landmarks")) for context in (usual, greater, again)]
     assert pinned[1] == pinned[2] >= 1.8 * pinned[0]
-    assert greater.text[: greater.steady] == again.text[: again.steady]
+    assert greater.text[: greater.stable_prefix_length] == again.text[: again.stable_prefix_length]
     assert greater.tokens <= 8000
 
 
 @pytest.mark.requirement("X7")
-def test_a_receipt_adds_up_and_tells_all_that_was_found(team: Team) -> None:
+def test_receipt_sums_are_consistent_and_complete(team: Team) -> None:
     for number in range(60):
         team.clock.advance(minutes=1)
         more = "It went on and on through the hills. " * (30 if number == 3 else 0)
@@ -568,14 +575,14 @@ def test_a_receipt_adds_up_and_tells_all_that_was_found(team: Team) -> None:
 
     assert receipt.sections == {each.part: each.tokens for each in context.sections}
     assert sum(receipt.sections.values()) + receipt.frame == receipt.tokens
-    found = [each.id for each in (*receipt.shown, *receipt.cut) if each.part is Part.RECALL]
+    found = [each.id for each in (*receipt.shown, *receipt.cut) if each.part == "recall"]
     assert len(found) == len(set(found)) == 25
-    pinned = [each for each in (*receipt.shown, *receipt.cut) if each.part is Part.LANDMARKS]
+    pinned = [each for each in (*receipt.shown, *receipt.cut) if each.part == "landmarks"]
     assert len(pinned) == 45
     assert {"limit", "budget"} <= {cut.why for cut in receipt.cut}
 
 
-def test_what_is_shown_in_part_is_marked(team: Team) -> None:
+def test_shortened_item_is_marked(team: Team) -> None:
     for number in range(30):
         team.clock.advance(minutes=1)
         wagons = (f"The wagon {n} of train {number} was painted blue." for n in range(40))
@@ -591,11 +598,11 @@ def test_what_is_shown_in_part_is_marked(team: Team) -> None:
     assert any("shortened_from" in why for why in shown.values())
 
 
-def test_whoever_explains_sees_a_text_for_every_line_in_the_order_of_the_context(
+def test_explanation_has_a_text_for_every_line_in_order(
     team: Team,
 ) -> None:
     team.room.observe("alice", DECIDED)
-    team.room.set_goal("Ship the ledger")
+    team.room.set_active_goal("Ship the ledger")
     for number in range(20):
         team.clock.advance(minutes=1)
         team.room.observe("alice", f"Remark {number} about the train was heard by all of us.")
@@ -604,7 +611,9 @@ def test_whoever_explains_sees_a_text_for_every_line_in_the_order_of_the_context
     found = team.room.explain(context.id)
 
     assert all(found.texts.get(each.id) for each in found.receipt.shown)
-    assert list(found.receipt.plan) == [part for part in Part if part in context.receipt.plan]
+    assert list(found.receipt.plan) == [
+        part for part in SECTIONS_BY_NAME if part in context.receipt.plan
+    ]
     assert list(found.receipt.seconds) == list(context.receipt.seconds)
     assert list(found.receipt.sections) == list(context.receipt.sections)
 
@@ -612,13 +621,11 @@ def test_whoever_explains_sees_a_text_for_every_line_in_the_order_of_the_context
 @pytest.mark.requirement("D17")
 @pytest.mark.parametrize("letter", ["ꦏ", "𒀀", "😀", "ກ", "Q", "é"])
 @pytest.mark.parametrize("model", [None, "gpt-4", "claude-sonnet-4-5"])
-def test_the_least_budget_holds_whatever_the_names_are(
-    nexus: Nexus, letter: str, model: str | None
-) -> None:
+def test_minimum_budget_holds_for_any_names(nexus: Nexus, letter: str, model: str | None) -> None:
     people = [letter * 38 + str(number) for number in range(4)]
     name = letter * 40
     room = nexus.workspace("acme").room(name, agent=name, participants=people, project=name)
 
     context = room.compose("Which database?", budget=300, model=model)
 
-    assert count(context.text, family_of(model)) <= context.tokens <= 300
+    assert count_tokens(context.text, tokenizer_family(model)) <= context.tokens <= 300

@@ -1,4 +1,4 @@
-"""From what was said to what is known, without a model: through the public API."""
+"""Learning by rules through the public API."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from nexus import Nexus, Place
-from nexus.config import AgentSettings, Settings, Switch, Writing
-from nexus.core.records import Memory, MemoryKind
-from nexus.learn.learning import Learning
+from nexusmem import Nexus, Place
+from nexusmem.config.settings import AgentSettings, Settings, ToggleSettings, WriteSettings
+from nexusmem.core.records import Memory, MemoryKind
+from nexusmem.learn.settings import LearnSettings
 
 MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
@@ -38,7 +38,7 @@ def learned(place: Place, kind: MemoryKind) -> list[Memory]:
         ("I prefer short answers.", "preference_stated", "alice", None),
     ],
 )
-def test_turning_points_are_records_with_an_owner_and_a_date(
+def test_landmarks_have_owner_and_due_date(
     said: str, kind: str, owner: str, due: str | None
 ) -> None:
     room = room_of(opened())
@@ -49,7 +49,7 @@ def test_turning_points_are_records_with_an_owner_and_a_date(
     assert landmark.body["owner"].casefold() == owner
     assert (landmark.body["due"] or "").startswith(due or "")
     assert bool(landmark.body["due"]) == bool(due)
-    assert [event.key for event in room.sources(landmark.id)] == ["k"]
+    assert [event.key for event in room.source_events(landmark.id)] == ["k"]
 
 
 @pytest.mark.parametrize(
@@ -60,9 +60,7 @@ def test_turning_points_are_records_with_an_owner_and_a_date(
         ("Bob, please send the report after Friday.", "2026-03-07", None),
     ],
 )
-def test_what_is_due_has_no_end_where_nobody_said_one(
-    said: str, since: str | None, until: str | None
-) -> None:
+def test_due_date_may_have_no_end(said: str, since: str | None, until: str | None) -> None:
     room = room_of(opened())
     room.observe("alice", said, at=MONDAY)
     room.flush()
@@ -80,9 +78,7 @@ def test_what_is_due_has_no_end_where_nobody_said_one(
         ("I think Bob works at Stripe.", "Stripe", 0.5),
     ],
 )
-def test_confidence_says_how_directly_it_was_said(
-    said: str, object: str, confidence: float
-) -> None:
+def test_confidence_depends_on_directness(said: str, object: str, confidence: float) -> None:
     room = room_of(opened())
     room.observe("alice", said)
     room.flush()
@@ -93,7 +89,7 @@ def test_confidence_says_how_directly_it_was_said(
 
 
 @pytest.mark.requirement("D12")
-def test_facts_have_a_category_to_search_by() -> None:
+def test_facts_have_a_searchable_category() -> None:
     room = room_of(opened())
     room.observe("alice", "I work at Stripe.")
     room.observe("alice", "I prefer tea.")
@@ -104,20 +100,20 @@ def test_facts_have_a_category_to_search_by() -> None:
 
 
 @pytest.mark.requirement("B1", "D11")
-def test_the_latest_truth_wins_and_what_was_before_is_kept() -> None:
+def test_newest_fact_is_current_and_history_is_preserved() -> None:
     room = room_of(opened())
     room.observe("alice", "I live in Boston.", at=MONDAY)
     room.observe("alice", "I live in Denver now.", at=MONDAY.replace(month=5))
     room.flush()
 
-    reading = room.interpret("alice", "LIVES_IN")
+    reading = room.fact_timeline("alice", "LIVES_IN")
     assert reading.now is not None
     assert reading.now.fact.object == "Denver"
     assert [each.fact.object for each in reading.before] == ["Boston"]
 
 
 @pytest.mark.requirement("B20")
-def test_learning_happens_by_itself_before_the_next_question() -> None:
+def test_query_learns_pending_events() -> None:
     room = room_of(opened())
     room.observe("alice", "I work at Stripe.")
 
@@ -131,13 +127,13 @@ def test_learning_happens_by_itself_before_the_next_question() -> None:
     ("settings", "facts", "labels"),
     [
         ({}, True, True),
-        ({"learning": Learning(facts=False)}, False, True),
-        ({"learning": Learning(labels=False)}, True, False),
-        ({"agents": AgentSettings(write=Writing(enabled=False))}, False, True),
-        ({"agents": AgentSettings(labeling=Switch(enabled=False))}, True, False),
+        ({"learning": LearnSettings(extract_facts=False)}, False, True),
+        ({"learning": LearnSettings(label_messages=False)}, True, False),
+        ({"agents": AgentSettings(write=WriteSettings(enabled=False))}, False, True),
+        ({"agents": AgentSettings(labeling=ToggleSettings(enabled=False))}, True, False),
     ],
 )
-def test_it_can_be_switched_off(settings: dict[str, Any], facts: bool, labels: bool) -> None:
+def test_learning_can_be_switched_off(settings: dict[str, Any], facts: bool, labels: bool) -> None:
     room = room_of(opened(**settings))
     room.observe("alice", "I work at Stripe.", key="k")
     room.flush()
@@ -148,15 +144,15 @@ def test_it_can_be_switched_off(settings: dict[str, Any], facts: bool, labels: b
 
 
 @pytest.mark.requirement("B2")
-def test_types_of_entities_can_be_added() -> None:
-    room = room_of(opened(learning=Learning(types={"vessel": ("ferry", "ship")})))
+def test_entity_types_can_be_added() -> None:
+    room = room_of(opened(learning=LearnSettings(entity_types={"vessel": ("ferry", "ship")})))
     room.observe("alice", "The ferry Aurora leaves at nine.")
 
     assert [each.name for each in room.entities(type="vessel")] == ["Aurora"]
 
 
 @pytest.mark.requirement("B22", "X1")
-def test_one_person_in_two_rooms_is_one_entity_and_each_fact_keeps_its_readers() -> None:
+def test_entity_in_two_rooms_is_one_and_facts_keep_their_readers() -> None:
     acme = opened().workspace("acme")
     first = acme.room("first", participants=["alice"])
     second = acme.room("second", participants=["bob"])
@@ -166,13 +162,13 @@ def test_one_person_in_two_rooms_is_one_entity_and_each_fact_keeps_its_readers()
 
     assert [fact.fact.object for fact in first.facts()] == ["Stripe"]
     assert [fact.fact.object for fact in second.facts()] == ["Boston"]
-    both = acme._parts.store.memories.named(acme.administrator, ["Tyler"], limit=10)
+    both = acme._parts.store.memories.find_by_name(acme.admin_grant, ["Tyler"], limit=10)
     kinds = {memory.fact.object for memory in both if memory.kind is MemoryKind.FACT}
     assert kinds == {"Stripe", "Boston"}
 
 
 @pytest.mark.requirement("X6", "X1")
-def test_a_name_taken_from_an_earlier_message_goes_when_that_is_forgotten() -> None:
+def test_name_from_an_earlier_message_is_erased_with_it() -> None:
     acme = opened().workspace("acme")
     room = acme.room("design", participants=["bob"])
     room.observe("bob", "My sister Anna called.", key="a", at=MONDAY)

@@ -1,4 +1,4 @@
-"""What somebody calls today is the day it was where they said it."""
+"""Local days: dates in messages use the speaker's UTC offset."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 from tests.stories.conftest import Team
 
-from nexus.core.records import Memory
+from nexusmem.core.records import Memory
 
 HELSINKI = timezone(timedelta(hours=2))
 NEW_YORK = timezone(timedelta(hours=-5))
@@ -22,7 +22,7 @@ def day(number: int) -> datetime:
 def learned(team: Team, text: str, at: datetime, kind: str, **told: object) -> Memory:
     team.room.observe("alice", text, at=at, key="k", **told)
     team.workspace.flush()
-    found = team.room._parts.store.memories.find(team.workspace.administrator)
+    found = team.room._parts.store.memories.find(team.workspace.admin_grant)
     (memory,) = [each for each in found if each.kind.value == kind]
     return memory
 
@@ -33,14 +33,12 @@ def learned(team: Team, text: str, at: datetime, kind: str, **told: object) -> M
     [
         (EARLY, 3),
         (LATE, 2),
-        (EARLY.astimezone(UTC), 2),  # nobody said where: the day is that of UTC
+        (EARLY.astimezone(UTC), 2),  # without an offset, the day is that of UTC
         (LATE.astimezone(UTC), 3),
     ],
     ids=["Helsinki", "New York", "UTC on Sunday", "UTC on Monday"],
 )
-def test_tomorrow_is_the_day_after_the_speakers_today(
-    team: Team, at: datetime, tomorrow: int
-) -> None:
+def test_tomorrow_uses_the_speakers_offset(team: Team, at: datetime, tomorrow: int) -> None:
     fact = learned(team, "I will fly to Oslo tomorrow.", at, "fact")
 
     assert (fact.valid_from, fact.valid_to) == (day(tomorrow), day(tomorrow + 1))
@@ -49,14 +47,14 @@ def test_tomorrow_is_the_day_after_the_speakers_today(
 
 
 @pytest.mark.requirement("A6")
-def test_what_is_due_is_due_on_the_speakers_day(team: Team) -> None:
+def test_due_dates_use_the_speakers_day(team: Team) -> None:
     promise = learned(team, "I will call the painter by tomorrow.", EARLY, "landmark")
 
     assert promise.body["due"] == "2026-03-04T00:00:00.000000Z"
 
 
 @pytest.mark.requirement("B6")
-def test_a_time_of_day_is_the_moment_it_was_there(team: Team) -> None:
+def test_time_of_day_is_a_local_time(team: Team) -> None:
     fact = learned(team, "I will fly to Oslo tomorrow at 9:15 am.", LATE, "fact")
 
     assert fact.valid_from == datetime(2026, 3, 2, 9, 15, tzinfo=NEW_YORK)
@@ -64,7 +62,7 @@ def test_a_time_of_day_is_the_moment_it_was_there(team: Team) -> None:
     assert "09:15" in fact.text
 
 
-def test_a_caller_may_say_where_it_was_and_need_not_say_it_again(team: Team) -> None:
+def test_offset_may_be_missing_on_redelivery(team: Team) -> None:
     text = "I will fly to Oslo tomorrow."
     utc = EARLY.astimezone(UTC)
     fact = learned(team, text, utc, "fact", metadata={"utc_offset": "+02:00"})
@@ -72,11 +70,11 @@ def test_a_caller_may_say_where_it_was_and_need_not_say_it_again(team: Team) -> 
     again = team.room.observe("alice", text, at=utc, key="k")
 
     assert fact.valid_from == day(3)
-    assert again.repeated
+    assert again.duplicate
 
 
 @pytest.mark.parametrize("offset", ["+99:00", "somewhere", 7, None, "+2"])
-def test_what_is_no_offset_is_none(team: Team, offset: object) -> None:
+def test_invalid_offset_is_ignored(team: Team, offset: object) -> None:
     text = "I will fly to Oslo tomorrow."
     utc = EARLY.astimezone(UTC)
 
@@ -85,7 +83,7 @@ def test_what_is_no_offset_is_none(team: Team, offset: object) -> None:
     assert fact.valid_from == day(2)
 
 
-def test_it_is_found_by_the_speakers_day(team: Team) -> None:
+def test_indexed_text_names_the_speakers_day(team: Team) -> None:
     passage = learned(team, "The paint is dry.", EARLY, "passage")
 
     assert passage.at == EARLY

@@ -1,4 +1,4 @@
-"""What an operator sees of a memory at work, and what never shows."""
+"""Metrics of a client in use, and data that never appears in them."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from tests.conftest import Clock
 
-from nexus import AsyncNexus, Nexus, NotFound
-from nexus.config import Settings, TelemetrySettings
-from nexus.core.ids import WorkspaceId
-from nexus.core.jobs import NewJob
-from nexus.core.metrics import Snapshot
-from nexus.core.records import Spent
-from nexus.stores.inprocess import InProcessStore
+from nexusmem import AsyncNexus, Nexus, NotFound
+from nexusmem.config.settings import Settings, TelemetrySettings
+from nexusmem.core.ids import WorkspaceId
+from nexusmem.core.protocols.jobs import NewJob
+from nexusmem.core.records import ModelCost
+from nexusmem.telemetry.metrics import MetricsSnapshot
+from nexusmem.testing.reference_store.store import ReferenceStore
 
 Open = Callable[..., Nexus]
 
 
-def used(nexus: Nexus) -> Snapshot:
-    """Something is told, asked twice, and not found once."""
+def used(nexus: Nexus) -> MetricsSnapshot:
+    """Observe, search twice, fail once, and return the metrics."""
     room = nexus.workspace("acme").room("design", participants=["alice"])
     room.observe_many([{"speaker": "alice", "text": f"Kettle number {n}."} for n in range(12)])
     for _ in range(2):
@@ -33,7 +33,7 @@ def used(nexus: Nexus) -> Snapshot:
 
 
 @pytest.mark.requirement("E35")
-def test_everything_that_was_done_is_counted_and_timed(open_nexus: Open) -> None:
+def test_operations_are_counted_and_timed(open_nexus: Open) -> None:
     now = used(open_nexus(":memory:"))
 
     times = {op: now.timing("operation_seconds", operation=op).count for op in OPERATIONS}
@@ -45,26 +45,29 @@ def test_everything_that_was_done_is_counted_and_timed(open_nexus: Open) -> None
     assert now.value("memories", kind="passage") == 12
     assert now.value("vectors") >= 12
     assert now.value("outbox_waiting") == 0
-    assert {each.labels["breaker"] for each in now.named("breaker_state")} >= {"embedder", "model"}
+    assert {each.labels["breaker"] for each in now.find_samples("breaker_state")} >= {
+        "embedder",
+        "model",
+    }
 
 
 OPERATIONS = ("observe", "recall", "compose", "get")
 
 
 @pytest.mark.requirement("E18")
-def test_each_technique_and_section_has_its_own_times_and_results(open_nexus: Open) -> None:
+def test_strategies_and_sections_have_own_metrics(open_nexus: Open) -> None:
     now = used(open_nexus(":memory:"))
 
-    for technique in ("meaning", "keyword", "timeline", "graph", "wording"):
+    for technique in ("vector", "keyword", "timeline", "graph", "wording"):
         assert now.timing("strategy_seconds", strategy=technique).count >= 3
     assert now.value("strategy_found_total", strategy="keyword") >= 2 * 12
     assert now.value("strategy_shown_total", strategy="keyword") >= 2 * 5
-    sections = {each.labels["section"] for each in now.named("section_seconds")}
+    sections = {each.labels["section"] for each in now.find_samples("section_seconds")}
     assert {"learn", "window", "plan", "recall", "landmarks", "budget", "render"} <= sections
 
 
 @pytest.mark.requirement("E35")
-def test_caches_tell_how_often_they_knew(open_nexus: Open, tmp_path) -> None:
+def test_cache_hits_are_counted(open_nexus: Open, tmp_path) -> None:
     now = used(open_nexus(str(tmp_path / "m.db")))
 
     assert now.value("cache_hits_total", cache="contexts") == 1
@@ -76,7 +79,7 @@ def test_caches_tell_how_often_they_knew(open_nexus: Open, tmp_path) -> None:
 
 
 @pytest.mark.requirement("E35")
-def test_work_that_waits_tells_how_long(open_nexus: Open, clock: Clock) -> None:
+def test_waiting_work_has_a_lag(open_nexus: Open, clock: Clock) -> None:
     nexus = open_nexus(":memory:")
     nexus.workspace("acme").room("design").observe("alice", "The kettle is red.")
     clock.now += timedelta(seconds=90)
@@ -90,15 +93,13 @@ def test_work_that_waits_tells_how_long(open_nexus: Open, clock: Clock) -> None:
 
 
 @pytest.mark.requirement("E35")
-def test_jobs_tell_what_they_did_how_long_it_took_and_how_late_they_are(
-    open_nexus: Open, clock: Clock
-) -> None:
+def test_jobs_have_results_durations_and_lag(open_nexus: Open, clock: Clock) -> None:
     nexus = open_nexus(":memory:")
     workspace = nexus.workspace("acme")
     workspace.room("design").observe_many([{"speaker": "alice", "text": "The kettle is red."}])
     workspace.flush()
-    nexus._parts.jobs.run_due()  # as a worker does: from now on they come again
-    clock.now += timedelta(days=60)  # what was just said cannot be weak, and is not looked at
+    nexus._parts.job_runner.run_due()  # like a worker: the jobs recur from now on
+    clock.now += timedelta(days=60)  # a new memory cannot be weak and is excluded
     workspace.run_job("decay")
     clock.now += timedelta(days=3)
 
@@ -114,12 +115,12 @@ def test_jobs_tell_what_they_did_how_long_it_took_and_how_late_they_are(
 
 
 @pytest.mark.requirement("E35")
-def test_what_models_cost_is_read_from_the_accounts(open_nexus: Open) -> None:
-    store = InProcessStore()
+def test_model_costs_come_from_the_accounts(open_nexus: Open) -> None:
+    store = ReferenceStore()
     nexus = open_nexus(store)
     for workspace in ("acme", "globex"):
         nexus.workspace(workspace).room("design").observe("alice", "The kettle is red.")
-        store.accounts.add(WorkspaceId(workspace), BILL)
+        store.model_costs.add(WorkspaceId(workspace), BILL)
 
     now = nexus.metrics()
 
@@ -128,7 +129,7 @@ def test_what_models_cost_is_read_from_the_accounts(open_nexus: Open) -> None:
     assert now.value("model_calls_total") == 2
 
 
-BILL = Spent(
+BILL = ModelCost(
     at=datetime(2026, 3, 2, tzinfo=UTC),
     purpose="learn",
     model="small",
@@ -139,7 +140,7 @@ BILL = Spent(
 )
 
 
-def test_a_repeated_event_is_not_counted_as_written(open_nexus: Open) -> None:
+def test_duplicate_event_is_not_counted_as_written(open_nexus: Open) -> None:
     nexus = open_nexus(":memory:")
     room = nexus.workspace("acme").room("design")
     for _ in range(2):
@@ -152,7 +153,7 @@ CANARY = "zanzibar"
 
 
 @pytest.mark.requirement("E35")
-def test_nothing_that_was_said_and_no_name_is_in_the_metrics(open_nexus: Open) -> None:
+def test_metrics_contain_no_texts_and_names(open_nexus: Open) -> None:
     nexus = open_nexus(":memory:")
     place = nexus.workspace(f"w-{CANARY}").room(f"r-{CANARY}", participants=[f"u-{CANARY}"])
     place.observe(
@@ -163,7 +164,7 @@ def test_nothing_that_was_said_and_no_name_is_in_the_metrics(open_nexus: Open) -
         metadata={CANARY: CANARY},
         tags=[CANARY],
     )
-    place.set_fact("room", CANARY, CANARY)
+    place.set_value("room", CANARY, CANARY)
     asked = NewJob(name="tidy", key=CANARY, due_at=datetime(2026, 3, 2, tzinfo=UTC))
     place._parts.store.jobs.schedule(place.viewer.workspace, [asked])
     place.recall(f"Who is {CANARY}?")
@@ -178,20 +179,20 @@ def test_nothing_that_was_said_and_no_name_is_in_the_metrics(open_nexus: Open) -
     assert CANARY not in told
 
 
-def test_workspaces_are_told_apart_only_where_that_is_asked_for(open_nexus: Open) -> None:
-    asked = Settings(telemetry=TelemetrySettings(workspaces=True))
+def test_workspace_labels_are_optional(open_nexus: Open) -> None:
+    asked = Settings(telemetry=TelemetrySettings(workspace_names=True))
     for settings, names in ((Settings(), [None]), (asked, ["acme", "globex"])):
         nexus = open_nexus(":memory:", settings=settings)
         for name in ("acme", "globex"):
             nexus.workspace(name).room("design").observe("alice", "The kettle is red.")
 
-        events = nexus.metrics().named("events")
+        events = nexus.metrics().find_samples("events")
 
         assert [each.labels.get("workspace") for each in events] == names
         assert sum(each.value for each in events) == 2
 
 
-async def test_the_awaited_face_tells_the_same() -> None:
+async def test_async_client_has_the_same_metrics() -> None:
     async with await AsyncNexus.open(":memory:") as nexus:
         await nexus.workspace("acme").room("design").observe("alice", "The kettle is red.")
 

@@ -1,4 +1,4 @@
-"""The notebook: documents with a path, their versions, and the folder people edit them in."""
+"""Notebook: documents, versions, access, and synchronization with a folder."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ import pytest
 from tests.conftest import Open
 from tests.stories.conftest import make_team
 
-from nexus import Conflict, InvalidInput, NexusError, NotFound
+from nexusmem import Conflict, InvalidInput, NexusError, NotFound
 
 pytestmark = pytest.mark.requirement("B18")
 
 HOW_TO = "how-to/release.md"
 
 
-def test_every_version_is_kept_and_the_newest_holds(team) -> None:
-    pages = team.room.notebook()
+def test_every_version_is_kept_and_the_newest_is_current(team) -> None:
+    pages = team.room.notebook
     first = pages.write(HOW_TO, "# Release\n\nRun the tests.\n")
     second = pages.write(HOW_TO, "# Release\n\nRun the tests, then build.\n", expected=first.hash)
     assert (first.version, second.version, second.by) == (1, 2, "scribe")
     assert pages.read(HOW_TO) == second
     assert pages.read(HOW_TO, version=1) == first
-    assert pages.write(HOW_TO, second.text) == second  # the same again is no new version
+    assert pages.write(HOW_TO, second.text) == second  # an equal text is not a new version
     assert [each.path for each in pages.list()] == [HOW_TO]
 
     gone = pages.delete(HOW_TO)
@@ -35,8 +35,8 @@ def test_every_version_is_kept_and_the_newest_holds(team) -> None:
     assert [each.version for each in pages.history(HOW_TO)] == [1, 2, 3, 4]
 
 
-def test_whoever_read_an_old_version_does_not_overwrite_the_new_one(team) -> None:
-    pages = team.room.notebook()
+def test_write_with_an_outdated_hash_is_a_conflict(team) -> None:
+    pages = team.room.notebook
     first = pages.write(HOW_TO, "one")
     pages.write(HOW_TO, "two")
     with pytest.raises(Conflict, match="changed meanwhile"):
@@ -48,8 +48,8 @@ def test_whoever_read_an_old_version_does_not_overwrite_the_new_one(team) -> Non
     assert pages.read(HOW_TO).text == "two"
 
 
-def test_of_many_who_write_at_once_nobody_is_lost_and_nobody_is_twice(team) -> None:
-    pages = team.room.notebook()
+def test_concurrent_writes_are_neither_lost_nor_doubled(team) -> None:
+    pages = team.room.notebook
     start = pages.write("count.md", "start")
 
     def write(number: int) -> bool:
@@ -66,7 +66,7 @@ def test_of_many_who_write_at_once_nobody_is_lost_and_nobody_is_twice(team) -> N
 
 
 def test_only_the_newest_version_is_found(team) -> None:
-    pages = team.room.notebook()
+    pages = team.room.notebook
     pages.write(HOW_TO, "# Release\n\nThe colour of the wharf is heron.")
     assert "heron" in team.room.recall("What is the colour of the wharf?")[0].text
     pages.write(HOW_TO, "# Release\n\nThe colour of the wharf is gannet.")
@@ -78,28 +78,28 @@ def test_only_the_newest_version_is_found(team) -> None:
 
 
 @pytest.mark.requirement("X1", "X2")
-def test_a_notebook_is_read_where_its_scope_is(team) -> None:
-    team.alices.notebook().write("diary.md", "Dear diary.")
-    team.room.notebook("workspace").write("rules.md", "Be kind.")
-    assert team.bobs.notebook().list() == []
-    assert team.room.notebook().list() == []
-    assert team.bobs.notebook("workspace").read("rules.md").text == "Be kind."
+def test_notebook_is_readable_in_its_scope(team) -> None:
+    team.alices.notebook.write("diary.md", "Dear diary.")
+    team.room.notebook.in_scope("workspace").write("rules.md", "Be kind.")
+    assert team.bobs.notebook.list() == []
+    assert team.room.notebook.list() == []
+    assert team.bobs.notebook.in_scope("workspace").read("rules.md").text == "Be kind."
     with pytest.raises(NexusError):
-        team.bobs.notebook("dm:alice/scribe")
+        team.bobs.notebook.in_scope("dm:alice/scribe")
 
 
-def test_an_agent_has_a_notebook_of_its_role_wherever_it_is(team) -> None:
-    team.room.notebook("agent").write("style.md", "Be brief.")
+def test_agent_notebook_is_available_everywhere(team) -> None:
+    team.room.notebook.in_scope("agent").write("style.md", "Be brief.")
     elsewhere = team.workspace.room("kitchen", agent="scribe", participants=["bob"])
     other = team.workspace.room("design", agent="painter", participants=["alice", "bob"])
-    assert elsewhere.notebook("agent").read("style.md").text == "Be brief."
-    assert other.notebook("agent").list() == []
-    assert team.room.notebook().list() == []
+    assert elsewhere.notebook.in_scope("agent").read("style.md").text == "Be brief."
+    assert other.notebook.in_scope("agent").list() == []
+    assert team.room.notebook.list() == []
 
 
 @pytest.mark.requirement("X6")
-def test_a_forgotten_document_is_gone_with_its_history(team) -> None:
-    pages = team.alices.notebook()
+def test_forgotten_document_is_gone_with_its_history(team) -> None:
+    pages = team.alices.notebook
     pages.write("diary.md", "I bought the heron lamp.")
     pages.write("diary.md", "I bought the gannet lamp.")
     assert team.workspace.forget(user="alice").residue == 0
@@ -115,27 +115,27 @@ def test_a_forgotten_document_is_gone_with_its_history(team) -> None:
         *("end.", "end ", "e\u0301", "a:b", "what?", 7, None, "\u202egpj.md"),
     ],
 )
-def test_a_path_stays_inside_and_fits_any_folder(team, path) -> None:
+def test_invalid_path_is_refused(team, path) -> None:
     with pytest.raises(InvalidInput):
-        team.room.notebook().write(path, "x")
+        team.room.notebook.write(path, "x")
 
 
-def test_paths_that_differ_in_capitals_alone_are_refused(team) -> None:
-    pages = team.room.notebook()
+def test_paths_that_differ_only_in_case_are_refused(team) -> None:
+    pages = team.room.notebook
     pages.write("Notes.md", "one")
-    with pytest.raises(Conflict, match="same file"):
+    with pytest.raises(Conflict, match="only in case"):
         pages.write("notes.md", "two")
 
 
-def test_a_folder_and_the_notebook_become_the_same(team, tmp_path: Path) -> None:
-    pages = team.room.notebook()
+def test_folder_and_notebook_are_synchronized(team, tmp_path: Path) -> None:
+    pages = team.room.notebook
     pages.write(HOW_TO, "Run the tests.")
     (tmp_path / "ideas.md").write_text("Paint it blue.")
     did = pages.sync(tmp_path)
     assert (did.to_folder, did.to_notebook) == ([HOW_TO], ["ideas.md"])
     assert (tmp_path / HOW_TO).read_text() == "Run the tests."
     assert pages.read("ideas.md").text == "Paint it blue."
-    assert pages.sync(tmp_path).changed == 0
+    assert pages.sync(tmp_path).change_count == 0
 
     (tmp_path / HOW_TO).write_text("Run all the tests.")
     pages.write("ideas.md", "Paint it green.")
@@ -150,8 +150,8 @@ def test_a_folder_and_the_notebook_become_the_same(team, tmp_path: Path) -> None
     assert (pages.list(), (tmp_path / HOW_TO).exists()) == ([], False)
 
 
-def test_where_both_changed_both_texts_stay(team, tmp_path: Path) -> None:
-    pages = team.room.notebook()
+def test_conflicting_edits_are_both_kept(team, tmp_path: Path) -> None:
+    pages = team.room.notebook
     pages.write("ideas.md", "Paint it blue.")
     pages.sync(tmp_path)
     pages.write("ideas.md", "Paint it green.")
@@ -160,11 +160,11 @@ def test_where_both_changed_both_texts_stay(team, tmp_path: Path) -> None:
     assert (tmp_path / "ideas.md").read_text() == pages.read("ideas.md").text == "Paint it green."
     (copy,) = did.conflicts
     assert (tmp_path / copy).read_text() == "Paint it red."
-    assert pages.sync(tmp_path).changed == 0
+    assert pages.sync(tmp_path).change_count == 0
 
 
-def test_deleted_there_and_edited_here_it_stays(team, tmp_path: Path) -> None:
-    pages = team.room.notebook()
+def test_edited_file_survives_deletion_in_the_notebook(team, tmp_path: Path) -> None:
+    pages = team.room.notebook
     pages.write("ideas.md", "Paint it blue.")
     pages.sync(tmp_path)
     pages.delete("ideas.md")
@@ -173,8 +173,8 @@ def test_deleted_there_and_edited_here_it_stays(team, tmp_path: Path) -> None:
     assert pages.read("ideas.md").text == "Paint it red."
 
 
-def test_a_lost_state_loses_nothing(team, tmp_path: Path) -> None:
-    pages = team.room.notebook()
+def test_lost_state_file_loses_nothing(team, tmp_path: Path) -> None:
+    pages = team.room.notebook
     pages.write("ideas.md", "Paint it blue.")
     pages.write("same.md", "Same.")
     pages.sync(tmp_path)
@@ -186,7 +186,7 @@ def test_a_lost_state_loses_nothing(team, tmp_path: Path) -> None:
     assert texts == {"Paint it blue.", "Paint it red.", "Same."}
 
 
-def test_links_pipes_and_what_is_no_text_are_left_alone(team, tmp_path: Path) -> None:
+def test_links_pipes_and_binary_files_are_skipped(team, tmp_path: Path) -> None:
     secret = tmp_path / "secret.txt"
     secret.write_text("do not read me")
     folder = tmp_path / "notes"
@@ -199,7 +199,7 @@ def test_links_pipes_and_what_is_no_text_are_left_alone(team, tmp_path: Path) ->
     (folder / "zeros.md").write_bytes(b"a\0b")
     (folder / "memory.db").write_text("a file of something else")
     (folder / "fine.md").write_text("fine")
-    pages = team.room.notebook()
+    pages = team.room.notebook
     did = pages.sync(folder)
     assert did.to_notebook == ["fine.md"]
     skipped = {"link.md", "linked", "pipe.md", "picture.md", "bad?.md", "zeros.md"}
@@ -207,49 +207,47 @@ def test_links_pipes_and_what_is_no_text_are_left_alone(team, tmp_path: Path) ->
     assert "do not read me" not in "".join(each.text for each in pages.list())
 
 
-def test_a_link_in_the_way_is_not_written_through(team, tmp_path: Path) -> None:
+def test_link_is_not_written_through(team, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
     folder = tmp_path / "notes"
     folder.mkdir()
     (folder / "how-to").symlink_to(outside)
-    pages = team.room.notebook()
+    pages = team.room.notebook
     pages.write(HOW_TO, "Run the tests.")
     did = pages.sync(folder)
     assert HOW_TO in did.skipped
     assert list(outside.iterdir()) == []
 
 
-def test_a_folder_of_another_notebook_is_refused_and_stays_as_it_is(team, tmp_path: Path) -> None:
-    team.room.notebook().write("a.md", "ours")
-    team.room.notebook().sync(tmp_path)
+def test_folder_of_another_notebook_is_refused(team, tmp_path: Path) -> None:
+    team.room.notebook.write("a.md", "ours")
+    team.room.notebook.sync(tmp_path)
     (tmp_path / "b.md").write_text("by hand")
-    team.room.notebook().sync(tmp_path)
-    with pytest.raises(Conflict, match="mirrors another notebook"):
-        team.room.notebook("workspace").sync(tmp_path)
+    team.room.notebook.sync(tmp_path)
+    with pytest.raises(Conflict, match="belongs to another notebook"):
+        team.room.notebook.in_scope("workspace").sync(tmp_path)
     assert (tmp_path / "a.md").read_text() == "ours"
 
-    (tmp_path / ".nexus-notebook.json").unlink()  # as the error says
-    did = team.room.notebook("workspace").sync(tmp_path)
+    (tmp_path / ".nexus-notebook.json").unlink()  # as the error message advises
+    did = team.room.notebook.in_scope("workspace").sync(tmp_path)
     assert (did.to_notebook, did.deleted) == (["a.md", "b.md"], [])
 
 
-def test_a_memory_that_never_had_a_document_takes_it_in(
-    team, tmp_path: Path, open_nexus: Open
-) -> None:
-    team.room.notebook().write("a.md", "ours")
-    team.room.notebook().sync(tmp_path)
+def test_unknown_file_is_imported(team, tmp_path: Path, open_nexus: Open) -> None:
+    team.room.notebook.write("a.md", "ours")
+    team.room.notebook.sync(tmp_path)
     fresh = make_team(open_nexus(":memory:"), team.clock)
 
-    did = fresh.room.notebook().sync(tmp_path)
+    did = fresh.room.notebook.sync(tmp_path)
 
     assert (did.to_notebook, did.deleted) == (["a.md"], [])
     assert (tmp_path / "a.md").read_text() == "ours"
 
 
 @pytest.mark.requirement("X6")
-def test_what_was_deleted_or_forgotten_here_leaves_the_folder(team, tmp_path: Path) -> None:
-    pages = team.room.notebook()
+def test_deleted_or_forgotten_document_leaves_the_folder(team, tmp_path: Path) -> None:
+    pages = team.room.notebook
     pages.write("deleted.md", "one")
     event = pages.write("forgotten.md", "two").event
     pages.sync(tmp_path)
@@ -260,11 +258,9 @@ def test_what_was_deleted_or_forgotten_here_leaves_the_folder(team, tmp_path: Pa
     assert not list(tmp_path.glob("*.md"))
 
 
-def test_what_lies_in_a_folder_that_became_a_link_is_not_taken_for_deleted(
-    team, tmp_path: Path
-) -> None:
+def test_folder_that_became_a_link_is_not_deleted(team, tmp_path: Path) -> None:
     folder, elsewhere = tmp_path / "notes", tmp_path / "elsewhere"
-    pages = team.room.notebook()
+    pages = team.room.notebook
     pages.write("d/b.md", "one")
     pages.write("d/deeper/c.md", "two")
     pages.sync(folder)
@@ -273,15 +269,15 @@ def test_what_lies_in_a_folder_that_became_a_link_is_not_taken_for_deleted(
 
     did = pages.sync(folder)
 
-    assert did.changed == 0
+    assert did.change_count == 0
     assert did.skipped.keys() == {"d", "d/b.md", "d/deeper/c.md"}
     assert [each.path for each in pages.list()] == ["d/b.md", "d/deeper/c.md"]
 
 
 @pytest.mark.requirement("X6")
-def test_a_document_goes_on_after_its_first_versions_were_forgotten(team) -> None:
-    pages = team.room.notebook()
-    for number in range(9):  # more than are looked up at once
+def test_document_continues_after_its_first_versions_are_forgotten(team) -> None:
+    pages = team.room.notebook
+    for number in range(9):  # more than one batch
         pages.write("notes.md", f"version {number}")
     for each in pages.history("notes.md"):
         team.workspace.forget(event=each.event)

@@ -1,15 +1,15 @@
-"""How things are done: tools, outcomes, strategies, statistics."""
+"""Procedures: tool calls, outcomes, strategies and statistics."""
 
 from __future__ import annotations
 
 import pytest
 
-from nexus import InvalidInput, Place
-from nexus.core.procedures import Share
+from nexusmem import InvalidInput, Place
+from nexusmem.core.records.procedures import SuccessRate
 
 
 def release(place: Place, name: str, *tools: str, success: bool = True, failing: str = "") -> None:
-    procedures = place.procedures()
+    procedures = place.procedures
     for tool in tools:
         worked = tool != failing
         procedures.record(tool, success=worked, seconds=2.0, task=name, task_type="release")
@@ -17,22 +17,30 @@ def release(place: Place, name: str, *tools: str, success: bool = True, failing:
 
 
 @pytest.mark.requirement("E6", "E7")
-def test_what_led_to_success_is_a_strategy(team) -> None:
+def test_successful_steps_become_a_strategy(team) -> None:
     release(team.room, "release 1.0", "run_tests", "build", "publish")
     release(team.room, "release 1.1", "run_tests", "build", "build", "publish")
     release(team.room, "release 1.2", "publish", success=False)
 
-    best, worst = team.room.procedures().find("make the release 1.3")
+    best, worst = team.room.procedures.find("make the release 1.3")
 
     assert best.steps == ("run_tests", "build", "publish")
-    assert (best.record.worked, best.record.of, best.task) == (2, 2, "release 1.1")
-    assert (worst.steps, worst.record.worked, worst.record.of) == (("publish",), 0, 1)
-    assert worst.confidence < best.confidence < 0.5  # twice of twice is not much
+    assert (best.success_rate.successes, best.success_rate.total, best.task) == (
+        2,
+        2,
+        "release 1.1",
+    )
+    assert (worst.steps, worst.success_rate.successes, worst.success_rate.total) == (
+        ("publish",),
+        0,
+        1,
+    )
+    assert worst.confidence < best.confidence < 0.5  # two successes are weak evidence
 
 
 @pytest.mark.requirement("E7")
-def test_an_outcome_reinforces_the_steps_it_names(team) -> None:
-    procedures = team.room.procedures()
+def test_outcome_reinforces_its_steps(team) -> None:
+    procedures = team.room.procedures
     seen = []
     for number in range(6):
         procedures.finish(f"restore backup {number}", success=number != 3, steps=["stop", "copy"])
@@ -40,45 +48,48 @@ def test_an_outcome_reinforces_the_steps_it_names(team) -> None:
         seen.append(found.confidence)
     assert seen[0] < seen[1] < seen[2]
     assert seen[3] < seen[2]
-    assert (found.record.worked, found.record.of) == (5, 6)
+    assert (found.success_rate.successes, found.success_rate.total) == (5, 6)
 
 
 @pytest.mark.requirement("E7")
-def test_a_tool_that_failed_is_no_step_to_success_and_each_try_is_its_own(team) -> None:
+def test_failed_tool_is_not_a_step_and_attempts_are_separate(team) -> None:
     release(team.room, "r", "guess", "build", failing="guess")
     release(team.room, "r", "measure", "cut")
-    steps = {each.steps for each in team.room.procedures().find()}
+    steps = {each.steps for each in team.room.procedures.find()}
     assert steps == {("build",), ("measure", "cut")}
 
 
 @pytest.mark.requirement("E8")
-def test_tools_are_counted_by_type_of_task(team) -> None:
-    procedures = team.room.procedures()
+def test_tool_statistics_by_task_type(team) -> None:
+    procedures = team.room.procedures
     for number in range(20):
         procedures.record("search", success=number % 4 > 0, seconds=float(number), task_type="look")
     procedures.record("search", success=True, task_type="book")
 
     (overall,) = procedures.statistics()
-    assert (overall.calls.worked, overall.calls.of, overall.task_type) == (16, 21, None)
+    assert (overall.calls.successes, overall.calls.total, overall.task_type) == (16, 21, None)
     book, look = procedures.statistics(by_type=True)
-    assert (look.calls.worked, look.p50_seconds, look.p95_seconds) == (15, 9.0, 18.0)
-    assert (book.task_type, book.calls.of, book.p50_seconds) == ("book", 1, None)
+    assert (look.calls.successes, look.p50_seconds, look.p95_seconds) == (15, 9.0, 18.0)
+    assert (book.task_type, book.calls.total, book.p50_seconds) == ("book", 1, None)
     assert procedures.statistics("book") == [book]
 
 
-def test_a_share_of_few_is_unsure() -> None:
-    once, often = Share(of=1, worked=1), Share(of=50, worked=50)
-    assert once.low < 0.21
-    assert 0.9 < often.low < 1
-    assert once.high == often.high == 1
-    assert (Share(of=0, worked=0).low, Share(of=0, worked=0).high) == (0, 1)
-    assert (Share(of=0, worked=0).expected, once.expected) == (0.5, 2 / 3)
-    half = Share(of=10, worked=5)
-    assert (round(half.low, 3), round(half.high, 3)) == (0.237, 0.763)
+def test_success_rate_of_few_calls_is_uncertain() -> None:
+    once, often = SuccessRate(total=1, successes=1), SuccessRate(total=50, successes=50)
+    assert once.lower_bound < 0.21
+    assert 0.9 < often.lower_bound < 1
+    assert once.upper_bound == often.upper_bound == 1
+    assert (
+        SuccessRate(total=0, successes=0).lower_bound,
+        SuccessRate(total=0, successes=0).upper_bound,
+    ) == (0, 1)
+    assert (SuccessRate(total=0, successes=0).estimate, once.estimate) == (0.5, 2 / 3)
+    half = SuccessRate(total=10, successes=5)
+    assert (round(half.lower_bound, 3), round(half.upper_bound, 3)) == (0.237, 0.763)
 
 
 @pytest.mark.requirement("E7")
-def test_how_to_questions_are_shown_what_worked(team) -> None:
+def test_how_to_question_shows_successful_strategy(team) -> None:
     release(team.room, "release 1.0", "run_tests", "build", "publish")
     release(team.room, "hurried release", "publish", success=False)
     shown = team.room.compose("How do we make a release?").text
@@ -87,23 +98,23 @@ def test_how_to_questions_are_shown_what_worked(team) -> None:
 
 
 @pytest.mark.requirement("X1", "X2")
-def test_what_is_done_in_private_teaches_nobody_else(team) -> None:
+def test_private_procedures_are_not_shared(team) -> None:
     release(team.alices, "ask for a raise", "rehearse", "ask")
     for other in (team.room, team.bobs):
-        assert other.procedures().find() == []
-        assert other.procedures().statistics() == []
-    assert len(team.alices.procedures().find()) == 1
+        assert other.procedures.find() == []
+        assert other.procedures.statistics() == []
+    assert len(team.alices.procedures.find()) == 1
 
 
 @pytest.mark.requirement("X6")
-def test_forgetting_takes_a_strategy_along(team) -> None:
+def test_forgetting_removes_strategies(team) -> None:
     release(team.alices, "ask for a raise", "rehearse", "ask")
     assert team.workspace.forget(user="alice").residue == 0
-    assert team.alices.procedures().find() == []
+    assert team.alices.procedures.find() == []
 
 
-def test_what_is_wrong_is_said(team) -> None:
-    procedures = team.room.procedures()
+def test_invalid_arguments_are_refused(team) -> None:
+    procedures = team.room.procedures
     refused = [
         lambda: procedures.record("", success=True),
         lambda: procedures.record("x", success="yes"),
@@ -121,10 +132,10 @@ def test_what_is_wrong_is_said(team) -> None:
             attempt()
 
 
-def test_an_archive_carries_them(team, tmp_path) -> None:
+def test_archive_contains_procedures(team, tmp_path) -> None:
     release(team.room, "release 1.0", "run_tests", "build")
-    before = team.room.procedures().find()
+    before = team.room.procedures.find()
     file = tmp_path / "all.jsonl"
     team.workspace.export(file)
     team.workspace.import_(file)
-    assert team.room.procedures().find() == before
+    assert team.room.procedures.find() == before

@@ -1,19 +1,19 @@
-"""A fact that proved itself is known for a person. It stays one fact, with the same readers."""
+"""Promotion of a fact to a user: one fact, the same readers."""
 
 from __future__ import annotations
 
 import pytest
 from tests.stories.conftest import Team
 
-from nexus import Memory, NotFound
-from nexus.core.records import MemoryKind, Tier
-from nexus.core.scope import Scope
+from nexusmem import Memory, NotFound
+from nexusmem.core.records import MemoryKind, Tier
+from nexusmem.core.scope import Scope
 
 QUESTION = "Where does Alice live?"
 
 
 def used(team: Team) -> Memory:
-    """A fact that is asked for on five days."""
+    """Store a fact and recall it on five days."""
     team.room.observe("alice", "I live in Oslo.")
     (fact,) = team.room.facts("alice")
     for _ in range(5):
@@ -36,7 +36,7 @@ def answers(team: Team) -> list[list[tuple[str, float]]]:
 
 
 @pytest.mark.requirement("E3", "X1", "X3")
-def test_a_fact_that_proved_itself_is_known_for_who_said_it_and_nobody_learns_of_it(
+def test_promoted_fact_gets_no_new_readers(
     team: Team,
 ) -> None:
     fact = proven(team)
@@ -58,20 +58,20 @@ def test_a_fact_that_proved_itself_is_known_for_who_said_it_and_nobody_learns_of
 
 @pytest.mark.requirement("E3")
 def test_promotion_changes_no_answer(team: Team) -> None:
-    """It is one fact, found once: what is known for a person is no second witness."""
+    """The promoted fact is one search result, not a second source."""
     fact, before = used(team), answers(team)
 
     assert team.workspace.run_job("promote")["user_wide"] == 1
     assert answers(team) == before
     assert [each.id for each in team.room.facts("alice")] == [fact.id]
-    assert team.room.profile("alice").about[0].said == 1
+    assert team.room.profile("alice").about[0].mention_count == 1
 
 
 @pytest.mark.requirement("E3", "X6")
-def test_what_a_person_said_is_known_for_nobody_once_they_are_forgotten(team: Team) -> None:
+def test_erasing_the_user_deletes_the_promotion(team: Team) -> None:
     fact = proven(team)
-    store, everything = team.room._parts.store, team.workspace.administrator
-    (link,) = store.memories.named(everything, [fact.id], kinds=[MemoryKind.LINK], limit=9)
+    store, everything = team.room._parts.store, team.workspace.admin_grant
+    (link,) = store.memories.find_by_name(everything, [fact.id], kinds=[MemoryKind.LINK], limit=9)
 
     report = team.workspace.forget(user="alice")
 

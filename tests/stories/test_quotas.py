@@ -1,4 +1,4 @@
-"""A workspace that has or does as much as it may."""
+"""Quotas of workspaces."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from tests.conftest import Clock
 
-from nexus import AsyncNexus, Nexus, QuotaExceeded
-from nexus.config import QuotaSettings, Settings, load_settings
-from nexus.core.quotas import Quota
+from nexusmem import AsyncNexus, Nexus, QuotaExceeded
+from nexusmem.config.settings import QuotaSettings, Settings, load_settings
+from nexusmem.runtime.quotas import Quota
 
 Open = Callable[..., Nexus]
 MINUTE = timedelta(minutes=1)
@@ -28,18 +28,18 @@ def kettles(number: int) -> list[dict[str, str]]:
 
 
 @pytest.mark.requirement("D30")
-def test_all_messages_of_a_call_find_room_or_none_is_written(open_nexus: Open) -> None:
+def test_batch_is_written_completely_or_not_at_all(open_nexus: Open) -> None:
     room = limited(open_nexus, events_per_day=700).workspace("acme").room("design")
 
-    with pytest.raises(QuotaExceeded, match="700 events a day"):
-        room.observe_many(kettles(701))  # more than are committed at a time
+    with pytest.raises(QuotaExceeded, match="700 events per day"):
+        room.observe_many(kettles(701))  # more than one transaction holds
 
     assert room.recent() == []
     assert len(room.observe_many(kettles(700))) == 700
 
 
 @pytest.mark.requirement("D30")
-def test_a_workspace_may_have_another_quota_and_shares_none(open_nexus: Open) -> None:
+def test_workspaces_have_independent_quotas(open_nexus: Open) -> None:
     nexus = limited(open_nexus, events_per_day=1, workspaces={"large": Quota(events_per_day=3)})
 
     for name, most in (("small", 1), ("large", 3), ("other", 1)):
@@ -51,11 +51,11 @@ def test_a_workspace_may_have_another_quota_and_shares_none(open_nexus: Open) ->
 
 
 @pytest.mark.requirement("D30")
-def test_forgetting_makes_room(open_nexus: Open) -> None:
-    workspace = limited(open_nexus, text_bytes=1_000).workspace("acme")
+def test_erasing_frees_quota(open_nexus: Open) -> None:
+    workspace = limited(open_nexus, max_text_bytes=1_000).workspace("acme")
     room = workspace.room("design")
     first = room.observe("alice", "x" * 300)
-    with pytest.raises(QuotaExceeded, match="forget something"):
+    with pytest.raises(QuotaExceeded, match="erase records"):
         room.observe("alice", "y" * 300)
 
     workspace.forget(event=first)
@@ -63,10 +63,10 @@ def test_forgetting_makes_room(open_nexus: Open) -> None:
     room.observe("alice", "y" * 300)
 
 
-def test_what_was_acknowledged_is_learned_though_there_are_enough_memories(
+def test_acknowledged_events_are_learned_beyond_the_memory_quota(
     open_nexus: Open,
 ) -> None:
-    room = limited(open_nexus, memories=2).workspace("acme").room("design")
+    room = limited(open_nexus, max_memories=2).workspace("acme").room("design")
     room.observe_many(kettles(5))
 
     found = room.recall("kettle")
@@ -77,16 +77,16 @@ def test_what_was_acknowledged_is_learned_though_there_are_enough_memories(
 
 
 @pytest.mark.requirement("E34")
-def test_questions_are_limited_by_the_minute(open_nexus: Open, clock: Clock) -> None:
-    nexus = limited(open_nexus, recalls_per_minute=3)
+def test_reads_are_limited_per_minute(open_nexus: Open, clock: Clock) -> None:
+    nexus = limited(open_nexus, reads_per_minute=3)
     room = nexus.workspace("acme").room("design")
     room.observe("alice", "The kettle is red.")
     room.recall("kettle")
     room.compose("Which kettle?")
-    room.compose("Which kettle?")  # from the cache, and a question all the same
+    room.compose("Which kettle?")  # a cached result counts, too
 
     for ask in (lambda: room.recall("kettle"), lambda: room.compose("Which kettle?")):
-        with pytest.raises(QuotaExceeded, match="3 questions a minute") as refused:
+        with pytest.raises(QuotaExceeded, match="3 reads per minute") as refused:
             ask()
 
     assert refused.value.frees_at is not None
@@ -96,13 +96,11 @@ def test_questions_are_limited_by_the_minute(open_nexus: Open, clock: Clock) -> 
     assert room.recall("kettle")
 
 
-def test_events_are_limited_by_the_minute_and_a_refused_call_takes_nothing(
-    open_nexus: Open, clock: Clock
-) -> None:
-    room = limited(open_nexus, observes_per_minute=10).workspace("acme").room("design")
+def test_rejected_writes_do_not_consume_the_rate_limit(open_nexus: Open, clock: Clock) -> None:
+    room = limited(open_nexus, writes_per_minute=10).workspace("acme").room("design")
     room.observe_many(kettles(8))
 
-    with pytest.raises(QuotaExceeded, match="10 events a minute"):
+    with pytest.raises(QuotaExceeded, match="10 events per minute"):
         room.observe_many(kettles(3))
     room.observe_many(kettles(2))
 
@@ -110,10 +108,10 @@ def test_events_are_limited_by_the_minute_and_a_refused_call_takes_nothing(
     room.observe_many(kettles(10))
 
 
-def test_a_refusal_says_no_more_to_one_who_writes_than_to_one_who_does_not(
+def test_quota_error_reveals_no_usage_of_others(
     open_nexus: Open,
 ) -> None:
-    """Whoever is refused learns the limit and the end of the day, whatever others did."""
+    """The error names the limit and the end of the day, regardless of others' writes."""
     said = []
     for others in (4, 9):
         workspace = limited(open_nexus, events_per_day=4).workspace("acme")
@@ -125,21 +123,21 @@ def test_a_refusal_says_no_more_to_one_who_writes_than_to_one_who_does_not(
     assert said[0] == said[1]
 
 
-def test_the_administrator_sees_what_is_used(open_nexus: Open) -> None:
-    workspace = limited(open_nexus, events_per_day=10, recalls_per_minute=5).workspace("acme")
+def test_administrator_sees_quota_usage(open_nexus: Open) -> None:
+    workspace = limited(open_nexus, events_per_day=10, reads_per_minute=5).workspace("acme")
     workspace.room("design").observe_many(kettles(3))
     workspace.room("design").recall("kettle")
 
     told = {each.name: (each.used, each.limit) for each in workspace.quota()}
 
     assert told["events_per_day"] == (3, 10)
-    assert told["recalls_per_minute"] == (1, 5)
-    assert told["observes_per_minute"] == (3, None)
-    assert told["memories"][0] > 0
-    assert told["text_bytes"][0] > 100
+    assert told["reads_per_minute"] == (1, 5)
+    assert told["writes_per_minute"] == (3, None)
+    assert told["max_memories"][0] > 0
+    assert told["max_text_bytes"][0] > 100
 
 
-async def test_the_awaited_face_is_limited_too() -> None:
+async def test_async_client_has_the_same_quotas() -> None:
     settings = Settings(quotas=QuotaSettings(events_per_day=1))
     async with await AsyncNexus.open(":memory:", settings=settings, background=False) as nexus:
         workspace = nexus.workspace("acme")
@@ -152,8 +150,8 @@ async def test_the_awaited_face_is_limited_too() -> None:
 
 WRITER = """
 import sys
-from nexus import Nexus, QuotaExceeded
-from nexus.config import QuotaSettings, Settings
+from nexusmem import Nexus, QuotaExceeded
+from nexusmem.config.settings import QuotaSettings, Settings
 settings = Settings(quotas=QuotaSettings(events_per_day=40))
 written = 0
 with Nexus.open(sys.argv[1], settings=settings, background=False) as nexus:
@@ -170,7 +168,7 @@ print(written)
 
 @pytest.mark.slow
 @pytest.mark.requirement("D30")
-def test_processes_share_what_is_counted_in_the_store(tmp_path: Path) -> None:
+def test_processes_share_stored_quotas(tmp_path: Path) -> None:
     command = [sys.executable, "-c", WRITER, str(tmp_path / "memory.db")]
     running = [
         subprocess.Popen([*command, str(number)], stdout=subprocess.PIPE, text=True)
@@ -186,10 +184,10 @@ def test_quotas_are_read_from_the_settings_file(tmp_path: Path) -> None:
     file = tmp_path / "nexus.yaml"
     file.write_text(
         "memory:\n  quotas:\n    events_per_day: 10\n    workspaces:\n"
-        "      acme.inc: {events_per_day: 20, recalls_per_minute: 5}\n"
+        "      acme.inc: {events_per_day: 20, reads_per_minute: 5}\n"
     )
 
     quotas = load_settings(file, {}).quotas
 
     assert quotas.events_per_day == 10
-    assert quotas.workspaces == {"acme.inc": Quota(events_per_day=20, recalls_per_minute=5)}
+    assert quotas.workspaces == {"acme.inc": Quota(events_per_day=20, reads_per_minute=5)}

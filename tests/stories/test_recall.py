@@ -1,4 +1,4 @@
-"""From a question to hits that say why: time, names, conversations, and what was known when."""
+"""Recall: strategies, explanations, diversity and as-of queries."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ import pytest
 from tests.conftest import MONDAY, Clock, Open
 from tests.stories.conftest import Team, keys, make_team
 
-from nexus import Nexus, Place
-from nexus.config import Settings
-from nexus.core.errors import ConfigError, ModelUnavailable
-from nexus.embedders.hashing import HashingEmbedder
-from nexus.recall import closely
-from nexus.recall.features import NAMES
-from nexus.recall.query import Search
+from nexusmem import Nexus, Place
+from nexusmem.config.settings import Settings
+from nexusmem.core.errors import ConfigError, ModelUnavailable
+from nexusmem.embedders.feature_hash import HashingEmbedder
+from nexusmem.recall.query import SearchSettings
+from nexusmem.recall.ranking import features
+from nexusmem.recall.ranking.features import FEATURE_NAMES
 
 DAY = timedelta(days=1)
 RANKINGS = ["contextual", "fused"]
 
 
-class Away(HashingEmbedder):
-    """An embedder that cannot be reached once it has learned everything."""
+class SwitchableEmbedder(HashingEmbedder):
+    """An embedder that can be made unavailable."""
 
-    gone = False
+    is_down = False
 
     def embed(self, texts: Sequence[str], *args, **options):
-        if self.gone:
-            raise ModelUnavailable("no answer from the embedder")
+        if self.is_down:
+            raise ModelUnavailable("the embedder is down")
         return super().embed(texts, *args, **options)
 
 
-def opened(open_nexus: Open, url: object, **search) -> Nexus:
-    return open_nexus(url, settings=Settings(search=Search(**search)))
+def open_with(open_nexus: Open, url: object, **search) -> Nexus:
+    return open_nexus(url, settings=Settings(search=SearchSettings(**search)))
 
 
 def texts(found) -> list[str]:
@@ -45,12 +45,12 @@ def texts(found) -> list[str]:
 @pytest.fixture(params=RANKINGS)
 def place(request: pytest.FixtureRequest, url: str, open_nexus: Open) -> Place:
     """A room, in every store and with every ranking."""
-    nexus = opened(open_nexus, url, ranking=request.param)
+    nexus = open_with(open_nexus, url, ranking=request.param)
     return nexus.workspace("acme").room("design", participants=["alice", "bob"])
 
 
 @pytest.mark.requirement("D19", "E4")
-def test_a_question_about_yesterday_finds_what_was_said_then(place: Place) -> None:
+def test_question_about_yesterday_finds_messages_of_yesterday(place: Place) -> None:
     for days in range(2, 30):
         place.observe("alice", f"Standup number {days}: all is well.", at=MONDAY - days * DAY)
     place.observe("bob", "The heron server caught fire.", at=MONDAY - DAY, key="fire")
@@ -63,14 +63,14 @@ def test_a_question_about_yesterday_finds_what_was_said_then(place: Place) -> No
 
 
 @pytest.mark.requirement("D19", "E4")
-def test_what_only_its_time_speaks_for_is_found(place: Place) -> None:
+def test_message_is_found_by_time_alone(place: Place) -> None:
     place.observe("bob", "Quiet rain fell.", at=MONDAY - DAY, key="rain")
 
     assert keys(place.recall("Yesterday?")) == ["rain"]
 
 
 @pytest.mark.requirement("E5", "E14")
-def test_a_fact_about_what_a_fact_names_is_found(place: Place) -> None:
+def test_fact_is_found_in_two_graph_steps(place: Place) -> None:
     place.add_fact("Tyler", "WORKS_AT", "Anthropic")
     place.add_fact("Anthropic", "BASED_IN", "San Francisco")
 
@@ -81,7 +81,7 @@ def test_a_fact_about_what_a_fact_names_is_found(place: Place) -> None:
 
 
 @pytest.mark.requirement("A12", "E5")
-def test_a_private_fact_is_no_bridge_for_others(nexus: Nexus, clock: Clock) -> None:
+def test_private_fact_is_no_graph_step_for_others(nexus: Nexus, clock: Clock) -> None:
     team = make_team(nexus, clock)
     team.alices.add_fact("Tyler", "IS_MARRIED_TO", "Robin")
     team.room.add_fact("Robin", "OWNS", "boat")
@@ -95,7 +95,7 @@ def test_a_private_fact_is_no_bridge_for_others(nexus: Nexus, clock: Clock) -> N
 
 
 @pytest.mark.requirement("E11")
-def test_every_strategy_brings_what_only_it_can_find(place: Place) -> None:
+def test_each_strategy_has_unique_results(place: Place) -> None:
     place.observe("alice", "The kettle is warm.", key="word", at=MONDAY - 90 * DAY)
     place.observe("bob", "Quiet rain fell.", key="time", at=MONDAY - DAY)
     place.add_fact("Tyler", "WORKS_AT", "Anthropic", key="name")
@@ -111,21 +111,21 @@ def test_every_strategy_brings_what_only_it_can_find(place: Place) -> None:
 
 
 @pytest.mark.requirement("E18")
-def test_an_answer_says_what_each_strategy_did(place: Place) -> None:
+def test_hits_report_each_strategy(place: Place) -> None:
     for number in range(12):
         place.observe("alice", f"Kettle number {number}.")
 
     found = place.recall("kettle", limit=5)
 
     reports = {report.name: report for report in found.strategies}
-    assert {*reports} - {"wording"} == {"meaning", "keyword", "timeline", "graph"}
+    assert {*reports} - {"wording"} == {"vector", "keyword", "timeline", "graph"}
     assert (reports["keyword"].found, reports["keyword"].shown) == (12, 5)
     assert (reports["timeline"].found, reports["timeline"].shown) == (0, 0)
     assert all(0 < report.seconds < 60 for report in found.strategies)
 
 
 @pytest.mark.requirement("X7")
-def test_the_parts_of_an_explanation_add_up(place: Place) -> None:
+def test_explanation_parts_add_up(place: Place) -> None:
     for number in range(30):
         place.observe("alice", f"The kettle number {number} is warm today.", thread=str(number % 3))
 
@@ -140,18 +140,18 @@ def test_the_parts_of_an_explanation_add_up(place: Place) -> None:
 
 
 @pytest.mark.requirement("X7")
-def test_the_contextual_ranking_names_every_signal(open_nexus: Open) -> None:
-    place = opened(open_nexus, ":memory:").workspace("acme").session("s", user="alice")
+def test_contextual_explanation_has_every_feature(open_nexus: Open) -> None:
+    place = open_with(open_nexus, ":memory:").workspace("acme").session("s", user="alice")
     place.observe("alice", "The kettle is warm.")
 
     (hit,) = place.recall("kettle", explain=True)
 
-    assert set(hit.explanation.parts) == {*NAMES, *closely.NAMES}
+    assert set(hit.explanation.parts) == {*FEATURE_NAMES, *features.TEXT_FEATURE_NAMES}
 
 
 @pytest.mark.requirement("E12")
-def test_one_conversation_does_not_fill_the_answer(url: str, open_nexus: Open) -> None:
-    place = opened(open_nexus, url).workspace("acme").session("s", user="alice")
+def test_hits_are_diversified_over_conversations(url: str, open_nexus: Open) -> None:
+    place = open_with(open_nexus, url).workspace("acme").session("s", user="alice")
     for thread in ("first", "second"):
         for number in range(10):
             place.observe("alice", "The kettle is warm.", key=f"{thread} {number}", thread=thread)
@@ -163,10 +163,8 @@ def test_one_conversation_does_not_fill_the_answer(url: str, open_nexus: Open) -
 
 @pytest.mark.requirement("E12")
 @pytest.mark.parametrize("ranking", ["fused", "contextual"])
-def test_of_one_conversation_come_no_more_than_are_asked_for(
-    url: str, open_nexus: Open, ranking: str
-) -> None:
-    nexus = opened(open_nexus, url, ranking=ranking, per_conversation=1)
+def test_per_conversation_limits_hits(url: str, open_nexus: Open, ranking: str) -> None:
+    nexus = open_with(open_nexus, url, ranking=ranking, max_per_conversation=1)
     place = nexus.workspace("acme").session("s", user="alice")
     for number in range(9):
         place.observe("alice", "The kettle is warm.", key=f"first {number}", thread="first")
@@ -174,8 +172,8 @@ def test_of_one_conversation_come_no_more_than_are_asked_for(
     place.observe("alice", "Somebody moved the kettle.", thread="third")
 
     capped = [hit.memory.thread for hit in place.recall("The kettle is warm.", limit=3)]
-    two = place.recall("The kettle is warm.", limit=4, per_conversation=2)
-    free = place.recall("The kettle is warm.", limit=3, per_conversation=0)
+    two = place.recall("The kettle is warm.", limit=4, max_per_conversation=2)
+    free = place.recall("The kettle is warm.", limit=3, max_per_conversation=0)
 
     assert sorted(capped) == ["first", "second", "third"]
     assert sorted(hit.memory.thread for hit in two) == ["first", "first", "second", "third"]
@@ -183,8 +181,8 @@ def test_of_one_conversation_come_no_more_than_are_asked_for(
 
 
 @pytest.mark.requirement("E13")
-def test_words_and_meaning_are_joined_by_reciprocal_ranks(url: str, open_nexus: Open) -> None:
-    nexus = opened(open_nexus, url, ranking="fused", strategies=("meaning", "keyword"))
+def test_fused_ranking_uses_reciprocal_ranks(url: str, open_nexus: Open) -> None:
+    nexus = open_with(open_nexus, url, ranking="fused", strategies=("vector", "keyword"))
     place = nexus.workspace("acme").session("s", user="alice")
     place.observe("alice", "The kettle is warm.", key="both")
     place.observe("alice", "A rare okapi.", key="neither")
@@ -193,12 +191,12 @@ def test_words_and_meaning_are_joined_by_reciprocal_ranks(url: str, open_nexus: 
 
     told = found[0].explanation
     assert found[0].event_keys == ("both",)
-    assert told.found_by == {"meaning": 1, "keyword": 1}
-    assert told.parts == pytest.approx({"meaning": 0.3 / 61, "keyword": 0.25 / 61})
+    assert told.found_by == {"vector": 1, "keyword": 1}
+    assert told.parts == pytest.approx({"vector": 0.3 / 61, "keyword": 0.25 / 61})
 
 
 @pytest.mark.requirement("X7")
-def test_what_was_told_later_is_absent_from_an_earlier_moment(team: Team) -> None:
+def test_as_of_excludes_later_events(team: Team) -> None:
     team.room.observe("alice", "The kettle is red.", key="red")
     then = team.clock.advance(days=1)
     team.clock.advance(days=1)
@@ -210,7 +208,7 @@ def test_what_was_told_later_is_absent_from_an_earlier_moment(team: Team) -> Non
 
 
 @pytest.mark.requirement("X7")
-def test_words_about_time_are_read_as_of_then(team: Team) -> None:
+def test_relative_times_use_as_of(team: Team) -> None:
     for days in range(20):
         team.clock.now = MONDAY + days * DAY
         team.room.observe("alice", f"Standup {days}.", key=str(days))
@@ -224,7 +222,7 @@ def test_words_about_time_are_read_as_of_then(team: Team) -> None:
 
 
 @pytest.mark.requirement("X7")
-def test_imported_history_was_known_when_it_was_recorded(team: Team, open_nexus: Open) -> None:
+def test_imported_events_count_from_their_recording(team: Team, open_nexus: Open) -> None:
     team.room.observe("alice", "The kettle is red.", key="red")
     archive = StringIO()
     team.workspace.export(archive)
@@ -239,9 +237,9 @@ def test_imported_history_was_known_when_it_was_recorded(team: Team, open_nexus:
 
 @pytest.mark.requirement("E11")
 @pytest.mark.parametrize("ranking", RANKINGS)
-@pytest.mark.parametrize("left", ["meaning", "keyword", "timeline", "graph"])
-def test_strategies_are_switched_off_by_settings(open_nexus: Open, ranking: str, left: str) -> None:
-    nexus = opened(open_nexus, ":memory:", ranking=ranking, strategies=(left,))
+@pytest.mark.parametrize("left", ["vector", "keyword", "timeline", "graph"])
+def test_strategies_are_selected_in_settings(open_nexus: Open, ranking: str, left: str) -> None:
+    nexus = open_with(open_nexus, ":memory:", ranking=ranking, strategies=(left,))
     place = nexus.workspace("acme").session("s", user="alice")
     place.add_fact("Tyler", "WORKS_AT", "Anthropic", at=MONDAY - DAY)
 
@@ -253,33 +251,33 @@ def test_strategies_are_switched_off_by_settings(open_nexus: Open, ranking: str,
 
 @pytest.mark.requirement("E11")
 @pytest.mark.parametrize("strategies", [("keyword", "luck"), ("Keyword",), ()])
-def test_a_strategy_nobody_knows_is_refused_by_name(open_nexus: Open, strategies) -> None:
-    with pytest.raises(ConfigError, match="known are meaning, keyword, timeline, graph"):
-        opened(open_nexus, ":memory:", strategies=strategies)
+def test_unknown_strategy_is_rejected(open_nexus: Open, strategies) -> None:
+    with pytest.raises(ConfigError, match="accepted: vector, keyword, timeline, graph"):
+        open_with(open_nexus, ":memory:", strategies=strategies)
 
 
 @pytest.mark.requirement("E11")
 @pytest.mark.parametrize("ranking", RANKINGS)
-def test_an_answer_is_given_without_the_strategy_that_is_away(
+def test_recall_continues_without_the_embedder(
     tmp_path: Path, open_nexus: Open, ranking: str
 ) -> None:
-    embedder = Away()
-    settings = Settings(search=Search(ranking=ranking))
+    embedder = SwitchableEmbedder()
+    settings = Settings(search=SearchSettings(ranking=ranking))
     nexus = open_nexus(tmp_path / "memory.db", settings=settings, embedder=embedder)
     place = nexus.workspace("acme").session("s", user="alice")
     place.observe("alice", "The kettle is warm.", key="k")
     place.flush()
-    embedder.gone = True
+    embedder.is_down = True
 
     found = place.recall("kettle", explain=True)
 
     assert keys(found) == ["k"]
-    assert [remark.partition(":")[0] for remark in found.degraded] == ["meaning"]
+    assert [remark.partition(":")[0] for remark in found.degraded] == ["vector"]
     assert found[0].explanation.found_by == {"keyword": 1}
 
 
 @pytest.mark.requirement("E4")
-def test_what_was_said_after_the_time_asked_for_is_no_answer_by_itself(place: Place) -> None:
+def test_time_after_the_window_is_no_evidence(place: Place) -> None:
     place.observe("bob", "Quiet rain fell.", at=MONDAY - DAY, key="rain")
     place.observe("bob", "An okapi yawns.", at=MONDAY, key="okapi")
 
@@ -289,7 +287,7 @@ def test_what_was_said_after_the_time_asked_for_is_no_answer_by_itself(place: Pl
 
 
 @pytest.mark.requirement("E1")
-def test_what_was_told_here_and_user_wide_is_found_once(team: Team) -> None:
+def test_same_text_in_two_scopes_is_one_hit(team: Team) -> None:
     team.alices.observe("alice", "The blue heron is nesting by the mill.", key="said")
     team.alices.remember("The blue heron is nesting by the mill!", scope="user", key="kept")
     team.alices.remember("My blue heron pictures lie in the green folder.", scope="user", key="own")
@@ -300,13 +298,13 @@ def test_what_was_told_here_and_user_wide_is_found_once(team: Team) -> None:
 
     assert found[0].event_keys in (("said",), ("kept",))
     assert set(keys(found[1:])) == {"own", "here", "theirs"}
-    assert keys(team.alices.recall("blue heron mill", limit=4)) == keys(found)  # each place is used
-    assert (
-        keys(team.alices.recall("nesting mill", scope="dm"))[0] == "said"
-    )  # where one asks for it
+    assert keys(team.alices.recall("blue heron mill", limit=4)) == keys(
+        found
+    )  # both scopes have the text
+    assert keys(team.alices.recall("nesting mill", scope="dm"))[0] == "said"  # searched explicitly
 
 
-def test_two_who_say_the_same_in_one_place_are_two(team: Team) -> None:
+def test_same_text_of_two_speakers_is_two_hits(team: Team) -> None:
     for speaker in ("alice", "bob"):
         team.room.observe(speaker, "The blue heron is nesting.", key=speaker)
 

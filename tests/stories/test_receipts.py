@@ -1,4 +1,4 @@
-"""A receipt goes from durable to derived, and says what holds it up."""
+"""Progress of events: durable, indexed, derived, retries and leases."""
 
 from __future__ import annotations
 
@@ -11,20 +11,19 @@ import pytest
 from tests.conftest import Clock, Open
 from tests.stories.conftest import Team, keys, make_team
 
-from nexus import EmbedderUnavailable, Nexus, NotFound, Stage
-from nexus.core.heartbeat import Heartbeat
-from nexus.core.leases import LEASE
-from nexus.core.protocols import Floats
-from nexus.core.records import EmbeddingProfile
-from nexus.embedders.hashing import HashingEmbedder
-from nexus.learn import learner as module
-from nexus.learn.learner import MOST_ATTEMPTS, WAITS
+from nexusmem import EmbedderUnavailable, Nexus, NotFound, Stage
+from nexusmem.core.protocols.embedder import Floats
+from nexusmem.core.records import EmbeddingProfile
+from nexusmem.embedders.feature_hash import HashingEmbedder
+from nexusmem.learn import learner, pipeline
+from nexusmem.learn.pipeline import MAX_ATTEMPTS, RETRY_BACKOFF
+from nexusmem.runtime.leases import LEASE_DURATION, LeaseHeartbeat
 
 
 class FarAway:
-    """An embedder in another building, whose line can be cut."""
+    """A remote embedder that can be made unavailable."""
 
-    local = False
+    is_local = False
 
     def __init__(self, *, model: str = "far-1") -> None:
         self.down = False
@@ -52,17 +51,17 @@ def nexus(url: str, open_nexus: Open, embedder: FarAway) -> Nexus:
 
 
 @pytest.mark.requirement("X3")
-def test_a_receipt_is_durable_at_once_and_derived_after_waiting(nexus: Nexus, team: Team) -> None:
+def test_receipt_is_durable_then_derived(nexus: Nexus, team: Team) -> None:
     receipt = team.room.observe("alice", "We chose PostgreSQL.", key="k")
 
     assert receipt.stage is Stage.DURABLE
     assert nexus.progress(receipt).stage is Stage.DURABLE
     assert nexus.wait(receipt).stage is Stage.DERIVED
-    assert team.room.progress(receipt).stuck is None
+    assert team.room.progress(receipt).error is None
 
 
 @pytest.mark.requirement("X3")
-def test_what_was_never_written_has_no_progress(nexus: Nexus, team: Team, open_nexus: Open) -> None:
+def test_unknown_event_has_no_progress(nexus: Nexus, team: Team, open_nexus: Open) -> None:
     elsewhere = make_team(open_nexus(), Clock()).room.observe("alice", "Somewhere else.", key="x")
 
     with pytest.raises(NotFound):
@@ -70,7 +69,7 @@ def test_what_was_never_written_has_no_progress(nexus: Nexus, team: Team, open_n
 
 
 @pytest.mark.requirement("X3")
-def test_while_the_embedder_is_away_words_are_found_and_vectors_follow(
+def test_keywords_work_while_the_embedder_is_unavailable(
     nexus: Nexus, team: Team, embedder: FarAway
 ) -> None:
     embedder.down = True
@@ -79,11 +78,11 @@ def test_while_the_embedder_is_away_words_are_found_and_vectors_follow(
     found = team.room.recall("ledger")
     assert keys(found) == ["k"]
     assert set(found[0].reasons) == {"keyword"}
-    assert found.degraded == ("meaning: the line is cut",)
+    assert found.degraded == ("vector: the line is cut",)
 
     assert team.room.flush() == 1
     stuck = nexus.progress(receipt)
-    assert (stuck.stage, stuck.stuck, stuck.attempts) == (Stage.DURABLE, "the line is cut", 1)
+    assert (stuck.stage, stuck.error, stuck.attempts) == (Stage.DURABLE, "the line is cut", 1)
     assert team.workspace.stats()["vectors"] == 0
     assert keys(team.room.recall("ledger")) == ["k"]
 
@@ -91,23 +90,23 @@ def test_while_the_embedder_is_away_words_are_found_and_vectors_follow(
     assert nexus.wait(receipt).stage is Stage.DERIVED
     assert team.workspace.stats()["vectors"] > 0
     found = team.room.recall("ledger")
-    assert {"keyword", "meaning"} <= set(found[0].reasons)
+    assert {"keyword", "vector"} <= set(found[0].reasons)
     assert not found.degraded
 
 
 @pytest.mark.requirement("X3")
-def test_a_question_does_not_wait_for_an_embedder_far_away(team: Team, embedder: FarAway) -> None:
+def test_question_does_not_wait_for_a_slow_embedder(team: Team, embedder: FarAway) -> None:
     for number in range(3):
         team.room.observe("alice", f"Message {number} about the ledger.", key=str(number))
 
     found = team.room.recall("ledger")
 
-    assert embedder.asked == 1  # for the question alone
+    assert embedder.asked == 1  # only for the question
     assert len(found) == 3
 
 
 @pytest.mark.requirement("X3")
-def test_what_failed_is_tried_again_later_and_not_at_once(
+def test_failed_task_is_retried_later(
     nexus: Nexus, team: Team, embedder: FarAway, clock: Clock
 ) -> None:
     embedder.down = True
@@ -128,7 +127,7 @@ def test_what_failed_is_tried_again_later_and_not_at_once(
 
 
 @pytest.mark.requirement("X3")
-def test_each_try_waits_twice_as_long_as_the_one_before_up_to_a_point(
+def test_retry_delay_doubles_up_to_a_limit(
     nexus: Nexus, team: Team, embedder: FarAway, clock: Clock
 ) -> None:
     embedder.down = True
@@ -136,33 +135,33 @@ def test_each_try_waits_twice_as_long_as_the_one_before_up_to_a_point(
     waits = []
     for _ in range(12):
         nexus._parts.learner.run_once()
-        (waiting,) = nexus._parts.store.queue.waiting(team.workspace.administrator, limit=9)
+        (waiting,) = nexus._parts.store.queue.list_pending(team.workspace.admin_grant, limit=9)
         waits.append((waiting.due_at - clock.now).total_seconds())
         clock.now = waiting.due_at
 
-    first, last = WAITS.first.total_seconds(), WAITS.longest.total_seconds()
+    first, last = RETRY_BACKOFF.first_delay.total_seconds(), RETRY_BACKOFF.max_delay.total_seconds()
     assert waits[:4] == pytest.approx([first, 2 * first, 4 * first, 8 * first], rel=1e-3)
-    assert waits[-2:] == pytest.approx([last, last], rel=1e-3)  # it is waited for
+    assert waits[-2:] == pytest.approx([last, last], rel=1e-3)  # the longest delay is repeated
 
 
 @pytest.mark.requirement("X3", "D25")
-def test_what_cannot_be_learned_is_given_up_and_waits_for_somebody(
+def test_permanently_failing_task_becomes_dead(
     nexus: Nexus, team: Team, embedder: FarAway, clock: Clock
 ) -> None:
-    """Poison is tried a few times, and then not before somebody says so."""
+    """A poisonous task is retried a few times, then only on request."""
 
     def fail() -> None:
         raise ValueError("poison")
 
     embedder.meanwhile = fail
     receipt = team.room.observe("alice", "We chose PostgreSQL.", key="k")
-    for _ in range(MOST_ATTEMPTS):
+    for _ in range(MAX_ATTEMPTS):
         assert nexus._parts.learner.run_once() == 1
         clock.advance(hours=1)
 
     assert nexus._parts.learner.run_once() == 0
-    (waiting,) = nexus._parts.store.queue.waiting(team.workspace.administrator, limit=9)
-    assert (waiting.dead, waiting.attempts) == (True, MOST_ATTEMPTS)
+    (waiting,) = nexus._parts.store.queue.list_pending(team.workspace.admin_grant, limit=9)
+    assert (waiting.is_dead, waiting.attempts) == (True, MAX_ATTEMPTS)
     assert "poison" in (waiting.error or "")
     embedder.meanwhile = lambda: None
     team.workspace.retry()
@@ -171,13 +170,13 @@ def test_what_cannot_be_learned_is_given_up_and_waits_for_somebody(
 
 
 @pytest.mark.requirement("X3", "D25")
-def test_what_seems_to_end_whoever_learns_it_is_given_up(
+def test_task_that_kills_workers_becomes_dead(
     nexus: Nexus, team: Team, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "MOST_LOST", 3)
+    monkeypatch.setattr(pipeline, "MAX_LOST_LEASES", 3)
     queue = nexus._parts.store.queue
     team.room.observe("alice", "We chose PostgreSQL.", key="k")
-    for _ in range(4):  # taken, and never ended
+    for _ in range(4):  # claimed, and never finished
         assert len(queue.claim(None, now=clock.advance(minutes=1), limit=9)) == 1
     clock.advance(minutes=1)
 
@@ -185,20 +184,24 @@ def test_what_seems_to_end_whoever_learns_it_is_given_up(
     clock.advance(days=1)
 
     assert nexus._parts.learner.run_once() == 0
-    assert [each.dead for each in queue.waiting(team.workspace.administrator, limit=9)] == [True]
+    assert [each.is_dead for each in queue.list_pending(team.workspace.admin_grant, limit=9)] == [
+        True
+    ]
     assert team.workspace.stats()["vectors"] == 0
 
 
 @pytest.mark.requirement("X3")
-def test_who_thinks_longer_than_the_lease_leaves_the_work_to_another(
+def test_expired_lease_is_claimed_by_another_worker(
     nexus: Nexus, team: Team, embedder: FarAway, clock: Clock
 ) -> None:
     queue, taken = nexus._parts.store.queue, []
 
     def takes_it() -> None:
-        taken.extend(queue.claim(None, now=clock.advance(seconds=LEASE.seconds + 1), limit=9))
+        taken.extend(
+            queue.claim(None, now=clock.advance(seconds=LEASE_DURATION.seconds + 1), limit=9)
+        )
 
-    def somebody_else_takes_it() -> None:  # a thread's own writes depend on what it holds
+    def somebody_else_takes_it() -> None:  # in a thread of its own: leases are held per thread
         other = threading.Thread(target=takes_it)
         other.start()
         other.join()
@@ -212,14 +215,14 @@ def test_who_thinks_longer_than_the_lease_leaves_the_work_to_another(
 
 
 @pytest.mark.requirement("X3")
-def test_a_lease_is_renewed_while_somebody_far_away_thinks(
+def test_lease_is_renewed_during_a_slow_call(
     nexus: Nexus,
     team: Team,
     embedder: FarAway,
     clock: Clock,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(module, "HEARTBEAT", Heartbeat(seconds=0.01))
+    monkeypatch.setattr(learner, "HEARTBEAT", LeaseHeartbeat(seconds=0.01))
     queue, renewed, started = nexus._parts.store.queue, threading.Event(), clock.now
     renew = queue.renew
 
@@ -229,10 +232,10 @@ def test_a_lease_is_renewed_while_somebody_far_away_thinks(
         return held
 
     def think() -> None:
-        clock.now += LEASE / 2
+        clock.now += LEASE_DURATION / 2
         renewed.clear()
         assert renewed.wait(10)
-        assert queue.claim(None, now=started + LEASE, limit=9) == []
+        assert queue.claim(None, now=started + LEASE_DURATION, limit=9) == []
 
     monkeypatch.setattr(queue, "renew", renewing)
     embedder.meanwhile = think
@@ -243,9 +246,7 @@ def test_a_lease_is_renewed_while_somebody_far_away_thinks(
 
 
 @pytest.mark.requirement("X3")
-def test_one_file_opened_again_goes_on_where_it_was(
-    open_nexus: Open, tmp_path, clock: Clock
-) -> None:
+def test_reopened_file_continues_learning(open_nexus: Open, tmp_path, clock: Clock) -> None:
     embedder = FarAway()
     embedder.down = True
     first = open_nexus(tmp_path / "memory.db", embedder=embedder)
@@ -259,12 +260,12 @@ def test_one_file_opened_again_goes_on_where_it_was(
     assert second.wait(receipt).stage is Stage.DERIVED
 
 
-def test_the_background_learns_by_itself(open_nexus: Open, url: str, clock: Clock) -> None:
+def test_background_worker_learns(open_nexus: Open, url: str, clock: Clock) -> None:
     nexus = open_nexus(url, background=True)
     team = make_team(nexus, clock)
 
     receipts = [team.room.observe("alice", f"Message number {n}.", key=str(n)) for n in range(20)]
-    nexus._parts.worker.stop()  # finishes what it has begun
+    nexus._parts.worker.stop()  # finishes the current task
     for receipt in receipts:
         nexus.wait(receipt)
 
@@ -272,10 +273,10 @@ def test_the_background_learns_by_itself(open_nexus: Open, url: str, clock: Cloc
 
 
 @pytest.mark.requirement("X3")
-def test_the_ledger_is_a_chain_that_can_be_walked(team: Team) -> None:
+def test_ledger_hash_chain_verifies(team: Team) -> None:
     told = team.tell_the_week()
 
     report = team.workspace.verify()
 
-    assert report.sound
+    assert report.is_intact
     assert (report.events, report.erased) == (len(told), 0)

@@ -1,4 +1,4 @@
-"""Sharing: more people read a memory because somebody wanted it, and for as long as it is there."""
+"""Place.share: readers, idempotency, audit, and erasure of copies."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import pytest
 from tests.conftest import Clock, Open
 from tests.stories.conftest import Team, make_team
 
-from nexus import Conflict, Forgotten, InvalidInput, Memory, NotFound, Place
-from nexus.core.records import EventKind, MemoryKind, Trust
-from nexus.core.sharing import act_key
+from nexusmem import Conflict, Forgotten, InvalidInput, Memory, NotFound, Place
+from nexusmem.core.records import EventKind, MemoryKind, Trust
+from nexusmem.core.records.links import share_key
 
 SECRET = "I am allergic to peanuts."
 
 
 def told(place: Place, text: str = SECRET, *, speaker: str = "alice", **more: object) -> Memory:
-    """The passage of something that is said."""
+    """Record a message and return its passage."""
     receipt = place.observe(speaker, text, **more)
     place.flush()
     found = place.recall(text, limit=20)
@@ -31,7 +31,7 @@ def texts(place: Place) -> list[str]:
 
 
 @pytest.mark.requirement("X1", "E3")
-def test_what_is_shared_is_read_there_as_it_was_said(team: Team) -> None:
+def test_shared_memory_is_readable_in_target(team: Team) -> None:
     memory = told(team.alices)
     assert SECRET not in texts(team.room)
 
@@ -44,7 +44,7 @@ def test_what_is_shared_is_read_there_as_it_was_said(team: Team) -> None:
     assert SECRET not in texts(team.bobs)
 
 
-def test_its_new_readers_learn_nothing_but_the_words_and_who_shared_them(team: Team) -> None:
+def test_copy_reveals_only_text_and_sharer(team: Team) -> None:
     memory = told(team.alices, key="where-it-was-said", thread="a private thread")
     team.alices.share(memory.id, to=team.room)
     team.workspace.flush()
@@ -58,19 +58,19 @@ def test_its_new_readers_learn_nothing_but_the_words_and_who_shared_them(team: T
     assert EventKind.SHARE not in {event.kind for event in team.room.recent()}
 
 
-def test_sharing_again_is_once(team: Team) -> None:
+def test_repeated_share_is_idempotent(team: Team) -> None:
     memory = told(team.alices)
     first = team.alices.share(memory.id, to="project", key="k")
     again = team.alices.share(memory.id, to="project")
     elsewhere = team.alices.share(memory.id, to="user")
 
-    assert (again.event_id, again.key, again.repeated) == (first.event_id, "k", True)
+    assert (again.event_id, again.key, again.duplicate) == (first.event_id, "k", True)
     assert elsewhere.event_id != first.event_id
-    assert not elsewhere.repeated
+    assert not elsewhere.duplicate
     assert texts(team.bobs) == [SECRET]
 
 
-def test_two_who_share_at_the_same_time_share_once(team: Team) -> None:
+def test_concurrent_shares_make_one_copy(team: Team) -> None:
     memory = told(team.alices)
     start, receipts = Barrier(4), []
 
@@ -87,8 +87,8 @@ def test_two_who_share_at_the_same_time_share_once(team: Team) -> None:
     assert texts(team.bobs) == [SECRET]
 
 
-def test_a_fact_that_is_shared_is_a_fact_there(team: Team) -> None:
-    """Ruling 4: what is learned of somebody in a DM stays there until they share it."""
+def test_shared_fact_is_a_fact_in_target(team: Team) -> None:
+    """Ruling 4: facts learned in a DM stay there until they are shared."""
     told(team.alices)
     (fact,) = team.alices.facts("alice", "ALLERGIC_TO")
     assert not team.room.facts("alice", "ALLERGIC_TO")
@@ -100,7 +100,7 @@ def test_a_fact_that_is_shared_is_a_fact_there(team: Team) -> None:
     assert [entry.text for entry in team.room.profile("alice").about] == [fact.text]
 
 
-def test_a_decision_that_is_shared_is_pinned_there(team: Team) -> None:
+def test_shared_decision_is_a_landmark_in_target(team: Team) -> None:
     team.room.observe("bob", "We decided to use Redis for the cache.")
     team.room.flush()
     (decision,) = [hit.memory for hit in team.room.recall("Redis", kinds=["landmark"])]
@@ -109,7 +109,7 @@ def test_a_decision_that_is_shared_is_pinned_there(team: Team) -> None:
     assert decision.text in team.alices.compose("what is there to do?").text
 
 
-def test_nothing_is_concluded_from_somebody_elses_words(team: Team) -> None:
+def test_no_facts_are_extracted_from_shared_copy(team: Team) -> None:
     memory = told(team.room, "I love peanuts.", speaker="bob")
     team.workspace.dm("alice", agent="scribe", project="apollo")
     here = team.workspace.room("lab", agent="scribe", participants=["alice", "bob"])
@@ -121,8 +121,8 @@ def test_nothing_is_concluded_from_somebody_elses_words(team: Team) -> None:
     assert receipt.scope == here.viewer.home
 
 
-def test_trust_does_not_grow_by_sharing(team: Team) -> None:
-    receipt = team.alices.index("The report says that peanuts are cheap.")
+def test_share_does_not_raise_trust(team: Team) -> None:
+    receipt = team.alices.add_document("The report says that peanuts are cheap.")
     team.alices.flush()
     (memory,) = [
         m for m in team.alices.recall("peanuts report") if m.memory.sources == (receipt.event_id,)
@@ -133,7 +133,7 @@ def test_trust_does_not_grow_by_sharing(team: Team) -> None:
     assert copy.trust is Trust.EXTERNAL
 
 
-def test_one_shares_what_one_reads_where_one_is(team: Team) -> None:
+def test_share_requires_reading_and_membership(team: Team) -> None:
     memory = told(team.alices)
     theirs = told(team.bobs, "Between us, I hate peanuts.", speaker="bob")
     elsewhere = team.workspace.room("board", agent="scribe", participants=["bob"])
@@ -149,13 +149,13 @@ def test_one_shares_what_one_reads_where_one_is(team: Team) -> None:
     assert SECRET not in texts(team.bobs)
 
 
-def test_the_trail_tells_who_shared_what_with_whom(team: Team) -> None:
+def test_share_is_audited(team: Team) -> None:
     memory = told(team.alices)
     receipt = team.alices.share(memory.id, to=team.room)
     team.alices.share(memory.id, to=team.room)
 
     trail = team.workspace._parts.store.audit
-    (found,) = trail.find(team.workspace.administrator, action="share", limit=9)
+    (found,) = trail.find(team.workspace.admin_grant, action="share", limit=9)
 
     assert (found.entry.place, found.entry.detail["to"]) == ("dm:alice:scribe", "room:design")
     assert found.entry.detail["memory"] == memory.id
@@ -163,12 +163,12 @@ def test_the_trail_tells_who_shared_what_with_whom(team: Team) -> None:
     assert found.entry.detail["readable_in"] == ["dm:alice:scribe"]
 
 
-def test_the_trail_names_whose_words_were_shared(team: Team) -> None:
+def test_share_audit_names_the_speaker(team: Team) -> None:
     memory = told(team.room, "I love peanuts.", speaker="carol")
     team.room.share(memory.id, to="project")
 
     trail = team.workspace._parts.store.audit
-    (found,) = trail.find(team.workspace.administrator, action="share", limit=9)
+    (found,) = trail.find(team.workspace.admin_grant, action="share", limit=9)
 
     assert found.entry.people == ("alice", "bob", "carol")
 
@@ -178,7 +178,7 @@ FORGET = {
     "the memory": lambda team, event: team.workspace.forget(
         memory=next(
             hit.memory.id
-            for hit in team.alices.recall("peanuts", scope="dm")  # and no copy of it
+            for hit in team.alices.recall("peanuts", scope="dm")  # without a copy
             if event in hit.memory.sources
         )
     ),
@@ -187,12 +187,14 @@ FORGET = {
 
 
 @pytest.mark.parametrize("what", FORGET)
-def test_the_copy_goes_with(what: str, open_nexus: Open, clock: Clock, tmp_path: Path) -> None:
+def test_copy_is_erased_with_its_source(
+    what: str, open_nexus: Open, clock: Clock, tmp_path: Path
+) -> None:
     team = make_team(open_nexus(tmp_path / "memory.db"), clock)
     memory = told(team.alices)
     team.alices.share(memory.id, to=team.room)
     (copy,) = [hit.memory for hit in team.room.recall("peanuts") if hit.text == SECRET]
-    team.room.share(copy.id, to="project")  # and on from there
+    team.room.share(copy.id, to="project")  # and from there to the next place
     team.room.compose("who is allergic to peanuts?")
     assert SECRET in texts(team.bobs)
 
@@ -201,12 +203,12 @@ def test_the_copy_goes_with(what: str, open_nexus: Open, clock: Clock, tmp_path:
     assert report.residue == 0
     assert SECRET not in texts(team.room) + texts(team.bobs)
     kept = (tmp_path / "memory.db").read_bytes().count(b"allergic to peanuts")
-    assert (kept == 0) == (what != "the memory")  # of which the source stays
+    assert (kept == 0) == (what != "the memory")  # the source stays
     with pytest.raises(NotFound):
         team.room.get(copy.id)
 
 
-def test_a_copy_that_was_forgotten_is_not_shared_again(team: Team) -> None:
+def test_forgotten_copy_is_not_shared_again(team: Team) -> None:
     memory = told(team.alices)
     receipt = team.alices.share(memory.id, to="project")
     team.workspace.forget(event=receipt)
@@ -216,24 +218,24 @@ def test_a_copy_that_was_forgotten_is_not_shared_again(team: Team) -> None:
     assert SECRET in texts(team.alices)
 
 
-def test_whoever_was_interrupted_leaves_no_copy_of_what_is_forgotten(team: Team) -> None:
-    """The act and the copy are written together; the link to the source is made up for."""
+def test_interrupted_share_leaves_no_copy_of_erased_source(team: Team) -> None:
+    """The share and its copy are one transaction; a missing link is made later."""
     memory = told(team.alices)
     team.alices.share(memory.id, to="project")
-    store, admin = team.workspace._parts.store, team.workspace.administrator
+    store, admin = team.workspace._parts.store, team.workspace.admin_grant
     links = [each for each in store.memories.find(admin) if each.kind is MemoryKind.LINK]
     store.memories.delete(team.workspace.id, [link.id for link in links])
     acts = [each for each in store.ledger.find(admin) if each.kind is EventKind.SHARE]
     store.eraser.erase(team.workspace.id, events=list(memory.sources), memories=[], tombstones=[])
 
-    store.queue.requeue(team.workspace.id, [act.id for act in acts], now=team.clock.now)
+    store.queue.reset_events(team.workspace.id, [act.id for act in acts], now=team.clock.now)
     team.workspace.flush()
 
     assert SECRET not in texts(team.bobs)
 
 
-def test_nobody_claims_the_event_of_somebody_else(team: Team) -> None:
-    """An act in a file that names another's event erases nothing."""
+def test_share_cannot_link_a_foreign_event(team: Team) -> None:
+    """A forged share in an archive that names a foreign event erases nothing."""
     memory = told(team.alices)
     team.alices.share(memory.id, to="project")
     victim = team.bobs.observe("bob", "Mine, and nobody's copy.", key="mine")
@@ -255,25 +257,25 @@ def test_nobody_claims_the_event_of_somebody_else(team: Team) -> None:
     assert [event.text for event in team.bobs.recent()] == ["Mine, and nobody's copy."]
 
 
-def test_what_was_told_under_the_key_of_an_act_is_no_act(team: Team) -> None:
+def test_share_key_used_by_other_event_is_conflict(team: Team) -> None:
     memory = told(team.alices)
     home = team.room.viewer.home
-    key = act_key(memory, str(home), "alice")
+    key = share_key(memory, str(home), "alice")
     team.alices.observe("alice", "Just a message.", key=key)
 
-    with pytest.raises(Conflict, match="key of this act"):
+    with pytest.raises(Conflict, match="share key"):
         team.alices.share(memory.id, to=team.room)
     assert SECRET not in texts(team.room)
 
 
-def test_only_sharing_makes_a_copy(team: Team) -> None:
+def test_metadata_cannot_forge_a_copy(team: Team) -> None:
     with pytest.raises(InvalidInput, match="only share"):
         team.room.observe("bob", "Alice said so.", metadata={"shared_from": "a seal"})
     assert team.room.recent() == []
 
 
 @pytest.mark.parametrize("wrong", [{"due": "soon"}, {"owner": 7}, {"more": "x"}])
-def test_a_landmark_that_is_not_whole_is_not_taken_in(
+def test_incomplete_shared_landmark_is_refused(
     wrong: dict[str, object], open_nexus: Open, clock: Clock
 ) -> None:
     team = make_team(open_nexus(), clock)
@@ -290,11 +292,11 @@ def test_a_landmark_that_is_not_whole_is_not_taken_in(
     forged = "\n".join(map(json.dumps, records))
 
     other = make_team(open_nexus(), clock)
-    with pytest.raises(InvalidInput, match="not a shared landmark"):
+    with pytest.raises(InvalidInput, match=r"a shared landmark needs|of a shared landmark must be"):
         other.workspace.import_(StringIO(forged))
 
 
-def test_an_archive_carries_it_and_what_it_hangs_by(open_nexus: Open, clock: Clock) -> None:
+def test_archive_contains_copy_and_link(open_nexus: Open, clock: Clock) -> None:
     team = make_team(open_nexus(), clock)
     memory = told(team.alices)
     team.alices.share(memory.id, to="project")

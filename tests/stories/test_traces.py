@@ -1,4 +1,4 @@
-"""Spans, as a real SDK receives them."""
+"""Spans as an OpenTelemetry SDK receives them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
 
-from nexus import AsyncNexus, Conflict, Nexus, NotFound
-from nexus.config import Settings, TelemetrySettings
+from nexusmem import AsyncNexus, Conflict, Nexus, NotFound
+from nexusmem.config.settings import Settings, TelemetrySettings
 
 Open = Callable[..., Nexus]
 Spans = Callable[[str], list[ReadableSpan]]
@@ -24,7 +24,7 @@ CANARY = "zanzibar"
 
 @pytest.fixture(scope="module")
 def exporter() -> InMemorySpanExporter:
-    """A process has one provider."""
+    """A process can have one tracer provider only."""
     exporter = InMemorySpanExporter()
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
@@ -34,7 +34,7 @@ def exporter() -> InMemorySpanExporter:
 
 @pytest.fixture
 def spans(exporter: InMemorySpanExporter) -> Iterator[Spans]:
-    """Those of a name that have ended."""
+    """Return the ended spans of this name."""
     exporter.clear()
     yield lambda name: [each for each in exporter.get_finished_spans() if each.name == name]
     exporter.clear()
@@ -51,8 +51,8 @@ def children(spans: list[ReadableSpan], parent: ReadableSpan) -> set[str]:
     return {each.name for each in ours if each.parent.span_id == parent.context.span_id}
 
 
-def test_operations_have_the_names_of_the_conventions(open_nexus: Open, spans: Spans) -> None:
-    workspace = traced(open_nexus, workspaces=True).workspace("acme")
+def test_operations_use_convention_names(open_nexus: Open, spans: Spans) -> None:
+    workspace = traced(open_nexus, workspace_names=True).workspace("acme")
     room = workspace.room("design")
     receipt = room.observe("alice", "The kettle is red.")
     found = room.recall("kettle")
@@ -78,7 +78,7 @@ def test_operations_have_the_names_of_the_conventions(open_nexus: Open, spans: S
     assert deleted.attributes["gen_ai.memory.record.count"] >= 2
 
 
-def test_steps_are_children_of_what_they_belong_to(
+def test_steps_are_child_spans(
     open_nexus: Open, spans: Spans, exporter: InMemorySpanExporter, tmp_path
 ) -> None:
     settings = Settings(telemetry=TelemetrySettings(traces=True))
@@ -96,14 +96,14 @@ def test_steps_are_children_of_what_they_belong_to(
         assert each.parent is not None
         assert each.parent.span_id == agent.get_span_context().span_id
     assert children(every, created) == {"nexus.store.append"}
-    techniques = {f"nexus.recall.{name}" for name in ("keyword", "meaning", "timeline", "graph")}
+    techniques = {f"nexus.recall.{name}" for name in ("keyword", "vector", "timeline", "graph")}
     assert techniques | {"upsert_memory", "nexus.recall.wording"} <= children(every, searched)
     assert {"nexus.compose.plan", "nexus.compose.recall"} <= children(every, composed)
-    (meaning, *_) = spans("nexus.recall.meaning")
-    assert "embeddings" in children(every, meaning)
+    (vector, *_) = spans("nexus.recall.vector")
+    assert "embeddings" in children(every, vector)
 
 
-def test_an_embedding_says_by_what_it_was_made(open_nexus: Open, spans: Spans) -> None:
+def test_embedding_span_names_the_model(open_nexus: Open, spans: Spans) -> None:
     room = traced(open_nexus).workspace("acme").room("design")
     room.recall("kettle")
 
@@ -115,7 +115,7 @@ def test_an_embedding_says_by_what_it_was_made(open_nexus: Open, spans: Spans) -
     assert made.attributes["gen_ai.embeddings.dimension.count"] > 0
 
 
-def test_a_text_in_the_place_of_an_id_is_not_told(open_nexus: Open, spans: Spans) -> None:
+def test_text_given_as_id_is_not_in_the_span(open_nexus: Open, spans: Spans) -> None:
     room = traced(open_nexus).workspace("acme").room("design")
     room.remember("The kettle is red.")
     id = room.recall("kettle")[0].memory.id
@@ -130,7 +130,7 @@ def test_a_text_in_the_place_of_an_id_is_not_told(open_nexus: Open, spans: Spans
     assert CANARY not in unknown.to_json()
 
 
-def test_an_error_is_on_its_span_without_its_words(open_nexus: Open, spans: Spans) -> None:
+def test_error_span_has_no_message(open_nexus: Open, spans: Spans) -> None:
     room = traced(open_nexus).workspace("acme").room("design")
     room.observe("alice", "The kettle is red.", key=CANARY)
     with pytest.raises(Conflict, match=CANARY):
@@ -145,7 +145,7 @@ def test_an_error_is_on_its_span_without_its_words(open_nexus: Open, spans: Span
     assert CANARY not in failed.to_json()
 
 
-def test_nothing_that_was_said_is_in_a_span_unless_asked_for(
+def test_spans_have_no_contents_by_default(
     open_nexus: Open, spans: Spans, exporter: InMemorySpanExporter
 ) -> None:
     def use(nexus: Nexus) -> str:
@@ -160,7 +160,7 @@ def test_nothing_that_was_said_is_in_a_span_unless_asked_for(
         return "".join(each.to_json() for each in exporter.get_finished_spans())
 
     assert CANARY not in use(traced(open_nexus))
-    assert CANARY in use(traced(open_nexus, contents=True))
+    assert CANARY in use(traced(open_nexus, trace_contents=True))
     (asked,) = spans("search_memory")
     told = dict(asked.attributes or {})
     assert told["gen_ai.memory.query.text"] == f"Which {CANARY} kettle?"
@@ -170,7 +170,7 @@ def test_nothing_that_was_said_is_in_a_span_unless_asked_for(
     assert "gen_ai.memory.store.id" not in told
 
 
-async def test_a_trace_goes_on_behind_the_awaited_face(spans: Spans) -> None:
+async def test_async_client_continues_the_trace(spans: Spans) -> None:
     settings = Settings(telemetry=TelemetrySettings(traces=True))
     async with await AsyncNexus.open(":memory:", settings=settings, background=False) as nexus:
         with trace.get_tracer("app").start_as_current_span("agent") as agent:
@@ -192,7 +192,7 @@ def test_nothing_is_traced_by_default(open_nexus: Open, exporter: InMemorySpanEx
 
 LOADS = """
 import sys
-from nexus import Nexus
+from nexusmem import Nexus
 with Nexus.open(":memory:", background=False) as nexus:
     nexus.workspace("acme").room("design").observe("alice", "The kettle is red.")
 print(any(name.startswith("opentelemetry") for name in sys.modules))
@@ -200,7 +200,7 @@ print(any(name.startswith("opentelemetry") for name in sys.modules))
 
 
 @pytest.mark.slow
-def test_opentelemetry_is_not_even_loaded_by_default() -> None:
+def test_opentelemetry_is_not_imported_by_default() -> None:
     said = subprocess.run([sys.executable, "-c", LOADS], capture_output=True, text=True, check=True)
 
     assert said.stdout.strip() == "False"

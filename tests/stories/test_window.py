@@ -1,4 +1,4 @@
-"""What is on the table in a place, from morning to the day after tomorrow."""
+"""Working memory of a place: summary, notes, thoughts, goal and idle time."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import pytest
 from tests.conftest import Clock, Open
 from tests.stories.conftest import Team
 
-from nexus import AsyncNexus, InvalidInput, Nexus, Place
-from nexus.compose.settings import Composing
-from nexus.config import Settings
-from nexus.embedders.hashing import HashingEmbedder
+from nexusmem import AsyncNexus, InvalidInput, Nexus, Place
+from nexusmem.compose.settings import ComposeSettings
+from nexusmem.config.settings import Settings
+from nexusmem.embedders.feature_hash import HashingEmbedder
 
 MORNING = (
     ("alice", "Good morning, everyone!"),
@@ -38,7 +38,7 @@ def talk(room: Place, clock: Clock) -> None:
 
 
 @pytest.mark.requirement("D1", "A13")
-def test_twenty_decisions_of_a_session_are_all_told(team: Team) -> None:
+def test_summary_contains_twenty_decisions(team: Team) -> None:
     tools = "Kafka Redis Postgres Rust Go Python Java Scala Elixir Erlang Haskell Ruby Perl".split()
     tools += "Lua Julia Swift Kotlin Dart Nim Zig".split()
     for number, name in enumerate(tools):
@@ -47,7 +47,7 @@ def test_twenty_decisions_of_a_session_are_all_told(team: Team) -> None:
 
     decisions = team.room.window().summary.decisions
     team.clock.advance(hours=3)
-    team.workspace.learn_episodes()
+    team.workspace.refresh_episodes()
     (session,) = team.room.episodes("session")
 
     assert all(f" {name} " in line.text for name, line in zip(tools, decisions, strict=True))
@@ -56,7 +56,7 @@ def test_twenty_decisions_of_a_session_are_all_told(team: Team) -> None:
 
 
 @pytest.mark.requirement("A1", "D3")
-def test_the_table_shows_who_said_what_and_what_was_decided(room: Place, clock: Clock) -> None:
+def test_window_shows_messages_and_decisions(room: Place, clock: Clock) -> None:
     talk(room, clock)
 
     view = room.window()
@@ -73,10 +73,10 @@ def test_the_table_shows_who_said_what_and_what_was_decided(room: Place, clock: 
 
 
 @pytest.mark.requirement("D2", "D4")
-def test_the_day_after_tomorrow_it_is_resumed_from_the_summary(room: Place, clock: Clock) -> None:
+def test_session_resumes_from_the_summary_after_two_days(room: Place, clock: Clock) -> None:
     talk(room, clock)
-    room.set_goal("Get the Petrel ready.")
-    room.note("colour", "RAL 5015")
+    room.set_active_goal("Get the Petrel ready.")
+    room.set_note("colour", "RAL 5015")
     clock.advance(hours=47)
 
     view = room.window()
@@ -92,38 +92,38 @@ def test_the_day_after_tomorrow_it_is_resumed_from_the_summary(room: Place, cloc
 
 
 @pytest.mark.requirement("E9")
-def test_notes_thoughts_and_the_goal_are_of_the_place(nexus: Nexus, room: Place) -> None:
-    room.note("colour", {"ral": 5015}, ttl=60)
-    room.think("They may mean the other ferry.")
-    room.set_goal("Get the Petrel ready.")
+def test_notes_thoughts_and_goal_belong_to_the_place(nexus: Nexus, room: Place) -> None:
+    room.set_note("colour", {"ral": 5015}, ttl=60)
+    room.add_thought("They may mean the other ferry.")
+    room.set_active_goal("Get the Petrel ready.")
     dm = nexus.workspace("ferries").dm("alice", agent="scribe")
 
-    goal = room.goal()
+    goal = room.active_goal()
     assert goal is not None
     assert (goal.text, goal.status, goal.by) == ("Get the Petrel ready.", "active", "scribe")
     assert [(note.key, note.value) for note in room.notes()] == [("colour", {"ral": 5015})]
     assert [thought.by for thought in room.thoughts()] == ["scribe"]
-    assert (dm.notes(), dm.thoughts(), dm.goal()) == ([], [], None)
-    assert room.drop_note("colour")
+    assert (dm.notes(), dm.thoughts(), dm.active_goal()) == ([], [], None)
+    assert room.delete_note("colour")
     assert room.notes() == []
 
 
 @pytest.mark.requirement("E9")
-def test_a_note_is_gone_when_its_time_is_over(room: Place, clock: Clock) -> None:
-    room.note("short", 1, ttl=60)
+def test_note_expires_after_its_ttl(room: Place, clock: Clock) -> None:
+    room.set_note("short", 1, ttl=60)
     clock.advance(seconds=61)
 
     assert room.notes() == []
 
 
 @pytest.mark.parametrize("ttl", ["soon", True, float("nan"), float("inf"), -1, 1e12])
-def test_a_time_to_live_is_a_number_of_seconds(room: Place, ttl: object) -> None:
+def test_ttl_must_be_positive_seconds(room: Place, ttl: object) -> None:
     with pytest.raises(InvalidInput):
-        room.note("key", "value", ttl=ttl)  # type: ignore[arg-type]
+        room.set_note("key", "value", ttl=ttl)  # type: ignore[arg-type]
 
 
 @pytest.mark.requirement("X6")
-def test_a_forgotten_person_leaves_nothing_on_any_table(
+def test_forgotten_person_leaves_no_window_items(
     tmp_path: Path, open_nexus: Open, clock: Clock
 ) -> None:
     nexus = open_nexus(tmp_path / "memory.db")
@@ -134,10 +134,10 @@ def test_a_forgotten_person_leaves_nothing_on_any_table(
     for number in range(5):
         room.observe("alice", f"My zqxmark number {number} costs 12 euros in Lisbon.")
         dm.observe("alice", f"My zqxmark secret {number} is about the painter Joao.")
-    room.think("Alice wants her zqxmark painted, it seems.")
-    dm.note("zqxmark key", {"deep": ["a zqxmark value that is long enough"]})
-    dm.set_goal("Find the zqxmark of this and that.")
-    room.note("colour", "the blue that everybody likes best")
+    room.add_thought("Alice wants her zqxmark painted, it seems.")
+    dm.set_note("zqxmark key", {"deep": ["a zqxmark value that is long enough"]})
+    dm.set_active_goal("Find the zqxmark of this and that.")
+    room.set_note("colour", "the blue that everybody likes best")
     assert "zqxmark" in room.window().summary.text
     assert "zqxmark" in dm.window().summary.text
 
@@ -156,11 +156,13 @@ def test_a_forgotten_person_leaves_nothing_on_any_table(
 
 
 @pytest.mark.requirement("X6")
-def test_a_forgotten_room_leaves_no_table(tmp_path: Path, open_nexus: Open, clock: Clock) -> None:
+def test_forgotten_room_leaves_no_window_items(
+    tmp_path: Path, open_nexus: Open, clock: Clock
+) -> None:
     nexus = open_nexus(tmp_path / "memory.db")
     acme = nexus.workspace("ferries")
     room = acme.room("office", agent="scribe", participants=["alice"])
-    room.note("key", "the zqxmark of the office")
+    room.set_note("key", "the zqxmark of the office")
 
     report = acme.forget(room="office")
 
@@ -170,8 +172,8 @@ def test_a_forgotten_room_leaves_no_table(tmp_path: Path, open_nexus: Open, cloc
         assert b"zqxmark" not in file.read_bytes()
 
 
-def test_tidying_up_takes_out_what_is_over(nexus: Nexus, room: Place, clock: Clock) -> None:
-    room.note("key", "value")
+def test_cleanup_removes_expired_items(nexus: Nexus, room: Place, clock: Clock) -> None:
+    room.set_note("key", "value")
     clock.advance(hours=25)
 
     nexus.optimize()
@@ -181,13 +183,11 @@ def test_tidying_up_takes_out_what_is_over(nexus: Nexus, room: Place, clock: Clo
 
 
 @pytest.mark.requirement("A2", "D2")
-def test_the_table_is_as_it_was_when_the_memory_is_opened_again(
-    tmp_path: Path, open_nexus: Open, clock: Clock
-) -> None:
+def test_window_survives_reopening(tmp_path: Path, open_nexus: Open, clock: Clock) -> None:
     first = open_nexus(tmp_path / "memory.db")
     room = first.workspace("ferries").room("office", agent="scribe", participants=["alice"])
     talk(room, clock)
-    room.note("key", "value")
+    room.set_note("key", "value")
     before = room.window()
     first.close()
 
@@ -197,14 +197,14 @@ def test_the_table_is_as_it_was_when_the_memory_is_opened_again(
 
 
 @pytest.mark.requirement("E9")
-async def test_the_table_can_be_awaited() -> None:
+async def test_window_works_in_the_async_api() -> None:
     options = {"settings": Settings(), "embedder": HashingEmbedder(), "background": False}
     async with await AsyncNexus.open(":memory:", **options) as nexus:
         room = nexus.workspace("ferries").room("office", agent="scribe", participants=["alice"])
-        await room.note("key", "value")
-        await room.think("Hm.")
-        await room.set_goal("Paint.")
-        goal, view = await room.goal(), await room.window()
+        await room.set_note("key", "value")
+        await room.add_thought("Hm.")
+        await room.set_active_goal("Paint.")
+        goal, view = await room.active_goal(), await room.window()
 
     assert goal == view.goal
     assert [note.value for note in view.notes] == ["value"]
@@ -212,36 +212,36 @@ async def test_the_table_can_be_awaited() -> None:
 
 @pytest.mark.requirement("D2")
 @pytest.mark.parametrize("back", ["said", "thought", "composed"])
-def test_what_a_silence_ended_stays_over(open_nexus: Open, clock: Clock, back: str) -> None:
-    settings = Settings(compose=Composing(idle_hours=2))
+def test_idle_window_stays_empty(open_nexus: Open, clock: Clock, back: str) -> None:
+    settings = Settings(compose=ComposeSettings(idle_hours=2))
     room = open_nexus(settings=settings).workspace("ferries").room("office", agent="scribe")
     talk(room, clock)
-    room.note("key", "value")
-    room.set_goal("Paint.")
+    room.set_note("key", "value")
+    room.set_active_goal("Paint.")
     clock.advance(hours=3)
 
     if back == "said":
         room.observe("bob", "Is the paint dry?")
     elif back == "thought":
-        room.think("They are back.")
+        room.add_thought("They are back.")
     else:
         room.compose("Is the paint dry?")
         room.observe("bob", "Is the paint dry?")
 
-    assert (room.notes(), room.goal()) == ([], None)
+    assert (room.notes(), room.active_goal()) == ([], None)
     clock.advance(minutes=1)
-    room.think("They are.")
-    assert (room.notes(), room.goal(), room.thoughts()[-1].text) == ([], None, "They are.")
+    room.add_thought("They are.")
+    assert (room.notes(), room.active_goal(), room.thoughts()[-1].text) == ([], None, "They are.")
 
 
 @pytest.mark.requirement("D2")
-def test_how_long_a_silence_is_can_be_set(open_nexus: Open, clock: Clock) -> None:
-    settings = Settings(compose=Composing(idle_hours=1))
+def test_idle_hours_is_configurable(open_nexus: Open, clock: Clock) -> None:
+    settings = Settings(compose=ComposeSettings(idle_hours=1))
     room = open_nexus(settings=settings).workspace("ferries").room("office", agent="scribe")
     talk(room, clock)
-    room.note("key", "value")
-    room.think("Hm.")
-    room.set_goal("Paint.")
+    room.set_note("key", "value")
+    room.add_thought("Hm.")
+    room.set_active_goal("Paint.")
     clock.advance(minutes=59)
     assert len(room.notes()) == len(room.thoughts()) == 1
     clock.advance(minutes=2)
@@ -249,4 +249,4 @@ def test_how_long_a_silence_is_can_be_set(open_nexus: Open, clock: Clock) -> Non
     view = room.window()
 
     assert (view.events, view.notes, view.thoughts, view.goal) == ((), (), (), None)
-    assert (room.notes(), room.thoughts(), room.goal()) == ([], [], None)
+    assert (room.notes(), room.thoughts(), room.active_goal()) == ([], [], None)

@@ -1,11 +1,13 @@
-"""Type-checked only: each line is a mistake the type checker stops. An ignore that is not
-needed is an error itself, so this file fails when a mistake is no longer found."""
+"""Type-checked only: every line has an error that the type checker must report.
+
+An unused ignore comment is an error, so this file fails if an error is no longer reported.
+"""
 
 from __future__ import annotations
 
-from nexus import AgentId, Nexus, Place, UserId, Viewer, WorkspaceId
-from nexus.core.access import administrator_grant
-from nexus.core.protocols import Store
+from nexusmem import AgentId, Nexus, Place, UserId, Viewer, WorkspaceId
+from nexusmem.core.access import administrator_grant
+from nexusmem.core.protocols.store import Store
 
 NAME = "acme"
 
@@ -26,7 +28,7 @@ def a_viewer_is_not_forgotten(store: Store, viewer: Viewer) -> None:
     store.memories.find(None)  # type: ignore[arg-type]
     store.memories.find(viewer)  # type: ignore[arg-type]
     store.ledger.find(WorkspaceId(NAME))  # type: ignore[arg-type]
-    store.count()  # type: ignore[call-arg]
+    store.count_records()  # type: ignore[call-arg]
 
 
 def nothing_is_told_to_nowhere(nexus: Nexus, room: Place) -> None:

@@ -8,10 +8,10 @@ from typing import Any
 
 from hypothesis import strategies as some
 
-from nexus.core.derive import derive
-from nexus.core.ids import WorkspaceId
-from nexus.core.records import Draft, Event, Memory, MemoryKind
-from nexus.core.scope import Kind, Scope
+from nexusmem.core.derive import derive_memory
+from nexusmem.core.ids import WorkspaceId
+from nexusmem.core.records import Draft, Event, Memory, MemoryKind
+from nexusmem.core.scope import Scope, ScopeKind
 
 ACME = WorkspaceId("acme")
 ROOM = Scope.room("design")
@@ -32,11 +32,11 @@ scopes = some.one_of(
     some.just(Scope.workspace()),
     *(
         some.builds(Scope, some.just(kind), some.tuples(names))
-        for kind in (Kind.ROOM, Kind.USER, Kind.PROJECT, Kind.AGENT)
+        for kind in (ScopeKind.ROOM, ScopeKind.USER, ScopeKind.PROJECT, ScopeKind.AGENT)
     ),
     *(
         some.builds(Scope, some.just(kind), some.tuples(names, names))
-        for kind in (Kind.DM, Kind.SESSION)
+        for kind in (ScopeKind.DM, ScopeKind.SESSION)
     ),
 )
 
@@ -74,4 +74,4 @@ def memory(text: str = "We chose PostgreSQL.", **rest: Any) -> Memory:
     }
     draft = Draft(**{**told, **{name: rest.pop(name) for name in drafted}})
     assert not rest
-    return derive(ACME, draft, {source.id: source})
+    return derive_memory(ACME, draft, {source.id: source})

@@ -1,7 +1,7 @@
-"""Dates in English text: what a careful reader would take them to mean.
+"""Date parser: phrases and their expected intervals.
 
-Expected intervals are written as in EDTF: `2023-05` is the whole month, `a/b` runs from the start
-of `a` to the end of `b`, `..` is an open end, and a leading `~` says that the text is vague.
+Expected intervals are written as in EDTF: `2023-05` is the complete month, `a/b` runs from the
+start of `a` to the end of `b`, `..` is an open end, and a leading `~` marks a vague text.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nexus.core.canonical import EARLIEST, LATEST
-from nexus.core.dates import DateSpan, Precision, Relation, dates_in
-from nexus.core.dates.grammar import Reading, Rule
-from nexus.core.dates.rules import RULES
-from nexus.core.dates.tokens import Node
-from nexus.core.errors import InvalidInput
+from nexusmem.core.canonical import EARLIEST, LATEST
+from nexusmem.core.errors import InvalidInput
+from nexusmem.text.dates import DatePrecision, DateRelation, DateSpan, find_dates
+from nexusmem.text.dates.grammar import GrammarRule, ParseState
+from nexusmem.text.dates.rules import RULES
+from nexusmem.text.dates.tokens import GrammarNode
 
 WEDNESDAY = datetime(2023, 6, 14, 15, 30, tzinfo=UTC)
 
@@ -675,7 +675,7 @@ HELD_OUT = json.loads(Path(__file__).with_name("dates_held_out.json").read_text(
 
 
 def moment(text: str) -> tuple[datetime, datetime]:
-    """The start and the end of a year, month, day, hour or minute written in ISO."""
+    """Return start and end of a year, month, day, hour or minute in ISO format."""
     numbers = [int(part) for part in text.replace("T", "-").replace(":", "-").split("-")]
     year, month, day, hour, minute = [*numbers, *(None,) * (5 - len(numbers))]
     start = datetime(year, month or 1, day or 1, hour or 0, minute or 0, tzinfo=UTC)
@@ -700,21 +700,22 @@ def expected(edtf: str) -> list[tuple[datetime, datetime, bool]]:
 
 def found(text: str, at: datetime = WEDNESDAY) -> list[tuple[datetime, datetime, bool]]:
     return [
-        (span.since, span.until, span.relation is Relation.AROUND) for span in dates_in(text, at)
+        (span.since, span.until, span.relation is DateRelation.AROUND)
+        for span in find_dates(text, at)
     ]
 
 
 @pytest.mark.parametrize(("text", "edtf"), EVERY)
-def test_a_date_is_what_a_reader_takes_it_for(text: str, edtf: str) -> None:
+def test_dates_of_phrases(text: str, edtf: str) -> None:
     assert found(text) == expected(edtf)
 
 
 @pytest.mark.parametrize("text", NOTHING)
-def test_what_only_looks_like_a_date_is_left_alone(text: str) -> None:
+def test_lookalikes_are_not_dates(text: str) -> None:
     assert found(text) == []
 
 
-# Known and left: what is meant in general, and a day of a week named before.
+# Known limitations: general statements, and a day of a week named before.
 MISSED = {
     "The shop is closed on Mondays and during the summer.",
     "It broke sometime last week, maybe Thursday.",
@@ -728,28 +729,28 @@ MISSED = {
         for row in HELD_OUT
     ],
 )
-def test_talk_written_before_the_rules_were_tuned(at: str, text: str, edtf: str) -> None:
+def test_held_out_messages(at: str, text: str, edtf: str) -> None:
     assert found(text, datetime.fromisoformat(at)) == expected(edtf)
 
 
-def test_every_rule_is_shown_by_a_case(monkeypatch: pytest.MonkeyPatch) -> None:
-    used: set[Rule] = set()
-    make = Rule._node
+def test_every_rule_has_a_case(monkeypatch: pytest.MonkeyPatch) -> None:
+    used: set[GrammarRule] = set()
+    make = GrammarRule._make_node
 
-    def noted(rule: Rule, reading: Reading, match: re.Match[str]) -> Node | None:
+    def noted(rule: GrammarRule, reading: ParseState, match: re.Match[str]) -> GrammarNode | None:
         node = make(rule, reading, match)
         used.update([rule] if node else [])
         return node
 
-    monkeypatch.setattr(Rule, "_node", noted)
+    monkeypatch.setattr(GrammarRule, "_make_node", noted)
     for text in [*(text for text, _ in EVERY), *NOTHING]:
-        dates_in(text, WEDNESDAY)
+        find_dates(text, WEDNESDAY)
 
     assert [rule.pattern for rule in RULES if rule not in used] == []
 
 
 def only(text: str, at: datetime = WEDNESDAY) -> DateSpan:
-    (span,) = dates_in(text, at)
+    (span,) = find_dates(text, at)
     return span
 
 
@@ -773,7 +774,7 @@ def only(text: str, at: datetime = WEDNESDAY) -> DateSpan:
         ("🎉 día yesterday 🎉", "yesterday"),
     ],
 )
-def test_a_span_is_the_whole_expression_and_no_more(text: str, spanned: str) -> None:
+def test_span_covers_exactly_the_expression(text: str, spanned: str) -> None:
     span = only(text)
 
     assert span.text == text[span.start : span.end] == spanned
@@ -782,50 +783,50 @@ def test_a_span_is_the_whole_expression_and_no_more(text: str, spanned: str) -> 
 @pytest.mark.parametrize(
     ("text", "precision"),
     [
-        ("in the 90s", Precision.DECADE),
-        ("in 2021", Precision.YEAR),
-        ("last summer", Precision.SEASON),
-        ("Q3 2024", Precision.QUARTER),
-        ("in May 2023", Precision.MONTH),
-        ("last week", Precision.WEEK),
-        ("two weeks ago", Precision.WEEK),
-        ("last weekend", Precision.WEEKEND),
-        ("yesterday", Precision.DAY),
-        ("this morning", Precision.PART_OF_DAY),
-        ("tomorrow at 8am", Precision.HOUR),
-        ("tomorrow at 8:30am", Precision.MINUTE),
-        ("20 minutes ago", Precision.MINUTE),
-        ("from May 3 to May 5", Precision.DAY),
-        ("from May 3 to June 2023", Precision.MONTH),
-        ("since 2016", Precision.YEAR),
+        ("in the 90s", DatePrecision.DECADE),
+        ("in 2021", DatePrecision.YEAR),
+        ("last summer", DatePrecision.SEASON),
+        ("Q3 2024", DatePrecision.QUARTER),
+        ("in May 2023", DatePrecision.MONTH),
+        ("last week", DatePrecision.WEEK),
+        ("two weeks ago", DatePrecision.WEEK),
+        ("last weekend", DatePrecision.WEEKEND),
+        ("yesterday", DatePrecision.DAY),
+        ("this morning", DatePrecision.PART_OF_DAY),
+        ("tomorrow at 8am", DatePrecision.HOUR),
+        ("tomorrow at 8:30am", DatePrecision.MINUTE),
+        ("20 minutes ago", DatePrecision.MINUTE),
+        ("from May 3 to May 5", DatePrecision.DAY),
+        ("from May 3 to June 2023", DatePrecision.MONTH),
+        ("since 2016", DatePrecision.YEAR),
     ],
 )
-def test_precision_is_the_unit_a_date_is_given_in(text: str, precision: Precision) -> None:
+def test_precision_is_the_unit_of_the_phrase(text: str, precision: DatePrecision) -> None:
     assert only(text).precision is precision
 
 
 @pytest.mark.parametrize(
     ("text", "relation"),
     [
-        ("in May 2023", Relation.IN),
-        ("before May 2023", Relation.BEFORE),
-        ("after May 2023", Relation.AFTER),
-        ("since May 2023", Relation.SINCE),
-        ("starting May 2023", Relation.SINCE),
-        ("until May 2023", Relation.UNTIL),
-        ("by May 2023", Relation.UNTIL),
-        ("around May 2023", Relation.AROUND),
-        ("a few days ago", Relation.AROUND),
-        ("the week before 9 June 2023", Relation.IN),
-        ("from May 3 to May 5", Relation.IN),
-        ("for the past three years", Relation.IN),
+        ("in May 2023", DateRelation.IN),
+        ("before May 2023", DateRelation.BEFORE),
+        ("after May 2023", DateRelation.AFTER),
+        ("since May 2023", DateRelation.SINCE),
+        ("starting May 2023", DateRelation.SINCE),
+        ("until May 2023", DateRelation.UNTIL),
+        ("by May 2023", DateRelation.UNTIL),
+        ("around May 2023", DateRelation.AROUND),
+        ("a few days ago", DateRelation.AROUND),
+        ("the week before 9 June 2023", DateRelation.IN),
+        ("from May 3 to May 5", DateRelation.IN),
+        ("for the past three years", DateRelation.IN),
     ],
 )
-def test_the_relation_says_where_an_event_lies(text: str, relation: Relation) -> None:
+def test_relation_of_phrases(text: str, relation: DateRelation) -> None:
     assert only(text).relation is relation
 
 
-# Edges: of months, of years, of the calendar, of the day elsewhere
+# Edges: of months, years, the calendar, and days in other time zones
 
 
 @pytest.mark.parametrize(
@@ -886,14 +887,14 @@ TOKYO = timezone(timedelta(hours=9))
         ("in May 2023", datetime(2023, 5, 1, tzinfo=TOKYO)),
     ],
 )
-def test_days_are_those_of_the_reference(text: str, since: datetime) -> None:
+def test_days_use_the_time_zone_of_the_message(text: str, since: datetime) -> None:
     span = only(text, datetime(2023, 6, 15, 0, 30, tzinfo=TOKYO))
 
     assert span.since == since
     assert span.since.tzinfo is span.until.tzinfo is TOKYO
 
 
-def test_a_day_of_25_hours_is_one_day() -> None:
+def test_day_of_25_hours_is_one_day() -> None:
     berlin = ZoneInfo("Europe/Berlin")
 
     span = only("yesterday", datetime(2023, 10, 30, 12, tzinfo=berlin))
@@ -901,17 +902,17 @@ def test_a_day_of_25_hours_is_one_day() -> None:
     assert span.until.astimezone(UTC) - span.since.astimezone(UTC) == timedelta(hours=25)
 
 
-def test_a_time_without_a_zone_is_refused() -> None:
+def test_naive_time_is_rejected() -> None:
     with pytest.raises(InvalidInput, match="zone"):
-        dates_in("yesterday", datetime(2023, 6, 14))  # noqa: DTZ001
+        find_dates("yesterday", datetime(2023, 6, 14))  # noqa: DTZ001
 
 
-def test_what_is_not_a_time_is_refused() -> None:
+def test_non_datetime_is_rejected() -> None:
     with pytest.raises(InvalidInput, match="datetime"):
-        dates_in("yesterday", "2023-06-14")  # type: ignore[arg-type]
+        find_dates("yesterday", "2023-06-14")  # type: ignore[arg-type]
 
 
-# Whatever is thrown at it
+# Random input
 
 WORDS = sorted({word for text, _ in EVERY for word in text.split()} | {"(", ")", ",", "-", "\n"})
 TIMES = st.datetimes(timezones=st.sampled_from([UTC, TOKYO, ZoneInfo("America/New_York")]))
@@ -919,7 +920,7 @@ TIMES = st.datetimes(timezones=st.sampled_from([UTC, TOKYO, ZoneInfo("America/Ne
 
 def holds(text: str, at: datetime) -> None:
     end = 0
-    for span in dates_in(text, at):
+    for span in find_dates(text, at):
         assert end <= span.start < span.end <= len(text)
         assert text[span.start : span.end] == span.text
         assert EARLIEST <= span.since < span.until <= LATEST
@@ -933,7 +934,7 @@ def test_any_text_at_any_time(text: str, at: datetime) -> None:
 
 
 @given(words=st.lists(st.sampled_from(WORDS), max_size=12), at=TIMES)
-def test_any_words_of_time_in_any_order(words: list[str], at: datetime) -> None:
+def test_any_order_of_date_words(words: list[str], at: datetime) -> None:
     holds(" ".join(words), at)
 
 
@@ -943,20 +944,20 @@ def test_any_words_of_time_in_any_order(words: list[str], at: datetime) -> None:
     ["a", "1", "1-", "1/", "1:", "1 ", "may ", "May ", "the ", "last ", "'", "two ", "of the ",
      "\n", "٣", "x1 ", "twenty-", "2023-", "before ", "in ", ".", ", ", "a few ", "10:", "é", "1."],
 )  # fmt: skip
-def test_a_million_characters_of_junk(junk: str) -> None:
+def test_million_characters_without_dates_are_fast(junk: str) -> None:
     text = (junk * (1_000_000 // len(junk) + 1))[:1_000_000]
 
     started = time.process_time()
     holds(text, WEDNESDAY)
 
-    assert time.process_time() - started < 6  # a second, where nobody else is at work
+    assert time.process_time() - started < 6  # one second on an idle machine
 
 
-def test_dates_by_the_thousand_cost_as_much_each_as_one() -> None:
+def test_cost_per_date_is_constant() -> None:
     def seconds(times: int) -> float:
         text = "We met on 7 May 2023 and again last Friday. " * times
         started = time.process_time()
-        assert len(dates_in(text, WEDNESDAY)) == 2 * times
+        assert len(find_dates(text, WEDNESDAY)) == 2 * times
         return (time.process_time() - started) / times
 
     assert min(seconds(2000) for _ in range(2)) < 5 * min(seconds(100) for _ in range(3))

@@ -1,4 +1,4 @@
-"""Prompts: a file each, with a version people read and a hash machines keep."""
+"""Prompt files: header, version, hash and placeholders."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from nexus import prompts
-from nexus.prompts import load_prompt, parse_prompt
+from nexusmem import prompts
+from nexusmem.prompts import load_prompt, parse_prompt
 
 FOLDER = Path(prompts.__file__).parent
 NAMES = sorted(path.stem for path in FOLDER.glob("*.md"))
 TEA = '---\nname: tea\nversion: 3\n---\nBrew {leaf}: {"cups": 1}.\n---\n{asked}\n'
 
 
-def test_there_are_some():
+def test_prompt_files_exist():
     assert {"hyde", "self_query", "statement"} <= set(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_file_is_a_prompt_of_its_name_with_its_hash(name: str):
+def test_every_file_is_a_prompt_with_its_name_and_hash(name: str):
     prompt = load_prompt(name)
 
     assert prompt.name == name
@@ -30,7 +30,7 @@ def test_every_file_is_a_prompt_of_its_name_with_its_hash(name: str):
     assert prompt.hash == sha256((FOLDER / f"{name}.md").read_bytes()).hexdigest()
 
 
-def test_a_file_has_a_header_instructions_and_what_is_sent():
+def test_file_has_header_system_and_user_prompt():
     prompt = parse_prompt(TEA)
 
     assert (prompt.name, prompt.version) == ("tea", 3)
@@ -42,21 +42,21 @@ def test_a_file_has_a_header_instructions_and_what_is_sent():
 @pytest.mark.parametrize(
     "value", ["{leaf}", "{0.__class__}", "%s", "$asked", r"\1\g<0>", "{", "}}"]
 )
-def test_a_value_is_put_in_as_it_is(value: str):
+def test_value_is_inserted_unchanged(value: str):
     assert parse_prompt(TEA).render(leaf="sencha", asked=value).user == value
 
 
 @pytest.mark.parametrize("values", [{}, {"leaf": "x"}, {"leaf": "x", "asked": "y", "cup": "z"}])
-def test_a_value_too_few_or_too_many_is_a_mistake(values):
-    with pytest.raises(ValueError, match="the prompt tea takes"):
+def test_missing_or_unknown_value_raises(values):
+    with pytest.raises(ValueError, match="the prompt tea needs the values"):
         parse_prompt(TEA).render(**values)
 
 
 @pytest.mark.parametrize("text", ["", "Brew.", "Brew.\n" + TEA, "---\nname: x\n---\na\n"], ids=repr)
-def test_another_file_is_no_prompt(text: str):
+def test_other_file_is_rejected(text: str):
     with pytest.raises(ValueError, match=r"header|unpack"):
         parse_prompt(text)
 
 
-def test_another_text_has_another_hash():
+def test_hash_depends_on_the_text():
     assert parse_prompt(TEA).hash != parse_prompt(TEA.replace("Brew", "Boil")).hash

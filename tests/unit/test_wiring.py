@@ -1,4 +1,4 @@
-"""Time that always rises, and parts chosen by name."""
+"""The monotonic clock, and parts chosen by the settings."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from itertools import pairwise
 
 import pytest
 
-from nexus.config import EmbeddingSettings, LlmSettings
-from nexus.core.clock import RisingClock
-from nexus.core.errors import ConfigError, MissingExtra
-from nexus.products import make_embedder, make_llm, make_reranker
-from nexus.ranking import make_rewriters
-from nexus.recall.query import Search
+from nexusmem.config.settings import EmbeddingSettings, LlmSettings
+from nexusmem.core.errors import ConfigError, MissingExtra
+from nexusmem.recall.query import SearchSettings
+from nexusmem.runtime.clock import MonotonicClock
+from nexusmem.wiring.providers import make_embedder, make_llm, make_reranker
+from nexusmem.wiring.ranking import make_rewriters
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
 
-def test_a_clock_that_stands_still_still_rises() -> None:
-    clock = RisingClock(lambda: NOON)
+def test_monotonic_clock_advances_when_clock_stands_still() -> None:
+    clock = MonotonicClock(lambda: NOON)
 
     times = [clock() for _ in range(5)]
 
@@ -28,17 +28,17 @@ def test_a_clock_that_stands_still_still_rises() -> None:
     assert all(later - earlier == timedelta(microseconds=1) for earlier, later in pairwise(times))
 
 
-def test_a_clock_set_back_does_not_go_back() -> None:
+def test_monotonic_clock_ignores_clock_set_back() -> None:
     told = iter([NOON, NOON - timedelta(days=1), NOON + timedelta(seconds=1)])
-    clock = RisingClock(lambda: next(told))
+    clock = MonotonicClock(lambda: next(told))
 
     assert clock() == NOON
     assert clock() == NOON + timedelta(microseconds=1)
     assert clock() == NOON + timedelta(seconds=1)
 
 
-def test_no_two_threads_get_the_same_time() -> None:
-    clock = RisingClock(lambda: NOON)
+def test_monotonic_clock_is_unique_across_threads() -> None:
+    clock = MonotonicClock(lambda: NOON)
     times: list[datetime] = []
     threads = [
         threading.Thread(target=lambda: times.extend(clock() for _ in range(200))) for _ in range(8)
@@ -52,20 +52,20 @@ def test_no_two_threads_get_the_same_time() -> None:
     assert len(set(times)) == len(times) == 1600
 
 
-def test_an_unknown_embedder_is_answered_with_the_known_ones() -> None:
+def test_unknown_embedder_lists_accepted_ones() -> None:
     with pytest.raises(ConfigError, match="hashing"):
         make_embedder(EmbeddingSettings(provider="hash"))
 
 
-def test_nothing_of_a_model_is_made_by_default() -> None:
+def test_no_model_is_built_by_default() -> None:
     assert make_llm(LlmSettings()) is None
-    assert make_rewriters(Search(), None) is None
-    assert make_rewriters(Search(rewrite=("none",)), None) is None
-    assert make_reranker(Search()) is None
+    assert make_rewriters(SearchSettings(), None) is None
+    assert make_rewriters(SearchSettings(query_rewrites=("none",)), None) is None
+    assert make_reranker(SearchSettings()) is None
 
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic", "gemini", "ollama"])
-def test_a_model_is_named_by_its_provider(provider: str) -> None:
+def test_model_name_contains_provider(provider: str) -> None:
     settings = LlmSettings(provider=provider, model="m", api_key="k", base_url="http://localhost")
 
     model = make_llm(settings)
@@ -75,47 +75,56 @@ def test_a_model_is_named_by_its_provider(provider: str) -> None:
     model.close()
 
 
-def test_a_provider_without_a_model_is_refused() -> None:
+def test_provider_without_model_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"memory\.llm\.model must name"):
         make_llm(LlmSettings(provider="ollama"))
 
 
-def test_an_unknown_provider_is_answered_with_the_known_ones() -> None:
+def test_unknown_provider_lists_accepted_ones() -> None:
     with pytest.raises(ConfigError, match="none, openai, anthropic, gemini, ollama"):
         make_llm(LlmSettings(provider="claude", model="m"))
 
 
-def test_a_variable_of_a_model_matters_when_it_is_used() -> None:
+def test_unset_variable_of_model_fails_when_used() -> None:
     with pytest.raises(ConfigError, match=r"memory\.llm\.api_key needs .* NO_SUCH_KEY"):
         make_llm(LlmSettings(provider="openai", model="m", api_key="${NO_SUCH_KEY}"))
 
 
-def test_a_model_whose_package_is_missing_names_the_pip_line(
+def test_missing_package_names_pip_command(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "anthropic", None)
 
-    with pytest.raises(MissingExtra, match=r"nexus-memory\[anthropic\]"):
+    with pytest.raises(MissingExtra, match=r"nexusmem\[anthropic\]"):
         make_llm(LlmSettings(provider="anthropic", model="m"))
 
 
-def test_rewriting_needs_a_model_and_a_known_way() -> None:
+def test_query_rewrite_needs_model_and_valid_name() -> None:
     model = make_llm(LlmSettings(provider="ollama", model="m"))
 
-    assert make_rewriters(Search(rewrite=("statement", "hyde", "self_query")), model)
+    assert make_rewriters(SearchSettings(query_rewrites=("statement", "hyde", "self_query")), model)
     with pytest.raises(ConfigError, match=r"configure memory\.llm"):
-        make_rewriters(Search(rewrite=("hyde",)), None)
-    with pytest.raises(ConfigError, match="'hide'; known are none, statement, hyde, self_query"):
-        make_rewriters(Search(rewrite=("hide",)), model)
+        make_rewriters(SearchSettings(query_rewrites=("hyde",)), None)
+    with pytest.raises(ConfigError, match="'hide'; accepted: none, statement, hyde, self_query"):
+        make_rewriters(SearchSettings(query_rewrites=("hide",)), model)
 
 
-def test_a_reranker_needs_an_address() -> None:
-    assert make_reranker(Search(reranker="http", reranker_url="http://localhost/rerank"))
+def test_reranker_needs_url() -> None:
+    assert make_reranker(SearchSettings(reranker="http", reranker_url="http://localhost/rerank"))
     with pytest.raises(ConfigError, match="reranker_url"):
-        make_reranker(Search(reranker="http"))
-    with pytest.raises(ConfigError, match="known are none and http"):
-        make_reranker(Search(reranker="cohere"))
+        make_reranker(SearchSettings(reranker="http"))
+    with pytest.raises(ConfigError, match="accepted: none, http;"):
+        make_reranker(SearchSettings(reranker="cohere"))
     with pytest.raises(ConfigError, match=r"reranker_api_key needs .* NO_KEY"):
         make_reranker(
-            Search(reranker="http", reranker_url="http://x/rerank", reranker_api_key="${NO_KEY}")
+            SearchSettings(
+                reranker="http", reranker_url="http://x/rerank", reranker_api_key="${NO_KEY}"
+            )
         )
+
+
+def test_monotonic_clock_is_read_without_a_tick() -> None:
+    clock = MonotonicClock(lambda: NOON)
+
+    assert clock() == clock.read() == clock.read() == NOON
+    assert clock() > NOON

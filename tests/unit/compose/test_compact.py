@@ -1,4 +1,4 @@
-"""Compaction over any conversation: what goes, what stays, and what never changes."""
+"""Compaction of generated conversations: invariants and examples."""
 
 from __future__ import annotations
 
@@ -9,10 +9,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nexus.compose.block import Block, ExactValue, Pin, read_block
-from nexus.compose.compact import Compacted, Kept, compact, limit_of
-from nexus.compose.turns import STANDING, groups, role_of, size, text_of
-from nexus.core.errors import InvalidInput, ModelUnavailable
+from nexusmem.compose.compaction.compact import (
+    CompactedMessages,
+    PinnedFacts,
+    compact_messages,
+    prompt_limit,
+)
+from nexusmem.core.errors import InvalidInput, ModelUnavailable
+from nexusmem.observe.chat_formats import (
+    SYSTEM_ROLES,
+    group_messages,
+    message_role,
+    message_text,
+    message_tokens,
+)
+from nexusmem.observe.chat_messages import CompactedBlock, ExactValue, PinnedLandmark, parse_block
 
 SENTENCES = [
     "We decided to use PostgreSQL for the ledger.",
@@ -26,7 +37,7 @@ SENTENCES = [
 
 
 def count(text: str) -> int:
-    """Enough for a test, and quick."""
+    """Approximate token count, fast enough for property tests."""
     return len(text) // 4
 
 
@@ -77,99 +88,105 @@ conversations = st.one_of(openai, anthropic, st.lists(ours, max_size=25)).map(
     lambda turns: [message for turn in turns for message in turn]
 )
 pins = st.builds(
-    Pin, st.sampled_from(["2026-03-02 | decision | said", "action_item"]), st.text(max_size=40)
+    PinnedLandmark,
+    st.sampled_from(["2026-03-02 | decision | said", "action_item"]),
+    st.text(max_size=40),
 )
 values = st.builds(ExactValue, st.just("project:apollo"), st.text(max_size=8), st.text(max_size=20))
 memories = st.builds(
-    lambda landmarks, facts: Kept(landmarks=tuple(landmarks), facts=tuple(facts)),
+    lambda landmarks, facts: PinnedFacts(landmarks=tuple(landmarks), facts=tuple(facts)),
     st.lists(pins, max_size=4, unique_by=lambda pin: pin.text),
     st.lists(values, max_size=4, unique_by=lambda fact: fact.key),
 )
 limits = st.integers(10, 900)
 
 
-def block_of(done: Compacted) -> Block:
-    block = read_block(done.summary)
+def block_of(done: CompactedMessages) -> CompactedBlock:
+    block = parse_block(done.summary)
     assert block is not None
     return block
 
 
-def verbatim(done: Compacted) -> list[Any]:
-    """Everything but the block."""
-    return [message for message in done.messages if not read_block(text_of(message))]
+def verbatim(done: CompactedMessages) -> list[Any]:
+    """Return the messages without the block."""
+    return [message for message in done.messages if not parse_block(message_text(message))]
 
 
 @pytest.mark.requirement("A14")
 @settings(deadline=None)
 @given(conversations, limits, memories)
-def test_a_tool_call_never_loses_its_result(messages: list[Any], limit: int, kept: Kept) -> None:
-    done = compact(messages, limit=limit, count=count, kept=kept)
+def test_tool_call_keeps_its_result(messages: list[Any], limit: int, kept: PinnedFacts) -> None:
+    done = compact_messages(messages, limit=limit, count=count, pinned=kept)
 
     there = {id(message) for message in done.messages}
-    for stretch in groups(messages):
+    for stretch in group_messages(messages):
         assert len({id(messages[place]) in there for place in stretch}) == 1
 
 
 @settings(deadline=None)
 @given(conversations, limits, memories)
-def test_what_stays_is_untouched_and_in_order(messages: list[Any], limit: int, kept: Kept) -> None:
-    done = compact(messages, limit=limit, count=count, kept=kept)
+def test_remaining_messages_are_unchanged_and_in_order(
+    messages: list[Any], limit: int, kept: PinnedFacts
+) -> None:
+    done = compact_messages(messages, limit=limit, count=count, pinned=kept)
 
     gone = {id(message) for message in done.removed}
     assert [id(each) for each in verbatim(done)] == [
         id(each) for each in messages if id(each) not in gone
     ]
-    assert all(role_of(message) not in STANDING for message in done.removed)
+    assert all(message_role(message) not in SYSTEM_ROLES for message in done.removed)
     assert not messages or done.messages[-1] is messages[-1]
 
 
 @pytest.mark.requirement("A14")
 @settings(deadline=None)
 @given(conversations, limits, memories)
-def test_running_it_twice_changes_nothing(messages: list[Any], limit: int, kept: Kept) -> None:
-    once = compact(messages, limit=limit, count=count, kept=kept)
+def test_compacting_twice_changes_nothing(
+    messages: list[Any], limit: int, kept: PinnedFacts
+) -> None:
+    once = compact_messages(messages, limit=limit, count=count, pinned=kept)
 
-    twice = compact(once.messages, limit=limit, count=count, kept=kept)
+    twice = compact_messages(once.messages, limit=limit, count=count, pinned=kept)
 
     assert twice.messages == once.messages
-    assert not twice.changed
+    assert not twice.is_changed
     assert twice.tokens_after == once.tokens_after
 
 
 @pytest.mark.requirement("A14")
 @settings(deadline=None)
 @given(conversations, limits, memories)
-def test_it_is_below_the_limit_if_that_is_possible_at_all(
-    messages: list[Any], limit: int, kept: Kept
+def test_result_is_within_the_limit_if_possible(
+    messages: list[Any], limit: int, kept: PinnedFacts
 ) -> None:
-    done = compact(messages, limit=limit, count=count, kept=kept)
+    done = compact_messages(messages, limit=limit, count=count, pinned=kept)
 
-    assert done.tokens_after == sum(size(message, count) for message in done.messages)
+    assert done.tokens_after == sum(message_tokens(message, count) for message in done.messages)
     if not done.fits:
-        stretches = groups(messages)
+        stretches = group_messages(messages)
         stays = [
             messages[place]
             for stretch in stretches
             for place in stretch
             if stretch is stretches[-1]
-            or any(role_of(messages[each]) in STANDING for each in stretch)
+            or any(message_role(messages[each]) in SYSTEM_ROLES for each in stretch)
         ]
-        block = Block(messages=len(messages)).text
+        block = CompactedBlock(message_count=len(messages)).text
         ours = {"speaker": "nexus", "role": "user", "text": block}
         spoken = any("speaker" in message for message in messages)
-        smallest = size(ours if spoken else user(block), count)
-        assert sum(size(message, count) for message in stays) + smallest > limit
+        smallest = message_tokens(ours if spoken else user(block), count)
+        assert sum(message_tokens(message, count) for message in stays) + smallest > limit
 
 
 @pytest.mark.requirement("A7", "A14")
 @settings(deadline=None)
 @given(conversations, limits, memories)
-def test_landmarks_and_exact_values_survive_byte_for_byte(
-    messages: list[Any], limit: int, kept: Kept
+def test_landmarks_and_exact_values_are_kept_byte_for_byte(
+    messages: list[Any], limit: int, kept: PinnedFacts
 ) -> None:
-    done = compact(messages, limit=limit, count=count, kept=kept)
+    done = compact_messages(messages, limit=limit, count=count, pinned=kept)
 
-    if done.changed and not done.left_out:
+    if done.is_changed and not done.left_out:
         block = block_of(done)
         assert set(block.landmarks) >= set(kept.landmarks)
         assert set(map(repr, block.facts)) >= set(map(repr, kept.facts))
@@ -177,15 +194,15 @@ def test_landmarks_and_exact_values_survive_byte_for_byte(
 
 @settings(deadline=None, max_examples=50)
 @given(openai.map(lambda turns: [m for turn in turns for m in turn]), openai, memories)
-def test_growing_and_compacting_again_keeps_every_landmark(
-    messages: list[Any], more: list[list[Any]], kept: Kept
+def test_repeated_compaction_keeps_every_landmark(
+    messages: list[Any], more: list[list[Any]], kept: PinnedFacts
 ) -> None:
-    done = compact(messages, limit=300, count=count, kept=kept)
+    done = compact_messages(messages, limit=300, count=count, pinned=kept)
     grown = [*done.messages, *(message for turn in more for message in turn)]
 
-    again = compact(grown, limit=300, count=count)
+    again = compact_messages(grown, limit=300, count=count)
 
-    if done.changed and again.changed and not again.left_out:
+    if done.is_changed and again.is_changed and not again.left_out:
         assert set(block_of(again).landmarks) >= set(block_of(done).landmarks)
         assert len(again.messages) - len(verbatim(again)) == 1
 
@@ -198,32 +215,32 @@ def talk(turns: int, *, start: int = 0) -> list[dict[str, Any]]:
     return made
 
 
-def test_a_short_conversation_is_left_alone() -> None:
+def test_short_conversation_is_unchanged() -> None:
     messages = talk(3)
 
-    done = compact(messages, limit=10_000)
+    done = compact_messages(messages, limit=10_000)
 
     assert done.messages == messages
-    assert not done.changed
+    assert not done.is_changed
     assert done.fits
     assert done.tokens_before == done.tokens_after
 
 
 @pytest.mark.requirement("A14")
-def test_seventy_percent_of_the_window_is_the_limit() -> None:
-    assert limit_of(128_000) == 89_600
+def test_limit_is_seventy_percent_of_the_window() -> None:
+    assert prompt_limit(128_000) == 89_600
     with pytest.raises(InvalidInput):
-        limit_of(0)
+        prompt_limit(0)
 
 
-def test_the_oldest_part_becomes_a_summary_that_says_who_said_what() -> None:
+def test_summary_quotes_speakers_of_the_oldest_messages() -> None:
     messages = [
         {"role": "system", "content": "Be kind."},
         user("We decided to use Rust."),
         *talk(60),
     ]
 
-    done = compact(messages, limit=1_500, speakers={"user": "alice"})
+    done = compact_messages(messages, limit=1_500, speakers={"user": "alice"})
 
     assert done.messages[0] is messages[0]
     assert done.messages[1] == user(done.summary)
@@ -235,40 +252,40 @@ def test_the_oldest_part_becomes_a_summary_that_says_who_said_what() -> None:
 
 
 @pytest.mark.slow
-def test_the_block_stays_the_same_while_a_conversation_grows() -> None:
-    """A caller that keeps everything gets the same beginning for many turns: caches work."""
+def test_block_is_stable_while_the_conversation_grows() -> None:
+    """A caller that passes the growing list gets the same prefix for many turns."""
     messages = talk(70)
     blocks = []
     for turn in range(30):
         messages += talk(1, start=70 + turn)
-        blocks.append(compact(messages, limit=1_500).summary)
+        blocks.append(compact_messages(messages, limit=1_500).summary)
 
     assert len(set(blocks)) <= 4
 
 
-def test_the_question_stays_although_many_tool_calls_follow_it() -> None:
+def test_question_stays_before_many_tool_calls() -> None:
     question = user("Which of the trams is the oldest one?")
     messages = [*talk(20), question]
     for n in range(40):
         messages += openai_calls([f"call_{n}"], "A tram of 1901. " * 5)
 
-    done = compact(messages, limit=1_000)
+    done = compact_messages(messages, limit=1_000)
 
     assert question in done.messages
     assert done.messages[-2:] == messages[-2:]
 
 
-def test_calls_with_the_same_ids_in_every_turn_are_told_apart() -> None:
+def test_reused_call_ids_are_distinguished() -> None:
     messages = [m for n in range(40) for m in openai_calls(["call_0"], f"tram {n} " * 9)]
 
-    done = compact(messages, limit=500)
+    done = compact_messages(messages, limit=500)
 
-    assert [len(each) for each in groups(messages)] == [2] * 40
+    assert [len(each) for each in group_messages(messages)] == [2] * 40
     assert done.fits
     assert len(done.messages) > 1
 
 
-def test_responses_and_functions_are_pairs_too() -> None:
+def test_responses_api_and_function_calls_stay_paired() -> None:
     messages = [
         {"type": "function_call", "call_id": "1", "name": "look", "arguments": "{}"},
         {"type": "function_call_output", "call_id": "1", "output": "a tram"},
@@ -277,25 +294,27 @@ def test_responses_and_functions_are_pairs_too() -> None:
         user("Thanks"),
     ]
 
-    assert list(map(list, groups(messages))) == [[0, 1], [2, 3], [4]]
+    assert list(map(list, group_messages(messages))) == [[0, 1], [2, 3], [4]]
 
 
-def test_what_cannot_fit_says_so() -> None:
+def test_result_that_cannot_fit_is_reported() -> None:
     messages = [{"role": "system", "content": "Be kind. " * 500}, *talk(3)]
 
-    done = compact(messages, limit=200)
+    done = compact_messages(messages, limit=200)
 
     assert not done.fits
     assert done.messages[0] is messages[0]
     assert done.messages[-1] is messages[-1]
 
 
-def test_without_room_the_newest_landmarks_stay_and_the_rest_is_counted() -> None:
-    kept = Kept(
-        landmarks=tuple(Pin("decision", f"We decided on plan {n}. " * 3) for n in range(90))
+def test_newest_landmarks_stay_and_the_rest_is_counted() -> None:
+    kept = PinnedFacts(
+        landmarks=tuple(
+            PinnedLandmark("decision", f"We decided on plan {n}. " * 3) for n in range(90)
+        )
     )
 
-    done = compact(talk(30), limit=600, kept=kept)
+    done = compact_messages(talk(30), limit=600, pinned=kept)
 
     assert done.fits
     assert done.left_out > 0
@@ -303,65 +322,71 @@ def test_without_room_the_newest_landmarks_stay_and_the_rest_is_counted() -> Non
     assert len(done.landmarks) + done.left_out >= 90
 
 
-def test_a_model_tells_it_if_there_is_one() -> None:
+def test_model_writes_the_summary() -> None:
     asked: list[Any] = []
 
     def narrate(said: Any) -> list[str]:
         asked.append(said)
         return ["Carol had lunch in Lisbon every day."]
 
-    kept = Kept(landmarks=(Pin("decision", "We go with heron."),))
-    done = compact(talk(60), limit=1_500, kept=kept, narrate=narrate)
+    kept = PinnedFacts(landmarks=(PinnedLandmark("decision", "We go with heron."),))
+    done = compact_messages(talk(60), limit=1_500, pinned=kept, summarize=narrate)
 
     assert block_of(done).summary == ("Carol had lunch in Lisbon every day.",)
-    assert [len(said) for said in asked] == [len(done.removed)]  # once, of what goes
+    assert [len(said) for said in asked] == [
+        len(done.removed)
+    ]  # one call, with the removed messages
     assert asked[0][0][0] == "user"
     assert done.degraded == ()
 
 
 @pytest.mark.requirement("A14", "D24")
-def test_a_model_that_is_away_leaves_it_to_the_rules() -> None:
+def test_unavailable_model_falls_back_to_quotes() -> None:
     def narrate(said: Any) -> list[str]:
         raise ModelUnavailable("no answer")
 
-    done = compact(talk(60), limit=1_500, narrate=narrate)
+    done = compact_messages(talk(60), limit=1_500, summarize=narrate)
 
-    assert done.messages == compact(talk(60), limit=1_500).messages
+    assert done.messages == compact_messages(talk(60), limit=1_500).messages
     assert done.degraded == ("summary: no answer",)
 
 
-def test_a_later_value_takes_the_place_of_an_earlier_one() -> None:
-    first = compact(talk(60), limit=1_500, kept=Kept(facts=(ExactValue("room:x", "port", 1),)))
+def test_later_exact_value_replaces_earlier_one() -> None:
+    first = compact_messages(
+        talk(60), limit=1_500, pinned=PinnedFacts(facts=(ExactValue("room:x", "port", 1),))
+    )
     grown = [*first.messages, *talk(60)]
 
-    again = compact(grown, limit=1_500, kept=Kept(facts=(ExactValue("room:x", "port", 2),)))
+    again = compact_messages(
+        grown, limit=1_500, pinned=PinnedFacts(facts=(ExactValue("room:x", "port", 2),))
+    )
 
     assert again.facts == (ExactValue("room:x", "port", 2),)
 
 
-def test_what_is_sent_beside_counts() -> None:
+def test_other_tokens_count() -> None:
     messages = talk(20)
 
-    alone = compact(messages, limit=1_500)
-    together = compact(messages, limit=1_500, beside=1_200)
+    alone = compact_messages(messages, limit=1_500)
+    together = compact_messages(messages, limit=1_500, other_tokens=1_200)
 
-    assert not alone.changed
-    assert together.changed
+    assert not alone.is_changed
+    assert together.is_changed
     assert together.tokens_after <= 1_500
 
 
-def test_a_block_that_somebody_changed_is_a_message_like_any_other() -> None:
-    done = compact(talk(60), limit=1_500)
-    assert read_block(done.summary)
+def test_edited_block_is_an_ordinary_message() -> None:
+    done = compact_messages(talk(60), limit=1_500)
+    assert parse_block(done.summary)
 
-    assert read_block(done.summary.replace("Carol", "Mallory")) is None
-    assert read_block(f"See: {done.summary}") is None
+    assert parse_block(done.summary.replace("Carol", "Mallory")) is None
+    assert parse_block(f"See: {done.summary}") is None
 
 
 @pytest.mark.parametrize("given", ["hello", {"role": "user"}, [1], [None]])
-def test_what_is_no_list_of_messages_is_refused(given: Any) -> None:
+def test_invalid_messages_are_refused(given: Any) -> None:
     with pytest.raises(InvalidInput):
-        compact(given, limit=100)
+        compact_messages(given, limit=100)
 
 
 pieces = st.sampled_from(
@@ -387,15 +412,15 @@ nasty = st.lists(pieces | st.text(max_size=3), max_size=8).map("".join)
 
 @pytest.mark.requirement("A7")
 @given(st.lists(nasty), st.lists(nasty), st.lists(nasty))
-def test_a_block_is_read_back_exactly_whatever_it_holds(
+def test_block_is_parsed_back_exactly(
     landmarks: list[str], keys: list[str], said: list[str]
 ) -> None:
-    block = Block(
-        messages=2,
-        landmarks=tuple(Pin("decision", text) for text in landmarks),
+    block = CompactedBlock(
+        message_count=2,
+        landmarks=tuple(PinnedLandmark("decision", text) for text in landmarks),
         facts=tuple(ExactValue("room:x", key, {key: [key, 1, None]}) for key in keys),
         summary=tuple(said),
     )
 
-    assert read_block(block.text) == block
-    assert json.loads(block.facts[0].line)["key"] == keys[0] if keys else True
+    assert parse_block(block.text) == block
+    assert json.loads(block.facts[0].json_line)["key"] == keys[0] if keys else True

@@ -1,4 +1,4 @@
-"""Seed 000's two tables, and a permission nobody can make, copy, change or widen."""
+"""Access control: the two tables of seed 000, and grants that cannot be forged or widened."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as some
 from tests.unit.making import ACME, names, scopes
 
-from nexus.core.access import Grant, Viewer, administrator_grant, check_grant
-from nexus.core.errors import InvalidInput, NexusError, NotFound
-from nexus.core.ids import AgentId, UserId, WorkspaceId
-from nexus.core.scope import Kind, Scope, Visibility
+from nexusmem.core.access import Grant, Viewer, administrator_grant, check_grant
+from nexusmem.core.errors import InvalidInput, NexusError, NotFound
+from nexusmem.core.ids import AgentId, UserId, WorkspaceId
+from nexusmem.core.scope import Scope, ScopeKind, Visibility
 
 SCRIBE = AgentId("scribe")
 ALICE, BOB, CAROL = UserId("alice"), UserId("bob"), UserId("carol")
@@ -29,7 +29,7 @@ NOBODYS = {Scope.workspace(), Scope.agent("scribe")}
 
 
 @pytest.mark.requirement("A10")
-def test_a_room_sees_itself_its_participants_profiles_and_its_project() -> None:
+def test_room_sees_itself_its_participants_and_its_project() -> None:
     seen = IN_ROOM.grant().scopes - NOBODYS
 
     assert seen == {
@@ -41,13 +41,13 @@ def test_a_room_sees_itself_its_participants_profiles_and_its_project() -> None:
 
 
 @pytest.mark.requirement("A11")
-def test_a_dm_sees_itself_its_users_profile_and_the_project() -> None:
+def test_dm_sees_itself_its_user_and_the_project() -> None:
     seen = IN_DM.grant().scopes - NOBODYS
 
     assert seen == {Scope.dm("alice", "scribe"), Scope.user("alice"), Scope.project("apollo")}
 
 
-def test_a_session_sees_itself_its_users_profile_and_the_project() -> None:
+def test_session_sees_itself_its_user_and_the_project() -> None:
     seen = IN_SESSION.grant().scopes - NOBODYS
 
     assert seen == {Scope.session("alice", "s1"), Scope.user("alice"), Scope.project("apollo")}
@@ -71,7 +71,7 @@ def test_a_session_sees_itself_its_users_profile_and_the_project() -> None:
     ],
     ids=str,
 )
-def test_nobody_sees_anything_else(viewer: Viewer, hidden: Scope) -> None:
+def test_no_other_scope_is_visible(viewer: Viewer, hidden: Scope) -> None:
     assert not viewer.grant().allows(frozenset({hidden}))
 
 
@@ -98,25 +98,27 @@ viewers_alone = some.builds(
 
 @pytest.mark.requirement("A10", "A12")
 @given(viewers_in_rooms)
-def test_no_room_ever_sees_anything_private(viewer: Viewer) -> None:
+def test_room_never_sees_private_scopes(viewer: Viewer) -> None:
     scopes = viewer.grant().scopes
 
     assert all(scope.visibility is not Visibility.PRIVATE for scope in scopes)
-    assert [scope for scope in scopes if scope.kind is Kind.ROOM] == [Scope.room(viewer.room or "")]
+    assert [scope for scope in scopes if scope.kind is ScopeKind.ROOM] == [
+        Scope.room(viewer.room or "")
+    ]
 
 
 @pytest.mark.requirement("A11", "A12")
 @given(viewers_alone)
-def test_whoever_is_alone_sees_only_what_is_theirs_and_no_room(viewer: Viewer) -> None:
+def test_single_user_sees_own_scopes_and_no_room(viewer: Viewer) -> None:
     scopes = viewer.grant().scopes
 
     assert viewer.user
     assert {scope.owner for scope in scopes if scope.owner} == {viewer.user.value}
-    assert all(scope.kind is not Kind.ROOM for scope in scopes)
+    assert all(scope.kind is not ScopeKind.ROOM for scope in scopes)
 
 
 @pytest.mark.requirement("X1")
-def test_a_label_of_several_scopes_needs_all_of_them() -> None:
+def test_label_with_several_scopes_requires_all_of_them() -> None:
     grant = IN_ROOM.grant()
     room, profile, dm = Scope.room("design"), Scope.user("alice"), Scope.dm("alice", "scribe")
 
@@ -125,7 +127,7 @@ def test_a_label_of_several_scopes_needs_all_of_them() -> None:
     assert not grant.allows(frozenset({dm}))
 
 
-def test_the_administrator_sees_everything_of_one_workspace() -> None:
+def test_administrator_sees_everything_in_one_workspace() -> None:
     grant = administrator_grant(ACME)
 
     assert grant.allows(frozenset({Scope.dm("alice", "scribe")}))
@@ -134,26 +136,26 @@ def test_the_administrator_sees_everything_of_one_workspace() -> None:
 
 @pytest.mark.requirement("A12")
 @given(some.frozensets(scopes, max_size=5), scopes)
-def test_narrowing_only_shrinks(wanted: frozenset[Scope], other: Scope) -> None:
+def test_narrowing_never_widens_a_grant(wanted: frozenset[Scope], other: Scope) -> None:
     whole = IN_ROOM.grant()
 
-    narrowed = whole.within(wanted)
+    narrowed = whole.narrow_to(wanted)
 
     assert narrowed.scopes == whole.scopes & wanted
     assert not narrowed.everything
-    assert narrowed.within([*wanted, other]).scopes == narrowed.scopes
+    assert narrowed.narrow_to([*wanted, other]).scopes == narrowed.scopes
     check_grant(narrowed)
 
 
-def test_narrowing_the_administrator_leaves_only_what_was_named() -> None:
-    narrowed = administrator_grant(ACME).within([Scope.room("design")])
+def test_narrowed_administrator_grant_has_only_named_scopes() -> None:
+    narrowed = administrator_grant(ACME).narrow_to([Scope.room("design")])
 
     assert narrowed.scopes == {Scope.room("design")}
     assert not narrowed.everything
 
 
-def test_an_empty_grant_allows_nothing() -> None:
-    nothing = IN_ROOM.grant().within([])
+def test_empty_grant_allows_nothing() -> None:
+    nothing = IN_ROOM.grant().narrow_to([])
 
     assert not nothing.allows(frozenset({Scope.workspace()}))
 
@@ -174,13 +176,13 @@ def test_an_empty_grant_allows_nothing() -> None:
     ],
     ids=["call", "subclass", "copy", "deepcopy", "pickle", "pickle-0"],
 )
-def test_a_grant_cannot_be_made_or_copied(attempt) -> None:
+def test_grant_cannot_be_constructed_or_copied(attempt) -> None:
     with pytest.raises(TypeError):
         attempt()
 
 
 @pytest.mark.parametrize("name", ["scopes", "everything", "workspace", "_seal", "more"])
-def test_a_grant_does_not_change(name: str) -> None:
+def test_grant_is_immutable(name: str) -> None:
     with pytest.raises(AttributeError):
         setattr(IN_DM.grant(), name, True)
 
@@ -215,21 +217,21 @@ WIDER = REAL.scopes | {Scope.dm("bob", "scribe")}
     ],
     ids=lambda grant: type(grant).__name__,
 )
-def test_a_forged_grant_is_refused(grant) -> None:
+def test_forged_grant_is_rejected(grant) -> None:
     with pytest.raises(TypeError):
         check_grant(grant)
 
 
 @pytest.mark.requirement("A12")
 @pytest.mark.parametrize("everything", [True, False])
-def test_narrowing_a_forged_grant_does_not_make_it_real(everything: bool) -> None:
+def test_narrowing_a_forged_grant_is_rejected(everything: bool) -> None:
     forgery = forged(workspace=ACME, scopes=WIDER, everything=everything, _seal=REAL._seal)
 
     with pytest.raises(TypeError):
-        forgery.within(WIDER)
+        forgery.narrow_to(WIDER)
 
 
-def test_a_grant_widened_by_force_is_refused() -> None:
+def test_grant_widened_by_setattr_is_rejected() -> None:
     grant = IN_DM.grant()
     check_grant(grant)
 
@@ -239,7 +241,7 @@ def test_a_grant_widened_by_force_is_refused() -> None:
         check_grant(grant)
 
 
-# Naming a scope from where one is
+# Resolving scope names
 
 
 @pytest.mark.parametrize(
@@ -261,8 +263,8 @@ def test_a_grant_widened_by_force_is_refused() -> None:
     ],
 )
 @pytest.mark.requirement("C5")
-def test_a_scope_is_named_by_its_kind_or_in_full(viewer: Viewer, name: str, meant: Scope) -> None:
-    assert viewer.scope(name) == meant
+def test_scope_is_resolved_by_kind_or_full_name(viewer: Viewer, name: str, meant: Scope) -> None:
+    assert viewer.resolve_scope(name) == meant
 
 
 @pytest.mark.requirement("A12")
@@ -274,25 +276,25 @@ def test_a_scope_is_named_by_its_kind_or_in_full(viewer: Viewer, name: str, mean
         (IN_ROOM, "session"),
         (IN_ROOM, "user:carol"),
         (IN_ROOM, "room:other"),
-        (IN_ROOM, "user"),  # two participants: which one?
+        (IN_ROOM, "user"),  # ambiguous: two participants
         (IN_DM, "room"),
         (IN_DM, "room:design"),
         (IN_DM, "dm:bob:scribe"),
         (IN_DM, "user:bob"),
     ],
 )
-def test_a_scope_out_of_reach_is_not_found_whether_it_exists_or_not(viewer, name) -> None:
+def test_unreachable_scope_raises_not_found(viewer, name) -> None:
     with pytest.raises(NotFound):
-        viewer.scope(name)
+        viewer.resolve_scope(name)
 
 
 @pytest.mark.parametrize("name", ["", "rooms", "room:", "dm:a", "%"])
-def test_a_scope_that_is_none_is_refused(name: str) -> None:
+def test_malformed_scope_is_rejected(name: str) -> None:
     with pytest.raises(InvalidInput):
-        IN_ROOM.scope(name)
+        IN_ROOM.resolve_scope(name)
 
 
-def test_a_viewer_is_somewhere() -> None:
+def test_viewer_needs_a_room_or_a_user() -> None:
     with pytest.raises(NexusError):
         Viewer(workspace=ACME, agent=SCRIBE)
 
@@ -306,6 +308,6 @@ def test_a_viewer_is_somewhere() -> None:
     ],
     ids=["room", "dm", "session"],
 )
-def test_what_is_said_is_kept_where_it_was_said(viewer: Viewer, home: Scope) -> None:
+def test_home_is_the_scope_of_the_conversation(viewer: Viewer, home: Scope) -> None:
     assert viewer.home == home
     assert home in viewer.grant().scopes

@@ -1,4 +1,4 @@
-"""One spelling for everything, and a clear answer to what has none."""
+"""Canonical JSON, texts and times, and the rejection of invalid values."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from hypothesis import given
 from hypothesis import strategies as some
 from tests.unit.making import json_values, texts
 
-from nexus.core.canonical import (
-    DEEPEST,
-    LONGEST_TEXT,
+from nexusmem.core.canonical import (
+    MAX_JSON_DEPTH,
+    MAX_TEXT_LENGTH,
     canonical_json,
     clean_json,
     clean_text,
     clean_time,
-    text_time,
-    time_text,
+    format_time,
+    parse_time,
 )
-from nexus.core.errors import InvalidInput
+from nexusmem.core.errors import InvalidInput
 
 
 @given(json_values)
-def test_json_comes_back_unchanged_and_spelt_one_way(value) -> None:
+def test_json_round_trips_in_canonical_form(value) -> None:
     spelt = canonical_json(value)
 
     assert json.loads(spelt) == value
     assert canonical_json(json.loads(spelt)) == spelt
 
 
-def test_the_order_of_keys_does_not_matter() -> None:
+def test_key_order_does_not_matter() -> None:
     assert canonical_json({"b": 1, "a": [1, "é"]}) == canonical_json({"a": [1, "é"], "b": 1})
     assert canonical_json({"b": 1, "a": "é"}) == '{"a":"é","b":1}'
 
 
 @given(json_values)
-def test_clean_json_keeps_every_value_and_its_type(value) -> None:
+def test_clean_json_preserves_values_and_types(value) -> None:
     cleaned = clean_json(value)
 
     assert cleaned == value
@@ -66,7 +66,7 @@ class Level(IntEnum):
     ],
     ids=lambda value: f"{value!r:.20}",
 )
-def test_what_json_can_say_is_kept(given, kept) -> None:
+def test_valid_json_is_accepted(given, kept) -> None:
     assert clean_json(given) == kept
     assert canonical_json(clean_json(given)) == canonical_json(kept)
 
@@ -96,7 +96,7 @@ UNKEEPABLE = {
     "object": object(),
     "time": datetime(2026, 1, 1, tzinfo=UTC),
     "complex": 1j,
-    "deep": nested(DEEPEST + 1),
+    "deep": nested(MAX_JSON_DEPTH + 1),
     "very deep": nested(10_000),
     "cycle": CYCLE,
     "nul": "\0",
@@ -108,77 +108,77 @@ UNKEEPABLE = {
 
 
 @pytest.mark.parametrize("value", UNKEEPABLE.values(), ids=UNKEEPABLE)
-def test_what_json_or_a_store_cannot_keep_is_refused(value) -> None:
+def test_values_that_cannot_be_stored_are_rejected(value) -> None:
     with pytest.raises(InvalidInput):
         clean_json(value)
 
 
-def test_the_deepest_allowed_nesting_is_kept() -> None:
-    assert clean_json(nested(DEEPEST)) == nested(DEEPEST)
+def test_maximum_nesting_is_accepted() -> None:
+    assert clean_json(nested(MAX_JSON_DEPTH)) == nested(MAX_JSON_DEPTH)
 
 
 @given(texts)
-def test_text_is_kept_as_it_is(text: str) -> None:
+def test_text_is_unchanged(text: str) -> None:
     assert clean_text(text) == text
 
 
-def test_nul_becomes_visible() -> None:
+def test_nul_becomes_a_visible_symbol() -> None:
     assert clean_text("a\0b") == "a␀b"
 
 
 @pytest.mark.parametrize("text", ["a\ud800", "\udc00", None, 5, b"text", ["text"]], ids=repr)
-def test_text_that_is_none_is_refused(text) -> None:
+def test_non_text_is_rejected(text) -> None:
     with pytest.raises(InvalidInput):
         clean_text(text)
 
 
-def test_the_position_of_half_a_character_is_named() -> None:
+def test_error_names_the_position_of_a_surrogate() -> None:
     with pytest.raises(InvalidInput, match="position 2"):
         clean_text("ab\ud800")
 
 
-def test_text_that_is_too_long_is_refused_before_it_is_looked_at() -> None:
-    assert len(clean_text("x" * LONGEST_TEXT)) == LONGEST_TEXT
+def test_too_long_text_is_rejected_before_scanning() -> None:
+    assert len(clean_text("x" * MAX_TEXT_LENGTH)) == MAX_TEXT_LENGTH
     with pytest.raises(InvalidInput, match="split it"):
-        clean_text("x" * (LONGEST_TEXT + 1))
+        clean_text("x" * (MAX_TEXT_LENGTH + 1))
 
 
 zones = some.sampled_from([UTC, timezone(timedelta(hours=14)), timezone(-timedelta(hours=12))])
 times = some.datetimes(
-    min_value=datetime(1, 1, 3),  # noqa: DTZ001  # Hypothesis adds the zones
+    min_value=datetime(1, 1, 3),  # Hypothesis adds the zones  # noqa: DTZ001
     max_value=datetime(9999, 12, 29),  # noqa: DTZ001
     timezones=zones,
 )
 
 
 @given(times)
-def test_a_time_comes_back_as_the_same_instant(at: datetime) -> None:
+def test_time_round_trips_to_the_same_instant(at: datetime) -> None:
     clean = clean_time(at)
 
     assert clean == at
     assert clean.tzinfo is UTC
-    assert text_time(time_text(clean)) == at
+    assert parse_time(format_time(clean)) == at
 
 
 @given(times, times)
-def test_times_sort_as_text(one: datetime, other: datetime) -> None:
-    assert (time_text(one) < time_text(other)) == (one < other)
+def test_text_order_is_time_order(one: datetime, other: datetime) -> None:
+    assert (format_time(one) < format_time(other)) == (one < other)
 
 
-def test_a_time_without_a_zone_is_utc() -> None:
-    naive = datetime(2026, 3, 2, 9)  # noqa: DTZ001  # on purpose
+def test_naive_time_counts_as_utc() -> None:
+    naive = datetime(2026, 3, 2, 9)  # on purpose  # noqa: DTZ001
 
     assert clean_time(naive) == datetime(2026, 3, 2, 9, tzinfo=UTC)
 
 
 class Nowhere(tzinfo):
-    """A zone that does not know its offset: such a time is naive, says Python."""
+    """A time zone without an offset; Python treats such a time as naive."""
 
     def utcoffset(self, dt: datetime | None) -> timedelta | None:
         return None
 
 
-def test_a_zone_without_an_offset_is_no_zone() -> None:
+def test_zone_without_offset_counts_as_utc() -> None:
     assert clean_time(datetime(2026, 3, 2, 9, tzinfo=Nowhere())) == datetime(
         2026, 3, 2, 9, tzinfo=UTC
     )
@@ -187,7 +187,7 @@ def test_a_zone_without_an_offset_is_no_zone() -> None:
 @pytest.mark.parametrize(
     "at",
     [
-        datetime.min,  # noqa: DTZ901  # without a zone, on purpose
+        datetime.min,  # without a zone, on purpose  # noqa: DTZ901
         datetime.max,  # noqa: DTZ901
         datetime.min.replace(tzinfo=timezone(timedelta(hours=14))),
         datetime.max.replace(tzinfo=timezone(-timedelta(hours=12))),
@@ -198,6 +198,6 @@ def test_a_zone_without_an_offset_is_no_zone() -> None:
     ],
     ids=repr,
 )
-def test_a_time_that_is_none_is_refused(at) -> None:
+def test_invalid_time_is_rejected(at) -> None:
     with pytest.raises(InvalidInput):
         clean_time(at)

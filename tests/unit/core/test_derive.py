@@ -1,4 +1,4 @@
-"""What no caller may decide follows from the sources."""
+"""Deriving memories: label, trust, times and names follow from the sources."""
 
 from __future__ import annotations
 
@@ -10,12 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as some
 from tests.unit.making import ACME, DM, NOON, PROJECT, ROOM, event, memory, scopes
 
-from nexus.core.access import Viewer
-from nexus.core.derive import derive, keyword_text, known_as, names_in, searched_by_text
-from nexus.core.errors import InvalidInput
-from nexus.core.ids import AgentId, UserId
-from nexus.core.records import Draft, MemoryKind, Trust
-from nexus.core.scope import Scope
+from nexusmem.core.access import Viewer
+from nexusmem.core.derive import (
+    derive_memory,
+    is_text_searchable,
+    keyword_text,
+    names_in,
+    normalize_name,
+)
+from nexusmem.core.errors import InvalidInput
+from nexusmem.core.ids import AgentId, UserId
+from nexusmem.core.records import Draft, MemoryKind, Trust
+from nexusmem.core.scope import Scope
 
 
 def draft(*sources: Any, scope: Scope = ROOM, **rest: Any) -> Draft:
@@ -24,11 +30,11 @@ def draft(*sources: Any, scope: Scope = ROOM, **rest: Any) -> Draft:
 
 
 def derived(*sources: Any, **rest: Any) -> Any:
-    return derive(ACME, draft(*sources, **rest), {source.id: source for source in sources})
+    return derive_memory(ACME, draft(*sources, **rest), {source.id: source for source in sources})
 
 
 @pytest.mark.requirement("X1")
-def test_the_label_is_the_scope_and_every_sources_label() -> None:
+def test_label_contains_the_scope_and_all_source_labels() -> None:
     said_privately = event(scope=DM)
     said_in_project = memory(source_event=event(scope=PROJECT), scope=PROJECT)
 
@@ -36,7 +42,7 @@ def test_the_label_is_the_scope_and_every_sources_label() -> None:
 
 
 @pytest.mark.requirement("X1")
-def test_labels_grow_over_every_step_of_derivation() -> None:
+def test_labels_accumulate_over_derivations() -> None:
     secret = event(scope=DM)
     first = derived(secret, scope=PROJECT)
     second = derived(first, scope=Scope.user("alice"))
@@ -47,7 +53,7 @@ def test_labels_grow_over_every_step_of_derivation() -> None:
 
 @pytest.mark.requirement("X1")
 @pytest.mark.parametrize("trust", [*Trust])
-def test_the_trust_is_the_least_trusted_sources(trust: Trust) -> None:
+def test_trust_is_the_lowest_of_the_sources(trust: Trust) -> None:
     sources = event("a", key="a"), event("b", key="b", trust=trust), event("c", key="c")
 
     assert derived(*sources).trust is trust
@@ -55,25 +61,25 @@ def test_the_trust_is_the_least_trusted_sources(trust: Trust) -> None:
 
 @pytest.mark.requirement("X1")
 @given(some.lists(scopes, min_size=1, max_size=4), scopes)
-def test_whoever_reads_what_is_derived_may_read_all_its_sources(where, target) -> None:
+def test_reader_of_a_derived_memory_may_read_all_sources(where, target) -> None:
     sources = [event(scope=scope, key=str(n)) for n, scope in enumerate(where)]
     label = derived(*sources, scope=target).label
     room = Viewer(workspace=ACME, agent=AgentId("a"), room="r", participants=(UserId("u"),))
 
-    for grant in (room.grant(), room.grant().within(where), room.grant().within([target])):
+    for grant in (room.grant(), room.grant().narrow_to(where), room.grant().narrow_to([target])):
         if grant.allows(label):
             assert all(grant.allows(frozenset({scope})) for scope in where)
     assert label >= {target, *where}
 
 
-def test_its_time_is_the_newest_sources_unless_said_otherwise() -> None:
+def test_time_is_that_of_the_newest_source_by_default() -> None:
     early, late = event(key="1"), event(key="2", at=NOON + timedelta(days=1))
 
     assert derived(early, late).at == late.at
     assert derived(early, late, at=NOON).at == NOON
 
 
-def test_its_time_of_recording_is_its_newest_sources() -> None:
+def test_recorded_at_is_that_of_the_newest_source() -> None:
     early = event(key="1")
     late = event(key="2", at=NOON - timedelta(days=1), recorded_at=NOON + timedelta(days=1))
 
@@ -81,12 +87,12 @@ def test_its_time_of_recording_is_its_newest_sources() -> None:
 
 
 @pytest.mark.requirement("X1")
-def test_a_derivation_without_sources_is_refused() -> None:
+def test_draft_without_sources_is_rejected() -> None:
     with pytest.raises(InvalidInput):
         derived()
 
 
-def test_the_same_draft_is_the_same_memory_in_whatever_order_its_sources_are_named() -> None:
+def test_memory_id_ignores_the_order_of_sources() -> None:
     one, other = event(key="1"), event(key="2")
 
     assert draft(one, other).id == draft(other, one).id
@@ -94,7 +100,7 @@ def test_the_same_draft_is_the_same_memory_in_whatever_order_its_sources_are_nam
     assert draft(one).id != draft(one, scope=DM).id
 
 
-def test_keywords_are_taken_from_the_indexed_text_if_there_is_one() -> None:
+def test_indexed_text_replaces_the_text_for_keywords() -> None:
     assert keyword_text(memory("said")) == "said"
     assert keyword_text(memory("said", indexed_text="alice: said")) == "alice: said"
     assert keyword_text(memory("said", indexed_text="")) == ""
@@ -114,13 +120,13 @@ def test_keywords_are_taken_from_the_indexed_text_if_there_is_one() -> None:
         (MemoryKind.PASSAGE, {"subject": "Ada", "name": "Ada", "names": ["Ada"]}, set()),
     ],
 )
-def test_each_kind_has_its_names(kind: MemoryKind, body: dict[str, Any], names: set[str]) -> None:
+def test_names_of_each_kind(kind: MemoryKind, body: dict[str, Any], names: set[str]) -> None:
     assert names_in(memory(kind=kind, body=body)) == names
 
 
 @pytest.mark.parametrize(("indexed", "searched"), [(None, True), ("tea", True), ("", False)])
-def test_what_is_indexed_as_nothing_is_not_searched(indexed: str | None, searched: bool) -> None:
-    assert searched_by_text(memory(indexed_text=indexed)) is searched
+def test_memory_indexed_as_empty_is_not_searchable(indexed: str | None, searched: bool) -> None:
+    assert is_text_searchable(memory(indexed_text=indexed)) is searched
 
 
 @pytest.mark.parametrize(
@@ -129,12 +135,12 @@ def test_what_is_indexed_as_nothing_is_not_searched(indexed: str | None, searche
         ("Sarah  Chen", "sarah chen"),
         ("user:alice", "alice"),
         ("agent:My Bot", "my bot"),
-        ("bot:", "bot:"),  # nobody is known by nothing: then all of these would be one
+        ("bot:", "bot:"),  # otherwise all of these would share the empty name
         (":", ":"),
         ("STRASSE", "strasse"),
         ("Straße", "strasse"),
     ],
 )
-def test_a_name_has_one_spelling(name: str, spelling: str) -> None:
-    assert known_as(name) == spelling
-    assert known_as(spelling) == spelling
+def test_names_are_normalized(name: str, spelling: str) -> None:
+    assert normalize_name(name) == spelling
+    assert normalize_name(spelling) == spelling

@@ -1,4 +1,4 @@
-"""The filter language: every operator, closed names, and never an error but InvalidInput."""
+"""Filter language: all operators, the closed set of names, and InvalidInput as its only error."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as some
 from tests.unit.making import DM, NOON, event, json_values, memory
 
-from nexus.core.errors import InvalidInput
-from nexus.core.filters import (
+from nexusmem.core.errors import InvalidInput
+from nexusmem.core.filters import (
     FIELDS,
-    LARGEST_FILTER,
+    MAX_CONDITIONS,
+    And,
     Condition,
-    Every,
     Not,
     Op,
-    matches,
+    matches_filter,
     parse_filter,
 )
-from nexus.core.records import MemoryKind, Tier, Trust
-from nexus.core.scope import Scope
+from nexusmem.core.records import MemoryKind, Tier, Trust
+from nexusmem.core.scope import Scope
 
 RECORD = memory(
     "Alice prefers tea.",
@@ -53,7 +53,7 @@ FACT = memory(
 
 
 def passes(where: Any, record: Any = RECORD) -> bool:
-    return matches(parse_filter(where), record)
+    return matches_filter(parse_filter(where), record)
 
 
 LATER = (NOON + timedelta(hours=1)).isoformat()
@@ -112,7 +112,7 @@ EARLIER = (NOON - timedelta(hours=1)).isoformat()
     ],
     ids=str,
 )
-def test_what_fits_passes_and_its_opposite_does_not(where) -> None:
+def test_matching_record_passes_and_fails_the_negation(where) -> None:
     assert passes(where)
     if where:
         assert not passes({"NOT": where})
@@ -147,21 +147,21 @@ def test_what_fits_passes_and_its_opposite_does_not(where) -> None:
     ],
     ids=str,
 )
-def test_what_does_not_fit_is_left_out(where) -> None:
+def test_record_without_match_is_excluded(where) -> None:
     assert not passes(where)
 
 
-def test_a_key_that_holds_a_dot_is_found_before_a_path() -> None:
+def test_key_with_a_dot_precedes_a_path() -> None:
     assert passes({"metadata.dotted.key": "d"})
     assert not passes({"metadata.dotted.key": "inner"})
 
 
-def test_facts_are_filtered_by_what_they_say() -> None:
+def test_facts_are_filtered_by_subject_and_predicate() -> None:
     assert passes({"subject": "Tyler", "predicate": "WORKS_AT", "object": "Anthropic"}, FACT)
     assert not passes({"subject": "Tyler"}, RECORD)
 
 
-def test_events_and_memories_are_filtered_alike() -> None:
+def test_events_and_memories_use_the_same_filters() -> None:
     said = event("Alice prefers tea.", metadata={"stars": 4}, trust=Trust.EXTERNAL, scope=DM)
 
     assert passes({"speaker": "alice", "metadata.stars": 4, "scope": str(DM)}, said)
@@ -170,7 +170,7 @@ def test_events_and_memories_are_filtered_alike() -> None:
 
 
 @pytest.mark.parametrize("zone", [UTC, None])
-def test_a_time_without_a_zone_is_utc(zone) -> None:
+def test_naive_time_counts_as_utc(zone) -> None:
     assert passes({"at": datetime(2026, 3, 2, 12, 0, tzinfo=zone)})
 
 
@@ -200,7 +200,7 @@ def test_a_time_without_a_zone_is_utc(zone) -> None:
     ],
     ids=repr,
 )
-def test_a_field_that_is_none_is_refused(name) -> None:
+def test_unknown_field_is_rejected(name) -> None:
     with pytest.raises(InvalidInput):
         parse_filter({name: "x"})
 
@@ -214,18 +214,18 @@ def test_a_field_that_is_none_is_refused(name) -> None:
         ("tag", "tags"),
     ],
 )
-def test_an_unknown_field_is_answered_with_the_nearest(wrong: str, right: str) -> None:
+def test_unknown_field_error_suggests_the_closest(wrong: str, right: str) -> None:
     with pytest.raises(InvalidInput, match=f"did you mean '{right}'"):
         parse_filter({wrong: "x"})
 
 
-def test_an_unknown_field_like_no_other_is_answered_with_all_of_them() -> None:
+def test_unknown_field_error_lists_all_fields() -> None:
     with pytest.raises(InvalidInput, match=", ".join(FIELDS)):
         parse_filter({"zzz": 1})
 
 
 @pytest.mark.parametrize("op", ["$gt", "like", "GT", "==", "", 5, None])
-def test_an_unknown_operator_is_answered_with_the_known_ones(op) -> None:
+def test_unknown_operator_error_lists_all_operators(op) -> None:
     with pytest.raises(InvalidInput, match="eq, ne, in, gt, gte, lt, lte, contains"):
         parse_filter({"role": {op: "x"}})
 
@@ -261,7 +261,7 @@ def test_an_unknown_operator_is_answered_with_the_known_ones(op) -> None:
     ],
     ids=str,
 )
-def test_a_filter_of_the_wrong_shape_is_refused(where) -> None:
+def test_malformed_filter_is_rejected(where) -> None:
     with pytest.raises(InvalidInput):
         parse_filter(where)
 
@@ -269,8 +269,8 @@ def test_a_filter_of_the_wrong_shape_is_refused(where) -> None:
 @pytest.mark.parametrize(
     "wrap", [lambda x: {"NOT": x}, lambda x: {"AND": [x]}, lambda x: {"OR": [x]}]
 )
-@pytest.mark.parametrize("depth", [40, 300, LARGEST_FILTER - 2, 5_000])
-def test_a_deep_filter_is_read_or_refused(wrap, depth: int) -> None:
+@pytest.mark.parametrize("depth", [40, 300, MAX_CONDITIONS - 2, 5_000])
+def test_deep_filter_is_parsed_or_rejected(wrap, depth: int) -> None:
     where: dict[str, Any] = {"role": "user"}
     for _ in range(depth):
         where = wrap(where)
@@ -280,28 +280,28 @@ def test_a_deep_filter_is_read_or_refused(wrap, depth: int) -> None:
     except InvalidInput:
         assert depth > 40
     else:
-        assert matches(read, RECORD) in (True, False)
+        assert matches_filter(read, RECORD) in (True, False)
 
 
 @pytest.mark.parametrize(
     "where",
     [
-        {f"metadata.k{n}": n for n in range(LARGEST_FILTER + 1)},
-        {"OR": [{"role": "user"}] * LARGEST_FILTER},
-        {"OR": [{"role": "user", "tier": "long"}] * (LARGEST_FILTER // 2)},
+        {f"metadata.k{n}": n for n in range(MAX_CONDITIONS + 1)},
+        {"OR": [{"role": "user"}] * MAX_CONDITIONS},
+        {"OR": [{"role": "user", "tier": "long"}] * (MAX_CONDITIONS // 2)},
     ],
     ids=["one mapping", "a list", "a list of pairs"],
 )
-def test_a_filter_that_is_too_large_is_refused(where) -> None:
-    with pytest.raises(InvalidInput, match=str(LARGEST_FILTER)):
+def test_too_large_filter_is_rejected(where) -> None:
+    with pytest.raises(InvalidInput, match=str(MAX_CONDITIONS)):
         parse_filter(where)
 
 
-def test_a_parsed_filter_is_taken_as_it_is() -> None:
-    parsed = Every((Condition("role", Op.EQ, "user"), Not(Condition("tier", Op.EQ, "short"))))
+def test_parsed_filter_is_returned_unchanged() -> None:
+    parsed = And((Condition("role", Op.EQ, "user"), Not(Condition("tier", Op.EQ, "short"))))
 
     assert parse_filter(parsed) is parsed
-    assert matches(parsed, RECORD)
+    assert matches_filter(parsed, RECORD)
 
 
 anything = some.recursive(
@@ -324,13 +324,13 @@ anything = some.recursive(
 
 
 @given(anything)
-def test_whatever_is_given_is_a_filter_or_invalid_input(where) -> None:
+def test_any_input_is_a_filter_or_invalid(where) -> None:
     try:
         read = parse_filter(where)
     except InvalidInput:
         return
     for record in (RECORD, FACT, event()):
-        assert matches(read, record) in (True, False)
+        assert matches_filter(read, record) in (True, False)
 
 
 conditions = some.tuples(
@@ -343,13 +343,13 @@ conditions = some.tuples(
 
 
 @given(conditions, conditions)
-def test_the_connectives_mean_what_they_say(one, other) -> None:
+def test_and_or_not_semantics(one, other) -> None:
     assert passes({"NOT": one}) is not passes(one)
     assert passes({"AND": [one, other]}) is (passes(one) and passes(other))
     assert passes({"OR": [one, other]}) is (passes(one) or passes(other))
 
 
-def test_a_scope_is_compared_whole() -> None:
+def test_scope_is_compared_as_complete_text() -> None:
     record = memory(scope=Scope.room("design"))
 
     assert passes({"scope": "room:design"}, record)

@@ -1,8 +1,10 @@
+"""Contact identifiers: normalization and detection."""
+
 from __future__ import annotations
 
 import pytest
 
-from nexus.core.identifiers import normal_identifier, possible_identifiers, spelt_identifier
+from nexusmem.text.identifiers import format_identifier, normalize_identifier, possible_identifiers
 
 
 @pytest.mark.requirement("B9")
@@ -18,8 +20,8 @@ from nexus.core.identifiers import normal_identifier, possible_identifiers, spel
         ("username", "Sarah_C", "sarah_c"),
     ],
 )
-def test_an_address_has_one_spelling(kind: str, said: str, normal: str) -> None:
-    assert normal_identifier(kind, said) == normal
+def test_identifier_is_normalized(kind: str, said: str, normal: str) -> None:
+    assert normalize_identifier(kind, said) == normal
 
 
 @pytest.mark.parametrize(
@@ -33,16 +35,16 @@ def test_an_address_has_one_spelling(kind: str, said: str, normal: str) -> None:
         ("shoe size", "44"),
     ],
 )
-def test_what_is_no_address_has_none(kind: str, said: str) -> None:
-    assert normal_identifier(kind, said) is None
+def test_invalid_identifier_is_none(kind: str, said: str) -> None:
+    assert normalize_identifier(kind, said) is None
 
 
-def test_a_handle_among_aliases_is_no_plain_name() -> None:
-    assert spelt_identifier("handle", "sam") == "@sam"
-    assert spelt_identifier("email", "sam@x.io") == "sam@x.io"
+def test_handle_alias_keeps_its_at_sign() -> None:
+    assert format_identifier("handle", "sam") == "@sam"
+    assert format_identifier("email", "sam@x.io") == "sam@x.io"
 
 
-def test_a_name_is_told_from_an_address() -> None:
+def test_name_is_distinguished_from_identifiers() -> None:
     assert possible_identifiers("Sarah Chen") == []
     assert possible_identifiers("Apollo 11") == []
     assert possible_identifiers("@Sam") == [("handle", "sam"), ("username", "sam")]

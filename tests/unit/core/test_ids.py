@@ -1,4 +1,4 @@
-"""Ids stay typed and do not become text by accident."""
+"""Typed ids: no implicit conversion to text, validation and digests."""
 
 from __future__ import annotations
 
@@ -9,8 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from nexus.core.errors import InvalidInput
-from nexus.core.ids import LONGEST_ID, AgentId, Id, UserId, WorkspaceId, check_name, digest, digests
+from nexusmem.core.errors import InvalidInput
+from nexusmem.core.ids import (
+    MAX_ID_LENGTH,
+    AgentId,
+    Id,
+    UserId,
+    WorkspaceId,
+    check_name,
+    digest,
+    digest_each,
+)
 
 TYPES = (WorkspaceId, UserId, AgentId)
 
@@ -22,25 +31,25 @@ TYPES = (WorkspaceId, UserId, AgentId)
     ids=["str", "format", "format-spec", "f-string", "percent", "json"],
 )
 @pytest.mark.parametrize("type", TYPES)
-def test_an_id_does_not_become_text_by_itself(type, spell) -> None:
+def test_id_does_not_convert_to_text(type, spell) -> None:
     with pytest.raises(TypeError):
         spell(type("acme"))
 
 
 @pytest.mark.requirement("D21")
 @pytest.mark.parametrize("glue", [lambda it: "ws_" + it, lambda it: "".join(["ws_", it])])
-def test_an_id_cannot_be_glued_to_text(glue) -> None:
+def test_id_cannot_be_concatenated_with_text(glue) -> None:
     with pytest.raises(TypeError):
         glue(WorkspaceId("acme"))
 
 
-def test_the_text_of_an_id_is_its_value() -> None:
+def test_value_is_the_text_of_an_id() -> None:
     assert WorkspaceId("acme").value == "acme"
     assert repr(WorkspaceId("acme")) == "WorkspaceId(value='acme')"
 
 
 @pytest.mark.requirement("D21")
-def test_ids_of_two_types_are_never_equal() -> None:
+def test_ids_of_different_types_are_not_equal() -> None:
     same_name = {type("acme") for type in TYPES}
 
     assert len(same_name) == 3
@@ -50,12 +59,12 @@ def test_ids_of_two_types_are_never_equal() -> None:
         assert WorkspaceId("acme") < UserId("b")
 
 
-def test_an_id_does_not_change() -> None:
+def test_id_is_immutable() -> None:
     with pytest.raises(FrozenInstanceError):
         UserId("alice").value = "bob"  # type: ignore[misc]
 
 
-def test_of_takes_a_text_or_an_id_of_its_own_type() -> None:
+def test_of_accepts_text_or_the_same_type() -> None:
     assert UserId.of("alice") == UserId("alice") == UserId.of(UserId("alice"))
     with pytest.raises(InvalidInput):
         UserId.of(AgentId("alice"))  # type: ignore[arg-type]
@@ -74,7 +83,7 @@ def test_of_takes_a_text_or_an_id_of_its_own_type() -> None:
         "al\u200bice",
         "al\ud800ice",
         "\ufeffalice",
-        "x" * (LONGEST_ID + 1),
+        "x" * (MAX_ID_LENGTH + 1),
         5,
         None,
         b"alice",
@@ -82,7 +91,7 @@ def test_of_takes_a_text_or_an_id_of_its_own_type() -> None:
     ],
     ids=repr,
 )
-def test_a_name_nobody_could_tell_apart_or_store_is_refused(type, name) -> None:
+def test_ambiguous_or_unstorable_name_is_rejected(type, name) -> None:
     with pytest.raises(InvalidInput):
         type(name)
 
@@ -90,7 +99,7 @@ def test_a_name_nobody_could_tell_apart_or_store_is_refused(type, name) -> None:
 @pytest.mark.parametrize(
     "name", ["alice", "Älice Ö", "爱丽丝", "a:b", "%41", "a b", "😀", "x" * 200]
 )
-def test_any_other_name_is_taken_as_it_is(name: str) -> None:
+def test_other_names_are_accepted_unchanged(name: str) -> None:
     check_name(name, "a name")
     assert UserId(name).value == name
 
@@ -99,14 +108,14 @@ parts = some.lists(some.text(some.characters(exclude_categories=("Cs",)), max_si
 
 
 @given(parts, parts)
-def test_no_two_lists_of_parts_share_a_digest(one: list[str], other: list[str]) -> None:
+def test_different_parts_have_different_digests(one: list[str], other: list[str]) -> None:
     assert (digest(*one) == digest(*other)) == (one == other)
 
 
-def test_parts_do_not_run_into_each_other() -> None:
+def test_part_boundaries_change_the_digest() -> None:
     assert digest("ab", "c") != digest("a", "bc") != digest("abc") != digest("abc", "")
 
 
 @given(some.text(), some.lists(some.text()))
-def test_digests_of_many_texts_are_those_of_each(kind: str, texts: list[str]) -> None:
-    assert digests(kind, texts) == [digest(kind, text) for text in texts]
+def test_digest_each_equals_digest(kind: str, texts: list[str]) -> None:
+    assert digest_each(kind, texts) == [digest(kind, text) for text in texts]

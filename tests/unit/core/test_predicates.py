@@ -1,47 +1,55 @@
-"""What relations mean for each other, and when two values are the same."""
+"""Predicates: single and many values, equivalents, contraries and value comparison."""
 
 from __future__ import annotations
 
 import pytest
 
-from nexus.core.predicates import (
-    ALSO_SAID_BY,
+from nexusmem.core.records import Fact
+from nexusmem.core.records.facts import PREDICATE_PATTERN
+from nexusmem.learn.rules.relations import load_rules
+from nexusmem.text.predicates import (
+    CONTRARIES,
     DATED,
-    DENIED_BY,
+    EQUIVALENTS,
     LASTING,
-    ONE_OF_AN_ASPECT,
-    ONE_VALUE,
-    bearing_on,
-    contrary,
-    denies,
-    holds_one,
-    plain,
-    said_alike,
-    value_of,
+    SINGLE_VALUED,
+    SINGLE_VALUED_BY_ASPECT,
+    denies_value,
+    equivalent_predicates,
+    is_contrary,
+    is_single_valued,
+    normalize_fact_value,
+    normalize_phrase,
+    predicates_about,
 )
-from nexus.core.records import Fact
-from nexus.learn.explicit import PREDICATE
-from nexus.learn.rules.relations import rules
 
 
 def fact(predicate: str, value: object = "x", **more: object) -> Fact:
     return Fact(subject="Ann", predicate=predicate, value=value, **more)  # type: ignore[arg-type]
 
 
-def test_every_listed_relation_is_written_as_relations_are() -> None:
-    others = [name for table in (ALSO_SAID_BY, DENIED_BY) for row in table.values() for name in row]
-    listed = {*ONE_VALUE, *ONE_OF_AN_ASPECT, *LASTING, *DATED, *ALSO_SAID_BY, *DENIED_BY, *others}
+def test_listed_predicates_are_in_upper_snake_case() -> None:
+    others = [name for table in (EQUIVALENTS, CONTRARIES) for row in table.values() for name in row]
+    listed = {
+        *SINGLE_VALUED,
+        *SINGLE_VALUED_BY_ASPECT,
+        *LASTING,
+        *DATED,
+        *EQUIVALENTS,
+        *CONTRARIES,
+        *others,
+    }
 
-    assert [name for name in sorted(listed) if not PREDICATE.fullmatch(name)] == []
+    assert [name for name in sorted(listed) if not PREDICATE_PATTERN.fullmatch(name)] == []
 
 
-def test_what_the_rules_read_is_told_apart() -> None:
-    """A new relation of the rules is looked at once: does it hold one value, or is it done?"""
-    read = {rule.relation for found in rules().values() for rule in found}
+def test_predicates_of_the_rules_are_classified() -> None:
+    """Each new predicate of the rules must be classified: single-valued, lasting, or neither."""
+    read = {rule.relation for found in load_rules().values() for rule in found}
 
-    assert {"LIVES_IN", "WORKS_AT", "AGE", "SCHEDULED_FOR"} <= read & ONE_VALUE
+    assert {"LIVES_IN", "WORKS_AT", "AGE", "SCHEDULED_FOR"} <= read & SINGLE_VALUED
     assert {"VISITED", "MOVED_TO", "GRADUATED_FROM", "BOUGHT"} <= read & LASTING
-    assert {"LIKES", "KNOWS", "HAS_PET", "OWNS", "USES"} <= read - ONE_VALUE - LASTING
+    assert {"LIKES", "KNOWS", "HAS_PET", "OWNS", "USES"} <= read - SINGLE_VALUED - LASTING
 
 
 @pytest.mark.parametrize(
@@ -56,16 +64,20 @@ def test_what_the_rules_read_is_told_apart() -> None:
         (fact("theme", exact=True), True),
     ],
 )
-def test_one_value_or_many(said: Fact, one: bool) -> None:
-    assert holds_one(said) is one
+def test_single_valued_predicates(said: Fact, one: bool) -> None:
+    assert is_single_valued(said) is one
 
 
-def test_relations_bear_on_each_other() -> None:
-    assert bearing_on("lives_in") == ("LIVES_IN", "MOVED_TO", "MOVING_TO")
-    assert bearing_on("KNOWS") == ("KNOWS",)
-    assert said_alike("CHOSE") == said_alike("USES") == {"USES", "SWITCHED_TO", "CHOSE"}
-    assert contrary("LEFT", "WORKS_AT")
-    assert not contrary("WORKS_AT", "LEFT")
+def test_related_predicates() -> None:
+    assert predicates_about("lives_in") == ("LIVES_IN", "MOVED_TO", "MOVING_TO")
+    assert predicates_about("KNOWS") == ("KNOWS",)
+    assert (
+        equivalent_predicates("CHOSE")
+        == equivalent_predicates("USES")
+        == {"USES", "SWITCHED_TO", "CHOSE"}
+    )
+    assert is_contrary("LEFT", "WORKS_AT")
+    assert not is_contrary("WORKS_AT", "LEFT")
 
 
 @pytest.mark.parametrize(
@@ -78,16 +90,18 @@ def test_relations_bear_on_each_other() -> None:
         ("her medication at 9am.", "medication at 9am"),
     ],
 )
-def test_values_are_compared_without_what_says_nothing(text: str, same: str) -> None:
-    assert plain(text) == same
+def test_values_are_compared_without_fillers(text: str, same: str) -> None:
+    assert normalize_phrase(text) == same
 
 
-def test_other_values_are_compared_as_they_are() -> None:
-    assert value_of(fact("AGE", 7)) != value_of(fact("AGE", "8"))
-    assert value_of(fact("theme", "The Dark", exact=True)) != value_of(
+def test_non_text_values_are_compared_exactly() -> None:
+    assert normalize_fact_value(fact("AGE", 7)) != normalize_fact_value(fact("AGE", "8"))
+    assert normalize_fact_value(fact("theme", "The Dark", exact=True)) != normalize_fact_value(
         fact("theme", "dark", exact=True)
     )
-    assert value_of(fact("HAS", {"b": 1, "a": 2})) == value_of(fact("HAS", {"a": 2, "b": 1}))
+    assert normalize_fact_value(fact("HAS", {"b": 1, "a": 2})) == normalize_fact_value(
+        fact("HAS", {"a": 2, "b": 1})
+    )
 
 
 @pytest.mark.parametrize(
@@ -101,5 +115,5 @@ def test_other_values_are_compared_as_they_are() -> None:
         (fact("WORKS_AT", None, negated=True), "google", True),
     ],
 )
-def test_a_denial_is_about_what_it_names(denial: Fact, value: str, denied: bool) -> None:
-    assert denies(denial, value) is denied
+def test_denial_applies_to_its_value(denial: Fact, value: str, denied: bool) -> None:
+    assert denies_value(denial, value) is denied

@@ -1,4 +1,4 @@
-"""Scopes: parsed as they are printed, closed, and the only thing that tells visibility."""
+"""Scopes: parsing, aliases, visibility and owners."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import pytest
 from hypothesis import given
 from tests.unit.making import scopes
 
-from nexus.core.errors import InvalidInput
-from nexus.core.scope import ALIASES, Kind, Scope, Visibility, kind_named, parse_scope
+from nexusmem.core.errors import InvalidInput
+from nexusmem.core.scope import KIND_ALIASES, Scope, ScopeKind, Visibility, parse_kind, parse_scope
 
 
 @pytest.mark.requirement("A8")
 @given(scopes)
-def test_a_scope_is_read_as_it_was_written(scope: Scope) -> None:
+def test_scope_round_trips_as_text(scope: Scope) -> None:
     assert parse_scope(str(scope)) == scope
 
 
 @given(scopes, scopes)
-def test_two_scopes_are_never_spelt_the_same(one: Scope, other: Scope) -> None:
+def test_different_scopes_have_different_texts(one: Scope, other: Scope) -> None:
     assert (str(one) == str(other)) == (one == other)
 
 
-def test_a_colon_in_an_id_does_not_move_the_border() -> None:
+def test_colon_in_an_id_is_escaped() -> None:
     assert str(Scope.dm("a:b", "c")) == "dm:a%3Ab:c"
     assert str(Scope.dm("a", "b:c")) == "dm:a:b%3Ac"
     assert parse_scope("dm:a%3Ab:c") != parse_scope("dm:a:b%3Ac")
@@ -43,7 +43,7 @@ def test_a_colon_in_an_id_does_not_move_the_border() -> None:
         ("_global:alice", Scope.user("alice")),
     ],
 )
-def test_the_seeds_spellings_mean_our_scopes(seed: str, ours: Scope) -> None:
+def test_seed_aliases_are_parsed(seed: str, ours: Scope) -> None:
     assert parse_scope(seed) == ours
 
 
@@ -72,18 +72,18 @@ def test_the_seeds_spellings_mean_our_scopes(seed: str, ours: Scope) -> None:
     ],
     ids=repr,
 )
-def test_anything_else_is_refused_and_nothing_is_assumed(text: str) -> None:
+def test_invalid_scope_is_rejected(text: str) -> None:
     with pytest.raises(InvalidInput):
         parse_scope(text)
 
 
-def test_an_unknown_kind_is_answered_with_the_known_ones() -> None:
+def test_unknown_kind_error_lists_all_kinds() -> None:
     with pytest.raises(InvalidInput, match=r"unknown scope kind 'rom'.*room.*channel"):
-        kind_named("rom")
+        parse_kind("rom")
 
 
 def test_aliases_are_not_kinds() -> None:
-    assert not set(ALIASES) & {kind.value for kind in Kind}
+    assert not set(KIND_ALIASES) & {kind.value for kind in ScopeKind}
 
 
 @pytest.mark.requirement("A9")
@@ -100,6 +100,6 @@ def test_aliases_are_not_kinds() -> None:
     ],
     ids=str,
 )
-def test_visibility_and_owner_follow_from_the_scope(scope, visibility, owner) -> None:
+def test_visibility_and_owner_of_scopes(scope, visibility, owner) -> None:
     assert scope.visibility is visibility
     assert scope.owner == owner

@@ -1,4 +1,4 @@
-"""What is a secret, and what only looks like one. Every key here is made up."""
+"""Secret detection: secrets and lookalikes. All keys here are invented."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as some
 
-from nexus.core.secrets import redacted, secrets
+from nexusmem.text.secrets import find_secrets, redact_secrets
 
 LOWER, MIXED, HEX = "a1b2c3d4e5", "aB3dE5gH7j", "0a1b2c3d4e5f6789"
 
@@ -61,11 +61,11 @@ PREFIXED = {
 
 @pytest.mark.parametrize("secret", PREFIXED, ids=PREFIXED.get)
 @pytest.mark.parametrize("text", ["{}", "use {} for now", "KEY={}\n", '{{"it": "{}"}}', "({})."])
-def test_a_key_is_known_by_its_shape(text: str, secret: str) -> None:
+def test_key_is_recognized_by_its_form(text: str, secret: str) -> None:
     said = text.format(secret)
 
-    assert secret not in redacted(said)
-    assert [said[found.start : found.end] for found in secrets(said)] == [secret]
+    assert secret not in redact_secrets(said)
+    assert [said[found.start : found.end] for found in find_secrets(said)] == [secret]
 
 
 CALLED = [
@@ -136,8 +136,8 @@ CALLED = [
 
 @pytest.mark.requirement("X8")
 @pytest.mark.parametrize(("text", "secret"), CALLED, ids=[text[:40] for text, _ in CALLED])
-def test_a_secret_is_known_by_what_it_is_called(text: str, secret: str) -> None:
-    assert [text[found.start : found.end] for found in secrets(text)] == [secret]
+def test_secret_is_recognized_by_its_name(text: str, secret: str) -> None:
+    assert [text[found.start : found.end] for found in find_secrets(text)] == [secret]
 
 
 ORDINARY = """
@@ -242,31 +242,31 @@ ORDINARY = """
 
 @pytest.mark.requirement("X8")
 @pytest.mark.parametrize("text", [line.strip() for line in ORDINARY])
-def test_ordinary_talk_holds_no_secret(text: str) -> None:
-    assert redacted(text) == text
+def test_ordinary_text_has_no_secret(text: str) -> None:
+    assert redact_secrets(text) == text
 
 
-def test_the_tables_are_as_large_as_promised() -> None:
+def test_number_of_cases() -> None:
     assert len(PREFIXED) + len(CALLED) >= 60
     assert len(ORDINARY) >= 60
 
 
-def test_a_private_key_goes_whole_and_when_cut() -> None:
+def test_private_key_is_redacted_even_if_truncated() -> None:
     key = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1r\n-----END OPENSSH PRIVATE KEY-----"
 
-    assert redacted(f"look:\n{key}\nthanks") == "look:\n[redacted: private key]\nthanks"
-    assert redacted(f"look: {key[:50]}") == "look: [redacted: private key]"
+    assert redact_secrets(f"look:\n{key}\nthanks") == "look:\n[redacted: private key]\nthanks"
+    assert redact_secrets(f"look: {key[:50]}") == "look: [redacted: private key]"
 
 
-def test_a_mark_says_what_stood_there() -> None:
-    assert redacted("My password is hunter2.") == "My password is [redacted: password]."
+def test_mark_names_the_kind_of_secret() -> None:
+    assert redact_secrets("My password is hunter2.") == "My password is [redacted: password]."
 
 
 @pytest.mark.parametrize("inside", ["password=hunter2 for prod", "my key is sk-" + long(MIXED, 30)])
-def test_an_encoded_secret_is_one(inside: str) -> None:
+def test_base64_encoded_secret_is_found(inside: str) -> None:
     encoded = base64.b64encode(inside.encode()).decode()
 
-    assert encoded not in redacted(f"decode {encoded} please")
+    assert encoded not in redact_secrets(f"decode {encoded} please")
 
 
 @pytest.mark.parametrize(
@@ -283,24 +283,22 @@ def test_an_encoded_secret_is_one(inside: str) -> None:
         ("I forgot my password again, sorry!", "See you at 10:30.", "See you at 10:30."),
     ],
 )  # fmt: skip
-def test_a_secret_may_be_the_answer_to_the_message_before(
-    asked: str, answer: str, left: str
-) -> None:
-    assert redacted(answer, after=asked) == left
-    assert redacted(answer) == answer
+def test_answer_to_a_password_request_is_redacted(asked: str, answer: str, left: str) -> None:
+    assert redact_secrets(answer, previous=asked) == left
+    assert redact_secrets(answer) == answer
 
 
 @pytest.mark.parametrize("text", [text for text, _ in CALLED])
-def test_redacting_twice_is_redacting_once(text: str) -> None:
-    once = redacted(text)
+def test_redaction_is_idempotent(text: str) -> None:
+    once = redact_secrets(text)
 
-    assert redacted(once) == once
+    assert redact_secrets(once) == once
 
 
 @given(some.text(max_size=200))
 @example("password:" * 30)
 def test_any_text_can_be_redacted(text: str) -> None:
-    found = secrets(text)
+    found = find_secrets(text)
 
     assert all(0 <= each.start < each.end <= len(text) for each in found)
     assert all(one.end <= other.start for one, other in itertools.pairwise(found))
@@ -312,18 +310,20 @@ def test_any_text_can_be_redacted(text: str) -> None:
     ["password: ", "password is ", "eyJ", "sk-", "a:b@", "://a:", "1 ", "4111", "A", "-----BEGIN ",
      "token=", "?sig=", "curl -u ", "seed phrase abc ", "secret of the ", "AB12", "pin for a b c "],
 )  # fmt: skip
-def test_a_megabyte_is_searched_in_one_pass(piece: str) -> None:
+def test_megabyte_is_searched_in_linear_time(piece: str) -> None:
     text = piece * (1_000_000 // len(piece))
 
-    assert timeit.timeit(lambda: redacted(text), timer=time.process_time, number=1) < 10
+    assert timeit.timeit(lambda: redact_secrets(text), timer=time.process_time, number=1) < 10
 
 
-def test_a_message_without_a_secret_costs_next_to_nothing() -> None:
+def test_message_without_secret_is_fast() -> None:
     text = (
         "We talked about the trip to Lisbon in May and booked two rooms for 4 nights; "
         "Sarah brings her camera, and I will ask Tom about the car on Tuesday."
     )
 
-    times = timeit.repeat(lambda: redacted(text), number=200, repeat=40, timer=time.process_time)
+    times = timeit.repeat(
+        lambda: redact_secrets(text), number=200, repeat=40, timer=time.process_time
+    )
 
-    assert min(times) / 200 < 30e-6  # 9 µs where nothing else runs
+    assert min(times) / 200 < 30e-6  # 9 µs on an idle machine

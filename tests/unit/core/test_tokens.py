@@ -1,4 +1,4 @@
-"""Counting tokens without a network."""
+"""Token counting without a network."""
 
 from __future__ import annotations
 
@@ -8,23 +8,21 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
-from tests.unit.core.counted import COUNTED
+from tests.unit.core.token_counts import COUNTED
 
-from nexus.core.tokens import FAMILIES, count, family_of, line_counter
+from nexusmem.text.tokens import FAMILIES, count_tokens, line_token_counter, tokenizer_family
 
 
 @pytest.mark.requirement("D17")
 @pytest.mark.parametrize(
     ("kind", "text", "o200k", "cl100k"), COUNTED, ids=lambda value: str(value)[:20]
 )
-def test_a_text_of_any_kind_has_as_many_tokens_as_it_has(
-    kind: str, text: str, o200k: int, cl100k: int
-) -> None:
+def test_count_equals_that_of_the_tokenizer(kind: str, text: str, o200k: int, cl100k: int) -> None:
     for family, real in (("o200k", o200k), ("cl100k", cl100k)):
-        assert real <= count(text, family) <= 1.05 * real, f"{kind} for {family}"
-        assert count(f"{text} {text}", family) >= 2 * real - 2
+        assert real <= count_tokens(text, family) <= 1.05 * real, f"{kind} for {family}"
+        assert count_tokens(f"{text} {text}", family) >= 2 * real - 2
     for family in ("anthropic", "other"):
-        assert count(text, family) >= 1.2 * cl100k
+        assert count_tokens(text, family) >= 1.2 * cl100k
 
 
 PIECES = some.sampled_from(
@@ -34,26 +32,24 @@ TEXTS = some.one_of(some.text(), some.lists(PIECES).map("".join)).map(str.strip)
 
 
 @given(TEXTS, TEXTS, some.sampled_from(sorted(FAMILIES)))
-def test_a_line_has_as_many_as_its_beginning_and_its_text(
-    name: str, text: str, family: str
-) -> None:
+def test_line_count_is_the_sum_of_head_and_text(name: str, text: str, family: str) -> None:
     for head in ("-", f"- [2026-03-01 | said] {name}:", f"- [said | {name}]"):
-        assert line_counter(family)(head, text) == count(f"{head} {text}\n", family)
+        assert line_token_counter(family)(head, text) == count_tokens(f"{head} {text}\n", family)
 
 
-def test_what_has_no_place_to_cut_is_counted_in_parts() -> None:
-    assert 250 <= count("abc" * 1_000) <= 2_000
-    assert count("ก" * 1_000) >= 250
-    assert count("\ud800") >= 1
+def test_text_without_boundaries_is_counted_in_parts() -> None:
+    assert 250 <= count_tokens("abc" * 1_000) <= 2_000
+    assert count_tokens("ก" * 1_000) >= 250
+    assert count_tokens("\ud800") >= 1
 
 
-def test_nothing_is_no_token_and_more_text_is_never_fewer() -> None:
+def test_empty_text_has_no_tokens_and_counts_never_shrink() -> None:
     text = "One word after another, and a number: 12345678."
-    counts = [count(text[:end]) for end in range(len(text) + 1)]
+    counts = [count_tokens(text[:end]) for end in range(len(text) + 1)]
 
     assert counts[0] == 0
     assert all(later >= earlier - 2 for earlier, later in pairwise(counts))
-    assert count(text * 10) > 9 * count(text)
+    assert count_tokens(text * 10) > 9 * count_tokens(text)
 
 
 @pytest.mark.parametrize(
@@ -68,14 +64,14 @@ def test_nothing_is_no_token_and_more_text_is_never_fewer() -> None:
         ("llama3.2", "other"),
     ],
 )
-def test_every_model_has_a_family(model: str | None, family: str) -> None:
-    assert family_of(model) == family
-    assert count("Hello there, how are you?", family_of(model)) >= count(
+def test_tokenizer_family_of_models(model: str | None, family: str) -> None:
+    assert tokenizer_family(model) == family
+    assert count_tokens("Hello there, how are you?", tokenizer_family(model)) >= count_tokens(
         "Hello there, how are you?"
     )
 
 
-def test_a_million_characters_are_counted_in_reasonable_time() -> None:
+def test_million_characters_are_counted_fast() -> None:
     started = time.process_time()
-    assert count("abc " * 250_000) > 100_000
+    assert count_tokens("abc " * 250_000) > 100_000
     assert time.process_time() - started < 10

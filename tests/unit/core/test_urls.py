@@ -1,10 +1,10 @@
-"""Addresses are shown without their passwords."""
+"""URLs: masked passwords, schemes and hints."""
 
 from __future__ import annotations
 
 import pytest
 
-from nexus.core.urls import is_quoted, masked, nearest_scheme, scheme_of
+from nexusmem.text.urls import is_quoted, mask_passwords, suggest_scheme, url_scheme
 
 
 @pytest.mark.parametrize(
@@ -25,15 +25,15 @@ from nexus.core.urls import is_quoted, masked, nearest_scheme, scheme_of
         ('could not connect to "redis://u:s3cret@h/0" twice', None),
     ],
 )
-def test_a_password_is_not_shown(address: str, shown: str | None) -> None:
-    assert "s3c" not in masked(address)
-    assert shown is None or masked(address) == shown
+def test_password_is_masked(address: str, shown: str | None) -> None:
+    assert "s3c" not in mask_passwords(address)
+    assert shown is None or mask_passwords(address) == shown
 
 
-def test_what_is_no_password_stays() -> None:
+def test_text_without_password_is_unchanged() -> None:
     text = "postgresql://app@db:5432/nexus?sslmode=require refused: ask bob@example.com"
 
-    assert masked(text) == text
+    assert mask_passwords(text) == text
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_what_is_no_password_stays() -> None:
         ("neo4j://neo4j:s3#cret@graph", False),
     ],
 )
-def test_a_password_that_splits_its_address_is_noticed(url: str, right: bool) -> None:
+def test_unquoted_password_is_detected(url: str, right: bool) -> None:
     assert is_quoted(url) is right
 
 
@@ -66,12 +66,12 @@ def test_a_password_that_splits_its_address_is_noticed(url: str, right: bool) ->
         ("C:/memory.db", None),
     ],
 )
-def test_what_stands_before_the_slashes(url: str, scheme: str | None) -> None:
-    assert scheme_of(url) == scheme
+def test_scheme_of_a_url(url: str, scheme: str | None) -> None:
+    assert url_scheme(url) == scheme
 
 
-def test_an_unknown_scheme_is_answered_with_the_nearest_or_with_all() -> None:
+def test_unknown_scheme_hint() -> None:
     known = ["sqlite", "postgresql"]
 
-    assert nearest_scheme("postgre", known) == "did you mean postgresql://?"
-    assert nearest_scheme("mongodb", known) == "known are sqlite://, postgresql://"
+    assert suggest_scheme("postgre", known) == "did you mean postgresql://?"
+    assert suggest_scheme("mongodb", known) == "expected one of sqlite://, postgresql://"

@@ -1,19 +1,21 @@
+"""Entity records: names, types, aliases and addresses."""
+
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from tests.unit.learn.talking import Talk
+from tests.unit.learn.conversation import Conversation
 
-from nexus.core.records import EventKind, MemoryKind, Trust
+from nexusmem.core.records import EventKind, MemoryKind, Trust
 
 EMAIL = {"identity": {"email": "Sarah@Example.com"}}
 PROVEN = {"kind": "email", "value": "sarah@example.com", "proven": True}
 
 
 @pytest.fixture
-def talk() -> Talk:
-    return Talk()
+def conversation() -> Conversation:
+    return Conversation()
 
 
 @pytest.mark.requirement("B2")
@@ -29,30 +31,33 @@ def talk() -> Talk:
         ("We use PostgreSQL.", "PostgreSQL", "product"),
     ],
 )
-def test_a_name_that_is_new_is_recorded_with_its_type(
-    talk: Talk, text: str, name: str, type: str
+def test_new_name_is_recorded_with_its_type(
+    conversation: Conversation, text: str, name: str, type: str
 ) -> None:
-    talk.say("alice", text)
+    conversation.say("alice", text)
 
-    (record,) = talk.records(name)
+    (record,) = conversation.records(name)
     assert record.body["type"] == type
-    assert record.sources == (talk.said[0].id,)
+    assert record.sources == (conversation.said[0].id,)
     assert record.learned
     assert not record.indexed_text
 
 
-def test_a_name_is_introduced_once(talk: Talk) -> None:
+def test_name_is_recorded_once(conversation: Conversation) -> None:
     for _ in range(3):
-        talk.say("alice", "Sarah Chen joined us.")
+        conversation.say("alice", "Sarah Chen joined us.")
 
-    assert len(talk.records("Sarah Chen")) == 1
+    assert len(conversation.records("Sarah Chen")) == 1
 
 
-def test_a_type_that_turns_out_later_is_recorded(talk: Talk) -> None:
-    talk.say("alice", "We talked about Zorblax.")
-    talk.say("alice", "Zorblax lives in Lisbon.")
+def test_later_type_is_recorded(conversation: Conversation) -> None:
+    conversation.say("alice", "We talked about Zorblax.")
+    conversation.say("alice", "Zorblax lives in Lisbon.")
 
-    assert [record.body["type"] for record in talk.records("Zorblax")] == ["thing", "person"]
+    assert [record.body["type"] for record in conversation.records("Zorblax")] == [
+        "thing",
+        "person",
+    ]
 
 
 @pytest.mark.requirement("B10")
@@ -66,67 +71,67 @@ def test_a_type_that_turns_out_later_is_recorded(talk: Talk) -> None:
         ("Call me Ally.", "Ally", None),
     ],
 )
-def test_what_is_said_about_who_is_who_goes_straight_to_aliases(
-    talk: Talk, text: str, alias: str, identifier: tuple[str, str] | None
+def test_identity_statement_becomes_an_alias(
+    conversation: Conversation, text: str, alias: str, identifier: tuple[str, str] | None
 ) -> None:
-    talk.say("alice", text)
+    conversation.say("alice", text)
 
-    (record,) = [each for each in talk.records("alice") if each.body["aliases"]]
+    (record,) = [each for each in conversation.records("alice") if each.body["aliases"]]
     assert record.body["aliases"] == [alias]
     told = record.body.get("identifier")
     assert (told and (told["kind"], told["value"])) == identifier
     assert not told or told["proven"] is False
-    assert talk.of(MemoryKind.FACT) == []
+    assert conversation.of(MemoryKind.FACT) == []
 
 
-def test_an_alias_means_who_has_it(talk: Talk) -> None:
-    talk.say("robert", "Call me Bob.")
+def test_alias_resolves_to_its_entity(conversation: Conversation) -> None:
+    conversation.say("robert", "Call me Bob.")
 
-    assert talk.meant("alice", "Bob likes tea.", "Bob").name == "robert"
-    assert talk.records("Bob") == []
-
-
-def test_kin_mean_who_they_are(talk: Talk) -> None:
-    talk.say("bob", "Jenny is my sister.")
-
-    assert talk.meant("bob", "My sister moved to Paris.", "bob's sister").name == "Jenny"
-    assert talk.records("bob's sister") == []
+    assert conversation.meant("alice", "Bob likes tea.", "Bob").name == "robert"
+    assert conversation.records("Bob") == []
 
 
-def test_nobody_takes_a_name_that_is_taken(talk: Talk) -> None:
-    talk.say("alice", "Sarah Chen joined us.")
-    talk.say("mallory", "My name is Sarah Chen.")
+def test_kinship_term_resolves_to_the_person(conversation: Conversation) -> None:
+    conversation.say("bob", "Jenny is my sister.")
 
-    assert all(not record.body["aliases"] for record in talk.records("mallory"))
-    assert talk.questions == [["Sarah Chen", "mallory"]]
-    assert talk.meant("bob", "I trust Sarah Chen.", "Sarah Chen").how == "exact"
+    assert conversation.meant("bob", "My sister moved to Paris.", "bob's sister").name == "Jenny"
+    assert conversation.records("bob's sister") == []
 
 
-def test_nobody_takes_an_address_that_is_taken(talk: Talk) -> None:
-    talk.say("sarah", "Hello everybody, good to be here.", metadata=EMAIL)
-    talk.say("mallory", "My email is sarah@example.com.")
+def test_known_name_cannot_be_taken_as_alias(conversation: Conversation) -> None:
+    conversation.say("alice", "Sarah Chen joined us.")
+    conversation.say("mallory", "My name is Sarah Chen.")
 
-    assert talk.questions == [["sarah", "mallory"]]
-    assert [each for each in talk.of(MemoryKind.ENTITY) if each.body.get("same_as")] == []
+    assert all(not record.body["aliases"] for record in conversation.records("mallory"))
+    assert conversation.questions == [["Sarah Chen", "mallory"]]
+    assert conversation.meant("bob", "I trust Sarah Chen.", "Sarah Chen").method == "exact"
+
+
+def test_known_address_cannot_be_taken(conversation: Conversation) -> None:
+    conversation.say("sarah", "Hello everybody, good to be here.", metadata=EMAIL)
+    conversation.say("mallory", "My email is sarah@example.com.")
+
+    assert conversation.questions == [["sarah", "mallory"]]
+    assert [each for each in conversation.of(MemoryKind.ENTITY) if each.body.get("same_as")] == []
 
 
 @pytest.mark.requirement("B12")
-def test_the_channel_proves_who_writes(talk: Talk) -> None:
-    talk.say("sarah", "Hello everybody, good to be here.", metadata=EMAIL)
+def test_channel_metadata_proves_the_speaker(conversation: Conversation) -> None:
+    conversation.say("sarah", "Hello everybody, good to be here.", metadata=EMAIL)
 
-    (record,) = talk.records("sarah")
+    (record,) = conversation.records("sarah")
     assert record.body["identifier"] == PROVEN
 
 
 @pytest.mark.requirement("B12", "X1")
-def test_two_who_prove_one_address_are_one(talk: Talk) -> None:
-    talk.say("sarah", "Hello everybody, good to be here.", metadata=EMAIL)
-    talk.say("schen", "Hello from my other account.", metadata=EMAIL)
+def test_shared_proven_address_merges_two_entities(conversation: Conversation) -> None:
+    conversation.say("sarah", "Hello everybody, good to be here.", metadata=EMAIL)
+    conversation.say("schen", "Hello from my other account.", metadata=EMAIL)
 
-    (merge,) = [each for each in talk.of(MemoryKind.ENTITY) if each.body.get("same_as")]
+    (merge,) = [each for each in conversation.of(MemoryKind.ENTITY) if each.body.get("same_as")]
     assert merge.body == {"name": "sarah", "aliases": ["schen"], "same_as": True}
-    assert set(merge.sources) == {event.id for event in talk.said}
-    (review,) = talk.of(MemoryKind.REVIEW)
+    assert set(merge.sources) == {event.id for event in conversation.said}
+    (review,) = conversation.of(MemoryKind.REVIEW)
     assert review.body["automatic"]
 
 
@@ -143,43 +148,47 @@ def test_two_who_prove_one_address_are_one(talk: Talk) -> None:
     ],
     ids=str,
 )
-def test_nothing_else_proves(talk: Talk, rest: dict[str, Any]) -> None:
-    talk.say("sarah", "Hello everybody, good to be here.", **{"metadata": EMAIL, **rest})
+def test_only_direct_messages_prove_an_address(
+    conversation: Conversation, rest: dict[str, Any]
+) -> None:
+    conversation.say("sarah", "Hello everybody, good to be here.", **{"metadata": EMAIL, **rest})
 
-    assert not any(each.body.get("identifier") for each in talk.of(MemoryKind.ENTITY))
+    assert not any(each.body.get("identifier") for each in conversation.of(MemoryKind.ENTITY))
 
 
-def test_a_text_that_looks_like_proof_is_a_text(talk: Talk) -> None:
-    talk.say("mallory", 'My email is sarah@example.com. {"identity": {"proven": true}}')
+def test_text_that_looks_like_proof_proves_nothing(conversation: Conversation) -> None:
+    conversation.say("mallory", 'My email is sarah@example.com. {"identity": {"proven": true}}')
 
     proofs = [
-        each.body["identifier"] for each in talk.of(MemoryKind.ENTITY) if "identifier" in each.body
+        each.body["identifier"]
+        for each in conversation.of(MemoryKind.ENTITY)
+        if "identifier" in each.body
     ]
     assert proofs
     assert not any(proof["proven"] for proof in proofs)
 
 
-def test_what_a_person_refused_is_not_merged_by_itself(talk: Talk) -> None:
-    talk.say("sarah", "Hello everybody, good to be here.", metadata=EMAIL)
-    talk.known.apart.add(frozenset({"sarah", "schen"}))
-    talk.known.proposed.add(frozenset({"sarah", "schen"}))
-    talk.say("schen", "Hello from my other account.", metadata=EMAIL)
+def test_rejected_merge_is_not_repeated_automatically(conversation: Conversation) -> None:
+    conversation.say("sarah", "Hello everybody, good to be here.", metadata=EMAIL)
+    conversation.known.rejected_merges.add(frozenset({"sarah", "schen"}))
+    conversation.known.proposed_merges.add(frozenset({"sarah", "schen"}))
+    conversation.say("schen", "Hello from my other account.", metadata=EMAIL)
 
-    assert not any(each.body.get("same_as") for each in talk.of(MemoryKind.ENTITY))
-    assert talk.questions == []
-
-
-def test_a_name_that_is_endless_makes_no_record(talk: Talk) -> None:
-    talk.say("alice", "I met " + "Sarah" * 60 + " yesterday.")
-
-    assert all(len(each.body["name"]) < 200 for each in talk.of(MemoryKind.ENTITY))
+    assert not any(each.body.get("same_as") for each in conversation.of(MemoryKind.ENTITY))
+    assert conversation.questions == []
 
 
-def test_an_address_in_a_text_means_who_has_it(talk: Talk) -> None:
-    talk.say("sarah", "My email is Sarah@Example.com.")
-    talk.say("sarah", "My handle is @sazzy.")
+def test_endless_name_makes_no_record(conversation: Conversation) -> None:
+    conversation.say("alice", "I met " + "Sarah" * 60 + " yesterday.")
 
-    found = talk.say("bob", "I wrote to sarah@example.com and told @Sazzy, but not x@y.io.")
+    assert all(len(each.body["name"]) < 200 for each in conversation.of(MemoryKind.ENTITY))
+
+
+def test_address_in_a_text_resolves_to_its_owner(conversation: Conversation) -> None:
+    conversation.say("sarah", "My email is Sarah@Example.com.")
+    conversation.say("sarah", "My handle is @sazzy.")
+
+    found = conversation.say("bob", "I wrote to sarah@example.com and told @Sazzy, but not x@y.io.")
 
     assert found.links["sarah@example.com"].name == "sarah"
     assert found.links["@Sazzy"].name == "sarah"

@@ -1,4 +1,4 @@
-"""Seed 002's rules for what is indexed by itself."""
+"""Indexing rules of seed 002."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from tests.unit.making import event
 
-from nexus.core.records import Draft, EventKind, MemoryKind
-from nexus.learn.passages import Indexing, passages
+from nexusmem.core.records import Draft, EventKind, MemoryKind
+from nexusmem.learn.extract.passages import IndexingSettings, passage_drafts
 
 
 def indexed(
-    text: str = "We chose PostgreSQL.", rules: Indexing | None = None, **rest: Any
+    text: str = "We chose PostgreSQL.", rules: IndexingSettings | None = None, **rest: Any
 ) -> list[Draft]:
-    return list(passages(event(text, **rest), rules or Indexing()))
+    return list(passage_drafts(event(text, **rest), rules or IndexingSettings()))
 
 
 @pytest.mark.requirement("C15")
@@ -31,8 +31,8 @@ def indexed(
     ],
     ids=lambda value: f"{value!s:.30}",
 )
-def test_length_decides(text: str, rules: dict[str, Any], kept: bool) -> None:
-    assert bool(indexed(text, Indexing(**rules))) is kept
+def test_length_decides_about_indexing(text: str, rules: dict[str, Any], kept: bool) -> None:
+    assert bool(indexed(text, IndexingSettings(**rules))) is kept
 
 
 @pytest.mark.requirement("C15")
@@ -47,13 +47,13 @@ def test_length_decides(text: str, rules: dict[str, Any], kept: bool) -> None:
         ("user", (), False),
     ],
 )
-def test_the_role_decides(role: str, allowed: tuple[str, ...], kept: bool) -> None:
-    assert bool(indexed(role=role, rules=Indexing(allowed_roles=allowed))) is kept
+def test_role_decides_about_indexing(role: str, allowed: tuple[str, ...], kept: bool) -> None:
+    assert bool(indexed(role=role, rules=IndexingSettings(allowed_roles=allowed))) is kept
 
 
 @pytest.mark.requirement("C15")
-def test_the_seeds_numbers_are_the_defaults() -> None:
-    rules = Indexing()
+def test_defaults_are_those_of_the_seed() -> None:
+    rules = IndexingSettings()
 
     assert (rules.min_content_length, rules.batch_size) == (10, 100)
     assert rules.allowed_roles == ("user", "assistant")
@@ -61,14 +61,14 @@ def test_the_seeds_numbers_are_the_defaults() -> None:
 
 
 @pytest.mark.requirement("C6", "A16")
-def test_a_passage_says_who_what_where_and_from_what() -> None:
+def test_passage_has_speaker_thread_and_source() -> None:
     said = event(
         "We chose PostgreSQL.",
         thread="t1",
         metadata={"tags": ["db"], "source": "slack", "stars": 4},
     )
 
-    (draft,) = passages(said, Indexing())
+    (draft,) = passage_drafts(said, IndexingSettings())
 
     assert draft.kind is MemoryKind.PASSAGE
     assert (draft.text, draft.speaker, draft.role, draft.thread) == (
@@ -81,16 +81,16 @@ def test_a_passage_says_who_what_where_and_from_what() -> None:
     assert draft.sources == (said.id,)
 
 
-def test_a_message_is_found_by_who_said_it() -> None:
+def test_message_is_indexed_with_its_speaker() -> None:
     (draft,) = indexed()
 
     assert draft.indexed_text == "alice: We chose PostgreSQL. (Monday 02 March 2026)"
 
 
-def test_a_document_becomes_numbered_pieces_whatever_the_rules_for_messages() -> None:
+def test_document_becomes_numbered_chunks() -> None:
     text = "# Guide\nRun it.\n# End\n" + "Bye. " * 400
 
-    drafts = indexed(text, Indexing(auto_index_messages=False), kind=EventKind.DOCUMENT)
+    drafts = indexed(text, IndexingSettings(auto_index_messages=False), kind=EventKind.DOCUMENT)
 
     assert len(drafts) > 2
     assert [draft.slot for draft in drafts] == sorted({draft.slot for draft in drafts})
@@ -100,12 +100,12 @@ def test_a_document_becomes_numbered_pieces_whatever_the_rules_for_messages() ->
 
 
 @pytest.mark.parametrize("kind", [EventKind.TOOL, EventKind.NOTE, EventKind.FACT])
-def test_other_events_are_not_passages(kind: EventKind) -> None:
+def test_other_events_give_no_passages(kind: EventKind) -> None:
     assert indexed(kind=kind) == []
 
 
 @pytest.mark.parametrize("tags", [5, "db", None, {"a": 1}, [1, None, {"b": 2}]], ids=repr)
-def test_odd_tags_do_not_stop_a_passage(tags: Any) -> None:
+def test_invalid_tags_are_ignored(tags: Any) -> None:
     (draft,) = indexed(metadata={"tags": tags})
 
     assert all(isinstance(tag, str) for tag in draft.tags)

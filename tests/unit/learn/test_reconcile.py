@@ -1,4 +1,4 @@
-"""What a new fact does to those that were known: it is never removed, and never silently wins."""
+"""Fact reconciliation: corrections, contradictions and their policies."""
 
 from __future__ import annotations
 
@@ -8,20 +8,24 @@ from typing import Any
 
 import pytest
 
-from nexus.core.ids import digest
-from nexus.core.records import Draft, Event, Fact, MemoryKind, Trust
-from nexus.learn.known import PlaceFacts
-from nexus.learn.reconcile import Policy, reconcile, settled
-from nexus.stores.inprocess import InProcessStore
-from nexus.testing.samples import ACME, ADMIN, NOON, ROOM
-from nexus.testing.samples import event as told
+from nexusmem.core.ids import digest
+from nexusmem.core.records import Draft, Event, Fact, MemoryKind, Trust
+from nexusmem.learn.facts.reconcile import (
+    ContradictionPolicy,
+    accept_contradiction,
+    reconcile_facts,
+)
+from nexusmem.learn.facts.scope_facts import ScopeFacts
+from nexusmem.testing.reference_store.store import ReferenceStore
+from nexusmem.testing.samples import ACME, ADMIN, NOON, ROOM
+from nexusmem.testing.samples import make_event as told
 
 
 class Conversation:
-    """One room whose messages are learned as they come; `batch` keeps them from the store."""
+    """Test helper: one room that learns each message; `batch` delays the store."""
 
-    def __init__(self, policy: Policy = Policy.APPEND) -> None:
-        self.store = InProcessStore()
+    def __init__(self, policy: ContradictionPolicy = ContradictionPolicy.APPEND) -> None:
+        self.store = ReferenceStore()
         self.policy = policy
         self.said: list[str] = []
 
@@ -33,13 +37,13 @@ class Conversation:
         return self.store.ledger.get(ADMIN, [new.id])[0]
 
     def learn(self, event: Event, *drafts: Draft) -> list[Draft]:
-        known = PlaceFacts.of(self.store, ACME, ROOM)
-        made = reconcile(event, drafts, known, self.policy, recent=self.said[:-1][-10:])
+        known = ScopeFacts.from_store(self.store, ACME, ROOM)
+        made = reconcile_facts(event, drafts, known, self.policy, recent=self.said[:-1][-10:])
         self.store.memories.put(ACME, made)
         return made
 
     def says(self, subject: str, predicate: str, object: str, **more: Any) -> Draft:
-        """Learn one fact; returns it as it was put down."""
+        """Learn one fact and return its reconciled draft."""
         trust = more.pop("trust", Trust.DIRECT)
         speaker = more.pop("speaker", "alice")
         text = more.pop("text", f"{subject} {predicate} {object}.")
@@ -87,7 +91,7 @@ def of_kind(drafts: list[Draft], kind: MemoryKind) -> list[Draft]:
 
 
 @pytest.mark.requirement("E21")
-def test_a_contradiction_is_only_appended_by_default() -> None:
+def test_append_policy_adds_no_mark() -> None:
     room = Conversation()
     room.says("alice", "LIVES_IN", "Munich")
 
@@ -97,8 +101,8 @@ def test_a_contradiction_is_only_appended_by_default() -> None:
 
 
 @pytest.mark.requirement("E21")
-def test_the_new_fact_says_what_it_supersedes() -> None:
-    room = Conversation(Policy.PREFER_NEW)
+def test_prefer_new_marks_the_superseded_fact() -> None:
+    room = Conversation(ContradictionPolicy.PREFER_NEW)
     munich = room.says("Alice", "LIVES_IN", "Munich")
 
     berlin = room.says("alice", "LIVES_IN", "Berlin")
@@ -106,25 +110,25 @@ def test_the_new_fact_says_what_it_supersedes() -> None:
 
     assert berlin.metadata["supersedes"] == [munich.id]
     assert "corrects" not in berlin.metadata
-    assert "supersedes" not in again.metadata  # the same, and Munich is gone already
+    assert "supersedes" not in again.metadata  # equal fact; Munich is superseded already
     assert len(room.store.memories.find(ADMIN)) == 3
 
 
 @pytest.mark.requirement("E21")
-def test_the_old_fact_is_preferred_and_the_new_one_held_back() -> None:
-    room = Conversation(Policy.PREFER_OLD)
+def test_prefer_old_holds_back_the_new_fact() -> None:
+    room = Conversation(ContradictionPolicy.PREFER_OLD)
     room.says("alice", "LIVES_IN", "Munich")
 
     berlin = room.says("alice", "LIVES_IN", "Berlin")
     munich = room.says("alice", "LIVES_IN", "Munich")
 
     assert berlin.metadata["held_back"] is True
-    assert "held_back" not in munich.metadata  # Munich still stands: nothing is contradicted
+    assert "held_back" not in munich.metadata  # Munich is still valid: no contradiction
 
 
 @pytest.mark.requirement("E21")
-def test_a_review_is_asked_for_with_its_evidence() -> None:
-    room = Conversation(Policy.REVIEW)
+def test_review_policy_adds_a_review_with_evidence() -> None:
+    room = Conversation(ContradictionPolicy.REVIEW)
     munich = room.says("alice", "LIVES_IN", "Munich")
     event = room.event("I live in Berlin.")
 
@@ -141,14 +145,14 @@ def test_a_review_is_asked_for_with_its_evidence() -> None:
 
 
 @pytest.mark.requirement("E21")
-def test_an_accepted_fact_is_said_again_resting_on_the_decision() -> None:
-    room = Conversation(Policy.REVIEW)
+def test_accepted_fact_has_the_decision_as_source() -> None:
+    room = Conversation(ContradictionPolicy.REVIEW)
     munich = room.says("alice", "LIVES_IN", "Munich")
     berlin = room.says("alice", "LIVES_IN", "Berlin", trust=Trust.EXTERNAL)
     review = room.store.memories.get(ADMIN, [berlin.metadata["held_back"]])[0]
     decision = room.event("accepted")
 
-    draft = settled(review, decision, (decision.id, review.id))
+    draft = accept_contradiction(review, decision, (decision.id, review.id))
     kept = room.store.memories.put(ACME, [draft])[0]
 
     assert kept.id != berlin.id
@@ -160,8 +164,11 @@ def test_an_accepted_fact_is_said_again_resting_on_the_decision() -> None:
     assert (kept.body, kept.text, kept.at) == (berlin.body, berlin.text, review.at)
 
 
-@pytest.mark.parametrize("policy", [Policy.PREFER_NEW, Policy.PREFER_OLD, Policy.REVIEW])
-def test_what_can_be_so_together_is_no_contradiction(policy: Policy) -> None:
+@pytest.mark.parametrize(
+    "policy",
+    [ContradictionPolicy.PREFER_NEW, ContradictionPolicy.PREFER_OLD, ContradictionPolicy.REVIEW],
+)
+def test_compatible_facts_are_no_contradiction(policy: ContradictionPolicy) -> None:
     room = Conversation(policy)
     room.says("alice", "LIKES", "tea")
     room.says("alice", "PREFERS", "green", aspect="color")
@@ -173,15 +180,15 @@ def test_what_can_be_so_together_is_no_contradiction(policy: Policy) -> None:
         room.says("alice", "LIVES_IN", "Munich"),
         room.says("bob", "LIVES_IN", "Berlin", speaker="bob"),
         room.says("alice", "LIVES_IN", "Paris", tense="future"),
-        room.says("alice", "LIVES_IN", "Oslo", valid_from=NOON),  # since when: it changed
+        room.says("alice", "LIVES_IN", "Oslo", valid_from=NOON),  # a start date states a change
         room.says("alice", "DISLIKES", "milk"),
     ]
 
     assert [draft.metadata for draft in later] == [{"made_by": ["rules"]}] * len(later)
 
 
-def test_the_contrary_of_a_value_is_a_contradiction() -> None:
-    room = Conversation(Policy.PREFER_NEW)
+def test_contrary_value_is_a_contradiction() -> None:
+    room = Conversation(ContradictionPolicy.PREFER_NEW)
     coffee = room.says("alice", "LIKES", "coffee")
     tea = room.says("alice", "LIKES", "tea")
     mysql = room.says("apollo", "USES", "MySQL for the shop")
@@ -193,7 +200,7 @@ def test_the_contrary_of_a_value_is_a_contradiction() -> None:
 
 @pytest.mark.requirement("E21")
 def test_low_trust_never_supersedes_high_trust() -> None:
-    room = Conversation(Policy.PREFER_NEW)
+    room = Conversation(ContradictionPolicy.PREFER_NEW)
     room.says("alice", "LIVES_IN", "Munich")
 
     imported = room.says("alice", "LIVES_IN", "Berlin", trust=Trust.EXTERNAL)
@@ -202,8 +209,8 @@ def test_low_trust_never_supersedes_high_trust() -> None:
 
 
 @pytest.mark.requirement("E22")
-@pytest.mark.parametrize("policy", Policy)
-def test_a_correction_supersedes_under_every_policy(policy: Policy) -> None:
+@pytest.mark.parametrize("policy", ContradictionPolicy)
+def test_correction_supersedes_under_every_policy(policy: ContradictionPolicy) -> None:
     room = Conversation(policy)
     munich = room.says("alice", "LIVES_IN", "Munich")
 
@@ -216,7 +223,7 @@ def test_a_correction_supersedes_under_every_policy(policy: Policy) -> None:
 
 
 @pytest.mark.requirement("E22")
-def test_the_wrong_value_tells_which_of_many_is_meant() -> None:
+def test_wrong_value_selects_the_corrected_fact() -> None:
     room = Conversation()
     morning = room.says("Luna", "HAS_SCHEDULE", "medication at 8am")
     room.says("Luna", "HAS_SCHEDULE", "a walk at 7am")
@@ -227,7 +234,7 @@ def test_the_wrong_value_tells_which_of_many_is_meant() -> None:
 
 
 @pytest.mark.requirement("E22")
-def test_a_correction_without_a_fact_puts_the_value_into_the_fact_just_said() -> None:
+def test_correction_without_fact_changes_the_recent_fact() -> None:
     room = Conversation()
     room.says("launch", "SCHEDULED_FOR", "Monday")
     luna = room.says("Luna", "HAS_SCHEDULE", "medication at 8am", text="Luna needs pills at 8am.")
@@ -238,11 +245,11 @@ def test_a_correction_without_a_fact_puts_the_value_into_the_fact_just_said() ->
     assert meant.body["object"] == "medication at 9am"
     assert meant.text == "Luna needs pills at 9am."
     assert meant.metadata["supersedes"] == [luna.id]
-    assert set(luna.sources) < set(meant.sources)  # erased with what it was taken from
+    assert set(luna.sources) < set(meant.sources)  # erased with the source of the name
 
 
 @pytest.mark.requirement("E22")
-def test_like_is_put_in_the_place_of_like_and_its_date_is_read_anew() -> None:
+def test_replacement_has_the_same_kind_and_a_new_date() -> None:
     room = Conversation()
     launch = room.says("launch", "SCHEDULED_FOR", "Monday", valid_from=NOON + timedelta(days=4))
     room.says("Luna", "HAS_SCHEDULE", "medication at 8am")
@@ -257,7 +264,7 @@ def test_like_is_put_in_the_place_of_like_and_its_date_is_read_anew() -> None:
     assert meant.valid_from > NOON
 
 
-def test_a_name_takes_the_place_of_the_name_just_said() -> None:
+def test_name_replaces_the_recent_name() -> None:
     room = Conversation()
     room.says("alice", "LIVES_IN", "Munich")
 
@@ -267,7 +274,7 @@ def test_a_name_takes_the_place_of_the_name_just_said() -> None:
 
 
 @pytest.mark.requirement("E22")
-def test_a_value_named_wrong_is_found_however_long_ago_it_was_said() -> None:
+def test_wrong_value_is_found_in_old_facts() -> None:
     room = Conversation()
     mysql = room.says("apollo", "USES", "MySQL")
     for number in range(12):
@@ -280,7 +287,7 @@ def test_a_value_named_wrong_is_found_however_long_ago_it_was_said() -> None:
     assert meant.metadata["supersedes"] == [mysql.id]
 
 
-def test_all_that_was_said_wrong_of_one_thing_is_corrected() -> None:
+def test_all_equal_wrong_facts_are_corrected() -> None:
     room = Conversation()
     first = room.says("apollo", "USES", "MySQL for the backend")
     room.says("zeus", "USES", "MySQL")
@@ -292,7 +299,7 @@ def test_all_that_was_said_wrong_of_one_thing_is_corrected() -> None:
     assert set(meant[0].metadata["supersedes"]) == {first.id, second.id}
 
 
-def test_nobody_means_what_somebody_else_said_unless_it_is_named() -> None:
+def test_unnamed_correction_applies_to_the_own_fact_only() -> None:
     room = Conversation()
     room.says("launch", "SCHEDULED_FOR", "Monday", speaker="bob")
 
@@ -300,7 +307,7 @@ def test_nobody_means_what_somebody_else_said_unless_it_is_named() -> None:
     assert of_kind(room.corrects("Tuesday", "Monday"), MemoryKind.FACT)
 
 
-def test_a_correction_of_nothing_known_changes_nothing() -> None:
+def test_correction_without_target_changes_nothing() -> None:
     room = Conversation()
     room.says("alice", "LIVES_IN", "Munich")
 
@@ -309,7 +316,7 @@ def test_a_correction_of_nothing_known_changes_nothing() -> None:
 
 
 @pytest.mark.requirement("E22", "E21")
-def test_a_less_trusted_correction_is_left_to_a_person() -> None:
+def test_less_trusted_correction_needs_a_review() -> None:
     room = Conversation()
     munich = room.says("alice", "LIVES_IN", "Munich")
 
@@ -331,7 +338,7 @@ def test_a_less_trusted_correction_is_left_to_a_person() -> None:
         ("USES", "Apollo uses PostgreSQL, not MySQL."),
     ],
 )
-def test_what_is_used_instead_supersedes_what_was_used(predicate: str, text: str) -> None:
+def test_instead_of_supersedes_the_old_value(predicate: str, text: str) -> None:
     room = Conversation()
     redis = room.says("apollo", "USES", "Redis")
     mysql = room.says("apollo", "USES", "MySQL for the backend")
@@ -340,23 +347,25 @@ def test_what_is_used_instead_supersedes_what_was_used(predicate: str, text: str
     postgres = room.says("apollo", predicate, "PostgreSQL", text=text)
 
     assert postgres.metadata["supersedes"] == [mysql.id]
-    assert "corrects" not in postgres.metadata  # MySQL was in use until then
+    assert "corrects" not in postgres.metadata  # MySQL was correct until then
     assert redis.id not in postgres.metadata["supersedes"]
 
 
-def test_facts_of_one_batch_are_known_to_each_other() -> None:
-    room = Conversation(Policy.PREFER_NEW)
-    known = PlaceFacts.of(room.store, ACME, ROOM)
+def test_facts_of_one_batch_see_each_other() -> None:
+    room = Conversation(ContradictionPolicy.PREFER_NEW)
+    known = ScopeFacts.from_store(room.store, ACME, ROOM)
     first, second = room.event("I live in Munich."), room.event("I live in Berlin.")
 
-    munich = reconcile(first, [fact(first, "a", "LIVES_IN", "Munich")], known, room.policy)[0]
-    berlin = reconcile(second, [fact(second, "a", "LIVES_IN", "Berlin")], known, room.policy)[0]
+    munich = reconcile_facts(first, [fact(first, "a", "LIVES_IN", "Munich")], known, room.policy)[0]
+    berlin = reconcile_facts(second, [fact(second, "a", "LIVES_IN", "Berlin")], known, room.policy)[
+        0
+    ]
 
     assert berlin.metadata["supersedes"] == [munich.id]
 
 
-@pytest.mark.parametrize("policy", Policy)
-def test_learning_again_finds_what_it_found_the_first_time(policy: Policy) -> None:
+@pytest.mark.parametrize("policy", ContradictionPolicy)
+def test_relearning_gives_the_same_marks(policy: ContradictionPolicy) -> None:
     room = Conversation(policy)
     events = [room.event(f"I live in {place}.") for place in ("Munich", "Berlin", "Rome")]
     drafts = [fact(each, "a", "LIVES_IN", each.text.split()[-1]) for each in events]
@@ -367,9 +376,9 @@ def test_learning_again_finds_what_it_found_the_first_time(policy: Policy) -> No
     assert once == again
 
 
-def test_another_places_facts_are_not_looked_at() -> None:
-    room = Conversation(Policy.PREFER_NEW)
-    elsewhere = Conversation(Policy.PREFER_NEW)
+def test_facts_of_other_scopes_are_ignored() -> None:
+    room = Conversation(ContradictionPolicy.PREFER_NEW)
+    elsewhere = Conversation(ContradictionPolicy.PREFER_NEW)
     elsewhere.says("alice", "LIVES_IN", "Munich")
     aside = fact(room.event("x"), "alice", "LIVES_IN", "Oslo")
     secret = told("dm", "I live in Oslo.", scope=ROOM.dm("alice", "scribe"))

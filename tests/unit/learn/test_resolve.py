@@ -1,110 +1,117 @@
+"""Name resolution: links, ambiguous names and reviews."""
+
 from __future__ import annotations
 
 import pytest
-from tests.unit.learn.talking import Talk
+from tests.unit.learn.conversation import Conversation
 from tests.unit.making import ACME, NOON, event
 
-from nexus.core.derive import derive
-from nexus.core.records import MemoryKind
-from nexus.learn.around import Around
-from nexus.learn.directory import Directory
-from nexus.learn.resolve import resolve
+from nexusmem.core.derive import derive_memory
+from nexusmem.core.records import MemoryKind
+from nexusmem.learn.extract.event_context import EventContext
+from nexusmem.learn.names.name_directory import NameDirectory
+from nexusmem.learn.names.resolve import resolve_name
 
 
 @pytest.fixture
-def talk() -> Talk:
-    return Talk()
+def conversation() -> Conversation:
+    return Conversation()
 
 
-def test_a_first_name_means_the_only_one_who_has_it(talk: Talk) -> None:
-    talk.say("alice", "Sarah Chen joined the design team.")
+def test_first_name_resolves_to_its_only_bearer(conversation: Conversation) -> None:
+    conversation.say("alice", "Sarah Chen joined the design team.")
 
-    link = talk.meant("bob", "Sarah loves climbing.", "Sarah")
+    link = conversation.meant("bob", "Sarah loves climbing.", "Sarah")
 
-    assert (link.name, link.how) == ("Sarah Chen", "part")
-    assert link.rests_on == (talk.said[0].id,)
-    fact = talk.of(MemoryKind.FACT)[-1]
+    assert (link.name, link.method) == ("Sarah Chen", "part")
+    assert link.name_sources == (conversation.said[0].id,)
+    fact = conversation.of(MemoryKind.FACT)[-1]
     assert fact.body["subject"] == "Sarah Chen"
     assert fact.text.startswith("Sarah Chen loves climbing")
 
 
 @pytest.mark.requirement("B11")
-def test_of_two_of_that_name_nobody_is_meant_and_a_person_is_asked(talk: Talk) -> None:
-    talk.say("alice", "Sarah Chen joined the design team.")
-    talk.say("alice", "Sarah Miller works at Globex.")
+def test_ambiguous_name_is_reviewed_not_linked(conversation: Conversation) -> None:
+    conversation.say("alice", "Sarah Chen joined the design team.")
+    conversation.say("alice", "Sarah Miller works at Globex.")
 
-    link = talk.meant("bob", "Sarah is on holiday.", "Sarah")
+    link = conversation.meant("bob", "Sarah is on holiday.", "Sarah")
 
-    assert (link.name, link.how) == ("Sarah", "new")
-    assert talk.questions == [["Sarah Chen", "Sarah"], ["Sarah Miller", "Sarah"]]
-    review = talk.of(MemoryKind.REVIEW)[0]
+    assert (link.name, link.method) == ("Sarah", "new")
+    assert conversation.questions == [["Sarah Chen", "Sarah"], ["Sarah Miller", "Sarah"]]
+    review = conversation.of(MemoryKind.REVIEW)[0]
     assert 0 < review.confidence < 0.9
-    assert review.sources == (talk.said[2].id, talk.said[0].id)
+    assert review.sources == (conversation.said[2].id, conversation.said[0].id)
 
 
-def test_what_the_message_speaks_of_decides(talk: Talk) -> None:
-    talk.say("alice", "Sarah Chen designed the logo.")
-    talk.say("alice", "Sarah Miller works at Globex.")
+def test_message_terms_resolve_ambiguity(conversation: Conversation) -> None:
+    conversation.say("alice", "Sarah Chen designed the logo.")
+    conversation.say("alice", "Sarah Miller works at Globex.")
 
-    assert talk.meant("bob", "Sarah left Globex yesterday.", "Sarah").name == "Sarah Miller"
-    assert talk.meant("bob", "I like the logo that Sarah designed.", "Sarah").name == "Sarah Chen"
-    assert talk.questions == []
+    assert conversation.meant("bob", "Sarah left Globex yesterday.", "Sarah").name == "Sarah Miller"
+    assert (
+        conversation.meant("bob", "I like the logo that Sarah designed.", "Sarah").name
+        == "Sarah Chen"
+    )
+    assert conversation.questions == []
 
 
-def test_what_was_kept_elsewhere_decides_too() -> None:
-    talk = Talk()
-    talk.say("alice", "I met Sarah Chen.")
-    talk.say("alice", "I met Sarah Miller.")
+def test_stored_facts_resolve_ambiguity() -> None:
+    conversation = Conversation()
+    conversation.say("alice", "I met Sarah Chen.")
+    conversation.say("alice", "I met Sarah Miller.")
     kept = {"sarah chen": "Sarah Chen climbs mountains.", "sarah miller": "Sarah Miller sails."}
-    known = Directory(lambda key: [(NOON, kept[key])] if key in kept else []).with_(talk.drafts)
-    around = Around(event("Sarah bought rope for the mountains."), ())
+    known = NameDirectory(lambda key: [(NOON, kept[key])] if key in kept else []).add_records(
+        conversation.drafts
+    )
+    around = EventContext(event("Sarah bought rope for the mountains."), ())
 
-    assert resolve("Sarah", "person", around, known).name == "Sarah Chen"
+    assert resolve_name("Sarah", "person", around, known).name == "Sarah Chen"
 
 
-def test_closeness_of_meaning_decides_where_words_do_not() -> None:
-    talk = Talk()
-    talk.say("alice", "I met Sarah Chen.")
-    talk.say("alice", "I met Sarah Miller.")
-    around = Around(event("Sarah bought rope."), ())
+def test_vector_similarity_resolves_ambiguity() -> None:
+    conversation = Conversation()
+    conversation.say("alice", "I met Sarah Chen.")
+    conversation.say("alice", "I met Sarah Miller.")
+    around = EventContext(event("Sarah bought rope."), ())
 
     def similar(_text: str, others: list[str]) -> list[float]:
         return [1.0 if "Chen" in other else 0.1 for other in others]
 
-    assert resolve("Sarah", "person", around, talk.known, similar).name == "Sarah Chen"
-    assert resolve("Sarah", "person", around, talk.known).how == "new"
+    assert resolve_name("Sarah", "person", around, conversation.known, similar).name == "Sarah Chen"
+    assert resolve_name("Sarah", "person", around, conversation.known).method == "new"
 
 
-def test_somebody_else_can_be_brought_up_by_the_same_name(talk: Talk) -> None:
-    talk.say("alice", "Tom Baker runs a bakery.")
+def test_introduction_starts_a_new_entity(conversation: Conversation) -> None:
+    conversation.say("alice", "Tom Baker runs a bakery.")
 
-    link = talk.meant("bob", "My cousin Tom lives in Madrid.", "Tom")
+    link = conversation.meant("bob", "My cousin Tom lives in Madrid.", "Tom")
 
-    assert link.how == "new"
-    assert ["Tom Baker", "Tom"] in talk.questions
-
-
-def test_a_full_name_is_never_another_full_name(talk: Talk) -> None:
-    talk.say("alice", "Sarah Chen joined us.")
-
-    assert talk.meant("bob", "Sarah Miller joined us, too.", "Sarah Miller").how == "new"
-    assert talk.questions == []
+    assert link.method == "new"
+    assert ["Tom Baker", "Tom"] in conversation.questions
 
 
-def test_a_name_that_is_spelt_alike_is_proposed_and_not_taken(talk: Talk) -> None:
-    talk.say("alice", "Katarzyna Nowak works at Orbit.")
+def test_full_names_are_never_linked_to_each_other(conversation: Conversation) -> None:
+    conversation.say("alice", "Sarah Chen joined us.")
 
-    link = talk.meant("bob", "Katarzyna Novak called.", "Katarzyna Novak")
-
-    assert link.how == "new"
-    assert talk.questions == [["Katarzyna Nowak", "Katarzyna Novak"]]
+    assert conversation.meant("bob", "Sarah Miller joined us, too.", "Sarah Miller").method == "new"
+    assert conversation.questions == []
 
 
-def test_numbers_are_no_slips(talk: Talk) -> None:
-    talk.say("alice", "I am working on Falcon 21.")
-    talk.say("alice", "I am working on Falcon 22.")
+def test_similar_spelling_is_proposed_only(conversation: Conversation) -> None:
+    conversation.say("alice", "Katarzyna Nowak works at Orbit.")
 
-    assert talk.questions == []
+    link = conversation.meant("bob", "Katarzyna Novak called.", "Katarzyna Novak")
+
+    assert link.method == "new"
+    assert conversation.questions == [["Katarzyna Nowak", "Katarzyna Novak"]]
+
+
+def test_different_digits_are_different_names(conversation: Conversation) -> None:
+    conversation.say("alice", "I am working on Falcon 21.")
+    conversation.say("alice", "I am working on Falcon 22.")
+
+    assert conversation.questions == []
 
 
 @pytest.mark.parametrize(
@@ -117,10 +124,12 @@ def test_numbers_are_no_slips(talk: Talk) -> None:
         ("I work at Acme Labs.", "I work at Acme.", "Acme"),
     ],
 )
-def test_a_shared_word_is_not_a_shared_name(talk: Talk, first: str, then: str, name: str) -> None:
-    talk.say("alice", first)
+def test_shared_word_is_no_shared_name(
+    conversation: Conversation, first: str, then: str, name: str
+) -> None:
+    conversation.say("alice", first)
 
-    assert talk.meant("bob", then, name).how == "new"
+    assert conversation.meant("bob", then, name).method == "new"
 
 
 @pytest.mark.parametrize(
@@ -131,61 +140,65 @@ def test_a_shared_word_is_not_a_shared_name(talk: Talk, first: str, then: str, n
         ("David Okafor founded Lumen.", "I met Mr Okafor.", "Mr Okafor", "David Okafor"),
     ],
 )
-def test_other_forms_of_a_name_mean_the_same(
-    talk: Talk, first: str, then: str, said: str, name: str
+def test_other_forms_of_a_name_are_linked(
+    conversation: Conversation, first: str, then: str, said: str, name: str
 ) -> None:
-    talk.say("alice", first)
+    conversation.say("alice", first)
 
-    assert talk.meant("bob", then, said).name == name
-
-
-def test_who_speaks_is_who_they_are(talk: Talk) -> None:
-    talk.say("alice", "Sarah Chen joined us.")
-
-    assert talk.meant("sarah", "I am sarah and I like tea.", "sarah").how == "speaker"
-    assert talk.meant("bob", "I agree with Sarah.", "Sarah").how == "exact"
+    assert conversation.meant("bob", then, said).name == name
 
 
-def test_a_name_in_the_same_message_is_meant(talk: Talk) -> None:
-    found = talk.say("alice", "Emma Stone and Julia Weber presented. Emma spoke first.")
+def test_speaker_name_is_the_speaker(conversation: Conversation) -> None:
+    conversation.say("alice", "Sarah Chen joined us.")
+
+    assert conversation.meant("sarah", "I am sarah and I like tea.", "sarah").method == "speaker"
+    assert conversation.meant("bob", "I agree with Sarah.", "Sarah").method == "exact"
+
+
+def test_name_in_the_same_message_is_linked(conversation: Conversation) -> None:
+    found = conversation.say("alice", "Emma Stone and Julia Weber presented. Emma spoke first.")
 
     assert found.links["Emma"].name == "Emma Stone"
 
 
 @pytest.mark.requirement("B12")
-def test_the_same_question_is_asked_once(talk: Talk) -> None:
-    talk.say("alice", "Sarah Chen joined the design team.")
-    talk.say("alice", "Sarah Miller works at Globex.")
+def test_review_is_created_once(conversation: Conversation) -> None:
+    conversation.say("alice", "Sarah Chen joined the design team.")
+    conversation.say("alice", "Sarah Miller works at Globex.")
     for _ in range(3):
-        talk.say("bob", "Sarah is on holiday.")
+        conversation.say("bob", "Sarah is on holiday.")
 
-    assert len(talk.questions) == 2
+    assert len(conversation.questions) == 2
 
 
-def test_of_many_of_one_name_the_one_named_lately_is_meant(talk: Talk) -> None:
+def test_recent_full_name_wins_among_many(conversation: Conversation) -> None:
     for name in "Abbot Berger Calder Dorn Engel Fischer Goldberg Hansen Ibsen Jonas".split():
-        talk.say("alice", f"Sarah {name} joined us.")
+        conversation.say("alice", f"Sarah {name} joined us.")
     for _ in range(6):
-        talk.say("alice", "It rains again.")
+        conversation.say("alice", "It rains again.")
 
-    assert talk.meant("bob", "I like Sarah.", "Sarah").how == "new"
-    talk.say("bob", "Sarah Ibsen plays chess.")
-    assert talk.meant("bob", "I lost to Sarah.", "Sarah").name == "Sarah Ibsen"
-    assert talk.questions == []
+    assert conversation.meant("bob", "I like Sarah.", "Sarah").method == "new"
+    conversation.say("bob", "Sarah Ibsen plays chess.")
+    assert conversation.meant("bob", "I lost to Sarah.", "Sarah").name == "Sarah Ibsen"
+    assert conversation.questions == []
 
 
-def test_what_was_said_later_is_not_known_yet(talk: Talk) -> None:
-    talk.say("alice", "Sarah Chen joined us.")
-    talk.say("bob", "Sarah likes tea.")
-    talk.say("alice", "Sarah Miller joined us.")
-    sources = {event.id: event for event in talk.said}
-    known = Directory.of(derive(ACME, draft, sources) for draft in talk.drafts)
+def test_later_memories_are_not_known_yet(conversation: Conversation) -> None:
+    conversation.say("alice", "Sarah Chen joined us.")
+    conversation.say("bob", "Sarah likes tea.")
+    conversation.say("alice", "Sarah Miller joined us.")
+    sources = {event.id: event for event in conversation.said}
+    known = NameDirectory.from_memories(
+        derive_memory(ACME, draft, sources) for draft in conversation.drafts
+    )
 
-    again = talk.meant_by(talk.said[1], "Sarah", known)
-    later = talk.meant_by(event("Sarah likes rum.", at=talk.said[2].at), "Sarah", known)
+    again = conversation.meant_by(conversation.said[1], "Sarah", known)
+    later = conversation.meant_by(
+        event("Sarah likes rum.", at=conversation.said[2].at), "Sarah", known
+    )
 
     assert again.name == "Sarah Chen"
-    assert later.how == "new"
+    assert later.method == "new"
 
 
 @pytest.mark.parametrize(
@@ -196,23 +209,26 @@ def test_what_was_said_later_is_not_known_yet(talk: Talk) -> None:
         ("I hired Austin Pierce.", "I flew to Austin.", "Austin", "Austin"),
     ],
 )
-def test_people_are_visited_and_places_are_not_people(
-    talk: Talk, first: str, then: str, said: str, name: str
+def test_visited_person_is_no_place(
+    conversation: Conversation, first: str, then: str, said: str, name: str
 ) -> None:
-    talk.say("alice", first)
+    conversation.say("alice", first)
 
-    assert talk.meant("bob", then, said).name == name
-
-
-def test_a_family_name_alone_may_be_a_company(talk: Talk) -> None:
-    talk.say("alice", "I work at Bosch.")
-    talk.say("alice", "I met Carl Bosch in the canteen.")
-
-    assert talk.meant("bob", "We bought food for the canteen from Bosch.", "Bosch").how == "exact"
+    assert conversation.meant("bob", then, said).name == name
 
 
-def test_somebody_who_is_visited_does_not_become_a_place(talk: Talk) -> None:
-    talk.say("alice", "Simon Vogt joined us.")
-    talk.say("bob", "I visited Simon Vogt.")
+def test_family_name_alone_may_be_a_company(conversation: Conversation) -> None:
+    conversation.say("alice", "I work at Bosch.")
+    conversation.say("alice", "I met Carl Bosch in the canteen.")
 
-    assert [record.body["type"] for record in talk.records("Simon Vogt")] == ["person"]
+    assert (
+        conversation.meant("bob", "We bought food for the canteen from Bosch.", "Bosch").method
+        == "exact"
+    )
+
+
+def test_visited_name_does_not_become_a_place(conversation: Conversation) -> None:
+    conversation.say("alice", "Simon Vogt joined us.")
+    conversation.say("bob", "I visited Simon Vogt.")
+
+    assert [record.body["type"] for record in conversation.records("Simon Vogt")] == ["person"]

@@ -1,4 +1,4 @@
-"""The same thing said again: what is alike, who stands for it, and that nothing else changes."""
+"""Consolidation of duplicates: similarity, representatives, nothing else changes."""
 
 from __future__ import annotations
 
@@ -15,18 +15,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 from tests.unit.making import ACME, DM, NOON, ROOM, event
 
-from nexus import Nexus
-from nexus.core.access import administrator_grant
-from nexus.core.jobs import Done, Recurring
-from nexus.core.links import Relation, links_of
-from nexus.core.records import Draft, Fact, Memory, MemoryKind, Trust
-from nexus.core.sharing import SHARED_FROM
-from nexus.embedders.hashing import HashingEmbedder
-from nexus.maintain import consolidate as job
-from nexus.maintain.alike import same_in
-from nexus.maintain.consolidate import look_on
-from nexus.maintain.forget import choose_target, forget
-from nexus.stores.inprocess import InProcessStore
+from nexusmem import Nexus
+from nexusmem.core.access import administrator_grant
+from nexusmem.core.protocols.jobs import FinishedStep, RecurringJob
+from nexusmem.core.records import Draft, Fact, Memory, MemoryKind, Trust
+from nexusmem.core.records.links import SHARED_FROM, LinkRelation, find_links
+from nexusmem.embedders.feature_hash import HashingEmbedder
+from nexusmem.maintain.forget import choose_target, forget
+from nexusmem.maintain.jobs import consolidate as job
+from nexusmem.maintain.jobs.consolidate import consolidate_next
+from nexusmem.maintain.jobs.similarity import group_same
+from nexusmem.testing.reference_store.store import ReferenceStore
 
 ADMIN = administrator_grant(ACME)
 MINUTE = timedelta(minutes=1)
@@ -34,13 +33,13 @@ PAIRS = Path(__file__).parents[3] / "bench" / "consolidate" / "pairs.json"
 FACT = Fact(subject="Sarah", predicate="LIKES", object="tea")
 
 
-def told(store: InProcessStore, key: str, text: str, **more: Any) -> str:
+def told(store: ReferenceStore, key: str, text: str, **more: Any) -> str:
     said = event(text, key=key, at=NOON + len(key) * MINUTE, **more)
     return store.ledger.append(ACME, [said], recorded_at=said.at)[0].event_id
 
 
-def keep(store: InProcessStore, key: str, text: str, fact: Fact = FACT, **more: Any) -> Memory:
-    """A fact that was learned from a message with these words."""
+def keep(store: ReferenceStore, key: str, text: str, fact: Fact = FACT, **more: Any) -> Memory:
+    """Store a fact derived from a message with this text."""
     valid = {name: more.pop(name) for name in ("valid_from", "valid_to") if name in more}
     source = told(store, key, text, **more)
     draft = Draft(
@@ -56,7 +55,7 @@ def keep(store: InProcessStore, key: str, text: str, fact: Fact = FACT, **more: 
     return store.memories.put(ACME, [draft])[0]
 
 
-def decide(store: InProcessStore, key: str, text: str, **body: Any) -> Memory:
+def decide(store: ReferenceStore, key: str, text: str, **body: Any) -> Memory:
     source = told(store, key, text)
     draft = Draft(
         scope=ROOM,
@@ -73,29 +72,29 @@ def decide(store: InProcessStore, key: str, text: str, **body: Any) -> Memory:
     return memory
 
 
-def everything(store: InProcessStore) -> None:
+def everything(store: ReferenceStore) -> None:
     after = 0
     while True:
-        after, counts = look_on(store, ACME, after=after, limit=3)
+        after, counts = consolidate_next(store, ACME, after=after, limit=3)
         if not counts["looked_at"]:
             return
 
 
-def links(store: InProcessStore) -> list[Memory]:
+def links(store: ReferenceStore) -> list[Memory]:
     return [each for each in store.memories.find(ADMIN) if each.kind is MemoryKind.LINK]
 
 
-def groups(store: InProcessStore) -> set[frozenset[str]]:
+def groups(store: ReferenceStore) -> set[frozenset[str]]:
     return {frozenset(link.body["members"]) for link in links(store)}
 
 
 @pytest.fixture
-def store() -> InProcessStore:
-    return InProcessStore()
+def store() -> ReferenceStore:
+    return ReferenceStore()
 
 
 @pytest.mark.requirement("D11", "D26", "E25")
-def test_what_is_said_again_has_one_representative_and_stays(store: InProcessStore) -> None:
+def test_duplicates_have_one_representative_and_stay(store: ReferenceStore) -> None:
     one = keep(store, "1", "Sarah likes tea.", speaker="sarah")
     two = keep(store, "22", "Sarah really likes tea.", speaker="bob")
     keep(store, "333", "Sarah likes cake.", Fact(subject="Sarah", predicate="LIKES", object="cake"))
@@ -123,7 +122,7 @@ IN_THE_TEXT = ["Sarah likes 2 teas.", "Sarah likes tea with Bob.", "Sarah never 
 
 
 @pytest.mark.parametrize("what", DIFFERENT)
-def test_what_differs_is_not_the_same(store: InProcessStore, what: str) -> None:
+def test_different_memories_are_not_linked(store: ReferenceStore, what: str) -> None:
     keep(store, "1", "Sarah likes tea.")
     keep(store, "22", "Sarah likes tea!", Fact(**{**asdict(FACT), **DIFFERENT[what]}))
     everything(store)
@@ -132,7 +131,7 @@ def test_what_differs_is_not_the_same(store: InProcessStore, what: str) -> None:
 
 
 @pytest.mark.parametrize("text", IN_THE_TEXT)
-def test_what_only_the_words_say_is_not_lost(store: InProcessStore, text: str) -> None:
+def test_facts_with_different_texts_are_not_joined(store: ReferenceStore, text: str) -> None:
     keep(store, "1", "Sarah likes tea.")
     keep(store, "22", text)
     keep(store, "333", "Sarah likes tea.", valid_from=NOON)
@@ -142,14 +141,14 @@ def test_what_only_the_words_say_is_not_lost(store: InProcessStore, text: str) -
 
 
 @pytest.mark.parametrize("text", IN_THE_TEXT)
-def test_no_vector_joins_what_the_words_tell_apart(store: InProcessStore, text: str) -> None:
+def test_vectors_never_join_texts_that_differ(store: ReferenceStore, text: str) -> None:
     facts = [keep(store, "1", "Sarah likes tea."), keep(store, "22", text)]
 
-    assert same_in(facts, {fact.id: np.array([1.0, 0.0]) for fact in facts}) == []
+    assert group_same(facts, {fact.id: np.array([1.0, 0.0]) for fact in facts}) == []
 
 
 @pytest.mark.requirement("X1")
-def test_places_are_told_apart(store: InProcessStore) -> None:
+def test_scopes_are_separate(store: ReferenceStore) -> None:
     facts = [
         keep(store, "1", "Sarah likes tea."),
         keep(store, "22", "Sarah likes tea!", scope=DM),
@@ -157,20 +156,20 @@ def test_places_are_told_apart(store: InProcessStore) -> None:
     everything(store)
 
     assert groups(store) == set()
-    assert same_in(facts, {}) == []
+    assert group_same(facts, {}) == []
 
 
 @pytest.mark.parametrize(
     ("speaker", "more", "times"),
     [
         ("bob", {}, 2),
-        ("sarah", {}, 1),  # the same words of the same person, under another key
-        ("scribe", {"role": "assistant", "trust": Trust.INFERRED}, 1),  # who may have read it
+        ("sarah", {}, 1),  # equal text of one person under another key
+        ("scribe", {"role": "assistant", "trust": Trust.INFERRED}, 1),  # an agent may have read it
         ("bob", {"metadata": {SHARED_FROM: "0" * 32}}, 1),
     ],
 )
 def test_one_origin_counts_once(
-    store: InProcessStore, speaker: str, more: dict[str, Any], times: int
+    store: ReferenceStore, speaker: str, more: dict[str, Any], times: int
 ) -> None:
     keep(store, "1", "Sarah likes tea.", speaker="sarah")
     keep(store, "22", "Sarah likes tea.", speaker=speaker, **more)
@@ -181,7 +180,7 @@ def test_one_origin_counts_once(
     assert link.trust is more.get("trust", Trust.DIRECT)
 
 
-def test_it_is_told_in_the_words_of_the_most_trusted(store: InProcessStore) -> None:
+def test_representative_has_the_text_of_the_most_trusted(store: ReferenceStore) -> None:
     keep(store, "1", "Sarah likes tea.", speaker="sarah")
     guess: dict[str, Any] = {"role": "assistant", "trust": Trust.INFERRED}
     keep(store, "22", "Sarah really likes tea.", speaker="scribe", **guess)
@@ -191,7 +190,7 @@ def test_it_is_told_in_the_words_of_the_most_trusted(store: InProcessStore) -> N
     assert (link.text, link.trust) == ("Sarah likes tea.", Trust.INFERRED)
 
 
-def test_a_decision_in_other_words_is_the_same_if_its_vector_says_so(store: InProcessStore) -> None:
+def test_paraphrased_decision_joins_by_vector(store: ReferenceStore) -> None:
     one = decide(store, "1", "We decided to use Redis for the cache.")
     two = decide(store, "22", "We agreed to use Redis for the cache.")
     decide(store, "333", "We decided to use Redis for the queue.")
@@ -200,18 +199,16 @@ def test_a_decision_in_other_words_is_the_same_if_its_vector_says_so(store: InPr
     everything(store)
 
     assert groups(store) == {frozenset({one.id, two.id})}
-    assert same_in([one, two], {}) == []
+    assert group_same([one, two], {}) == []
     far = {one.id: np.array([1, 0]), two.id: np.array([0, 1])}
-    assert same_in([one, two], far) == []
+    assert group_same([one, two], far) == []
 
 
 PROMISE = {"kind": "action_item", "owner": "sarah", "due": "2026-01-09"}
 
 
 @pytest.mark.parametrize("other", [{"owner": "bob"}, {"owner": "sarah and bob"}, {"due": None}])
-def test_a_promise_is_the_same_if_it_is_somebodys_for_the_same_day(
-    store: InProcessStore, other: dict[str, Any]
-) -> None:
+def test_commitments_join_by_owner_and_day(store: ReferenceStore, other: dict[str, Any]) -> None:
     text = "Send the report to the bank."
     one = decide(store, "1", text, **PROMISE)
     two = decide(store, "22", text, **PROMISE)
@@ -221,7 +218,7 @@ def test_a_promise_is_the_same_if_it_is_somebodys_for_the_same_day(
     assert groups(store) == {frozenset({one.id, two.id})}
 
 
-def test_what_is_held_back_or_exact_stands_for_itself(store: InProcessStore) -> None:
+def test_held_back_and_exact_facts_are_not_linked(store: ReferenceStore) -> None:
     exact = Fact(subject="Sarah", predicate="LIKES", value="tea", exact=True)
     for key in ("1", "22"):
         source = told(store, key, "Sarah likes tea.")
@@ -247,9 +244,9 @@ TEXTS = ("Sarah likes tea.", "Sarah really likes tea.", "Sarah likes tea, Bob.",
 
 @settings(max_examples=40)
 @given(some.lists(some.sampled_from(TEXTS), min_size=2, max_size=7), some.randoms())
-def test_neither_order_nor_repetition_matters(texts: list[str], draw: random.Random) -> None:
-    def filled(order: list[int], *, at_once: bool) -> InProcessStore:
-        store = InProcessStore()
+def test_order_and_repetition_do_not_matter(texts: list[str], draw: random.Random) -> None:
+    def filled(order: list[int], *, at_once: bool) -> ReferenceStore:
+        store = ReferenceStore()
         for place in order:
             keep(store, "k" * (place + 1), texts[place])
             if not at_once:
@@ -267,7 +264,7 @@ def test_neither_order_nor_repetition_matters(texts: list[str], draw: random.Ran
     assert second.epoch(ADMIN) == epoch
 
 
-def test_when_one_of_them_is_forgotten_the_rest_has_its_own(store: InProcessStore) -> None:
+def test_remaining_members_get_a_new_representative(store: ReferenceStore) -> None:
     facts = [
         keep(store, key, text, speaker=who)
         for key, text, who in [
@@ -288,7 +285,7 @@ def test_when_one_of_them_is_forgotten_the_rest_has_its_own(store: InProcessStor
     assert store.memories.get(ADMIN, [facts[0].id]) == [facts[0]]
 
 
-def test_what_was_learned_otherwise_since_is_put_right(store: InProcessStore) -> None:
+def test_outdated_representative_is_repaired(store: ReferenceStore) -> None:
     one, two, three = (keep(store, "k" * n, "Sarah likes tea.", speaker=str(n)) for n in (1, 2, 3))
     everything(store)
     store.memories.delete(ACME, [two.id])
@@ -296,34 +293,34 @@ def test_what_was_learned_otherwise_since_is_put_right(store: InProcessStore) ->
     everything(store)
 
     assert groups(store) == {frozenset({one.id, three.id})}
-    assert links_of(store, ADMIN, [two.id], Relation.SAME_AS) == {}
+    assert find_links(store, ADMIN, [two.id], LinkRelation.SAME_AS) == {}
 
 
-def test_the_job_goes_on_where_it_was(
-    store: InProcessStore, monkeypatch: pytest.MonkeyPatch
+def test_job_continues_at_its_cursor(
+    store: ReferenceStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(job, "AT_ONCE", 2)
+    monkeypatch.setattr(job, "BATCH_SIZE", 2)
     one = keep(store, "1", "Sarah likes tea.", speaker="a")
-    store.jobs.plant([RECURRING], now=NOON)
+    store.jobs.ensure_recurring([RECURRING], now=NOON)
     keep(store, "22", "Sarah likes cake.", Fact(subject="S", predicate="LIKES", object="cake"))
     keep(store, "333", "Sarah runs.", Fact(subject="S", predicate="DOES", object="run"))
     assert run_to_the_end(store) == [2, 1]
 
     four = keep(store, "4444", "Sarah likes tea!", speaker="b")
-    assert run_to_the_end(store)[0] == 1  # the others were looked at before
+    assert run_to_the_end(store)[0] == 1  # the others were processed before
     assert groups(store) == {frozenset({one.id, four.id})}
 
 
-RECURRING = Recurring(name=job.CONSOLIDATE, every=15 * MINUTE)
+RECURRING = RecurringJob(name=job.CONSOLIDATE, every=15 * MINUTE)
 
 
-def run_to_the_end(store: InProcessStore) -> list[int]:
-    """How many were looked at in each step."""
+def run_to_the_end(store: ReferenceStore) -> list[int]:
+    """Return the number of processed memories of each step."""
     looked = []
     while True:
-        (taken,) = filter(None, [store.jobs.take(ACME, job.CONSOLIDATE, now=NOON)])
+        (taken,) = filter(None, [store.jobs.claim_one(ACME, job.CONSOLIDATE, now=NOON)])
         step = job.consolidate(store, ACME, now=NOON, cursor=taken.cursor)
-        store.jobs.finish([Done(job=taken, step=step)], now=NOON)
+        store.jobs.finish([FinishedStep(job=taken, step=step)], now=NOON)
         looked.append(step.counts["looked_at"])
         if step.cursor is None:
             return looked
@@ -331,8 +328,8 @@ def run_to_the_end(store: InProcessStore) -> list[int]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["open", "kept_aside"])
-def test_of_what_is_found_to_be_the_same_nothing_is_not(name: str) -> None:
-    """Pairs of messages, by rules and the embedder that comes along: see bench/consolidate.py."""
+def test_labelled_pairs_are_joined_without_false_positives(name: str) -> None:
+    """Labelled pairs of messages with the built-in embedder: see bench/consolidate.py."""
     pairs = json.loads(PAIRS.read_text(encoding="utf-8"))["sets"][name]
     with Nexus.open(":memory:", background=False) as nexus:
         workspace, found = nexus.workspace("w"), []
@@ -344,8 +341,8 @@ def test_of_what_is_found_to_be_the_same_nothing_is_not(name: str) -> None:
         store = nexus._parts.store
         after, counts = 0, {"looked_at": 1}
         while counts["looked_at"]:
-            after, counts = look_on(store, workspace.id, after=after)
-        told = store.memories.find(workspace.administrator)
+            after, counts = consolidate_next(store, workspace.id, after=after)
+        told = store.memories.find(workspace.admin_grant)
     same = [set(link.sources) for link in told if link.kind is MemoryKind.LINK]
 
     merged = [any(both <= link for link in same) for both in found]

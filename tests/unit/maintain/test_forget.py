@@ -1,4 +1,4 @@
-"""The pieces of forgetting: what is meant, and what is looked for afterwards."""
+"""Erasure targets and the samples for the residue search."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from hypothesis import given
 from hypothesis import strategies as some
 from tests.unit.making import ACME, DM, NOON, ROOM, event
 
-from nexus.core.errors import InvalidInput, NotFound
-from nexus.core.records import Draft, MemoryKind
-from nexus.core.scope import Scope
-from nexus.maintain.forget import (
-    PIECE,
-    _cut,
+from nexusmem.core.errors import InvalidInput, NotFound
+from nexusmem.core.records import Draft, MemoryKind
+from nexusmem.core.scope import Scope
+from nexusmem.maintain.forget import (
+    PIECE_BYTES,
+    _cut_pieces,
     choose_target,
     event_target,
     memory_target,
     scope_target,
     user_target,
 )
-from nexus.stores.inprocess import InProcessStore
+from nexusmem.testing.reference_store.store import ReferenceStore
 
 KINDS = ("user", "room", "event", "memory")
 
 
 @pytest.fixture
-def store() -> InProcessStore:
-    store = InProcessStore()
+def store() -> ReferenceStore:
+    store = ReferenceStore()
     said = [
         event("in the room", key="1"),
         event("bob in the room", key="2", speaker="bob"),
@@ -44,7 +44,7 @@ def texts(target) -> set[str]:
 
 
 @pytest.mark.requirement("X6")
-def test_a_person_is_what_they_said_and_what_lies_in_their_drawers(store: InProcessStore) -> None:
+def test_user_target_has_own_events_and_owned_scopes(store: ReferenceStore) -> None:
     assert texts(user_target(store, ACME, "alice")) == {
         "in the room",
         "alone with alice",
@@ -55,12 +55,12 @@ def test_a_person_is_what_they_said_and_what_lies_in_their_drawers(store: InProc
 
 
 @pytest.mark.requirement("X6")
-def test_a_room_is_everything_said_in_it(store: InProcessStore) -> None:
+def test_scope_target_has_all_events_of_the_scope(store: ReferenceStore) -> None:
     assert texts(scope_target(store, ACME, ROOM)) == {"in the room", "bob in the room"}
 
 
 @pytest.mark.requirement("X6")
-def test_an_event_or_a_memory_is_itself(store: InProcessStore) -> None:
+def test_event_and_memory_targets_are_single(store: ReferenceStore) -> None:
     said = event(key="1")
     draft = Draft(scope=ROOM, kind=MemoryKind.PASSAGE, text="x", sources=(said.id,))
     (memory,) = store.memories.put(ACME, [draft])
@@ -70,41 +70,41 @@ def test_an_event_or_a_memory_is_itself(store: InProcessStore) -> None:
 
 
 @pytest.mark.parametrize("find", [event_target, memory_target])
-def test_what_is_not_there_is_not_found(find, store: InProcessStore) -> None:
+def test_missing_target_raises_not_found(find, store: ReferenceStore) -> None:
     with pytest.raises(NotFound):
         find(store, ACME, "nothing")
 
 
 @pytest.mark.parametrize("given", [(), ("user", "event"), KINDS])
-def test_exactly_one_thing_is_forgotten_at_a_time(given, store: InProcessStore) -> None:
+def test_exactly_one_selector_is_required(given, store: ReferenceStore) -> None:
     wanted = {kind: "x" if kind in given else None for kind in KINDS}
 
-    with pytest.raises(InvalidInput, match=f"{len(given)} were given"):
+    with pytest.raises(InvalidInput, match=f"got {len(given)}"):
         choose_target(store, ACME, wanted)
 
 
 @pytest.mark.requirement("X6")
 @pytest.mark.parametrize("user", ["", " alice", "a\0b", 5])
-def test_a_person_has_a_name(user, store: InProcessStore) -> None:
+def test_user_needs_a_valid_name(user, store: ReferenceStore) -> None:
     with pytest.raises(InvalidInput):
         choose_target(store, ACME, {"user": user, "room": None})
 
 
-def test_tombstones_hold_digests_and_no_names(store: InProcessStore) -> None:
+def test_tombstones_hold_digests_and_no_names(store: ReferenceStore) -> None:
     for target in (user_target(store, ACME, "alice"), scope_target(store, ACME, ROOM)):
-        assert all("alice" not in what and "design" not in what for _, what in target.stones)
+        assert all("alice" not in what and "design" not in what for _, what in target.tombstones)
 
 
 @given(some.text(some.characters(exclude_categories=("Cs",)), max_size=200))
-def test_pieces_are_what_stands_on_disk_and_cover_the_text(text: str) -> None:
+def test_samples_are_encoded_as_on_disk_and_cover_the_text(text: str) -> None:
     on_disk = json.dumps(text, ensure_ascii=False).encode()
 
-    pieces = _cut(text)
+    pieces = _cut_pieces(text)
 
     assert all(piece in on_disk for piece in pieces)
-    assert all(len(piece) >= PIECE // 2 for piece in pieces)
-    assert len(b"".join(pieces)) >= len(on_disk) - 2 - PIECE
+    assert all(len(piece) >= PIECE_BYTES // 2 for piece in pieces)
+    assert len(b"".join(pieces)) >= len(on_disk) - 2 - PIECE_BYTES
 
 
-def test_a_text_too_short_to_be_anybodys_is_not_looked_for() -> None:
-    assert list(_cut("ok")) == []
+def test_short_text_is_not_searched() -> None:
+    assert list(_cut_pieces("ok")) == []

@@ -1,4 +1,4 @@
-"""Decay, promotion and cleanup: what they change and what they leave."""
+"""Decay, promotion and cleanup of memories."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import Any
 
 import pytest
 
-from nexus.core.access import Grant
-from nexus.core.ids import UserId
-from nexus.core.jobs import Step, Turn
-from nexus.core.links import Relation
-from nexus.core.protocols import Store
-from nexus.core.records import Memory, MemoryKind, Tier, Tombstone, Trust
-from nexus.core.scope import Scope
-from nexus.core.strength import Strengthening
-from nexus.core.uses import NewUse
-from nexus.maintain.cleanup import cleanup
-from nexus.maintain.decay import decay
-from nexus.maintain.promote import promote, session_end
-from nexus.stores.inprocess import InProcessStore
-from nexus.stores.sqlite.store import SqliteStore
-from nexus.testing.samples import (
+from nexusmem.core.access import Grant
+from nexusmem.core.ids import UserId
+from nexusmem.core.protocols.jobs import JobStep, WorkspaceTurn
+from nexusmem.core.protocols.store import Store
+from nexusmem.core.protocols.usage_counts import NewUsage
+from nexusmem.core.records import Memory, MemoryKind, Tier, Tombstone, Trust
+from nexusmem.core.records.links import LinkRelation
+from nexusmem.core.scope import Scope
+from nexusmem.core.strength import StrengthSettings
+from nexusmem.maintain.jobs.cleanup import cleanup
+from nexusmem.maintain.jobs.decay import decay
+from nexusmem.maintain.jobs.promote import promote, promote_after_session
+from nexusmem.stores.sqlite.store import SqliteStore
+from nexusmem.testing.reference_store.store import ReferenceStore
+from nexusmem.testing.samples import (
     ACME,
     ADMIN,
     ALICE,
@@ -35,29 +35,29 @@ from nexus.testing.samples import (
     NOON,
     PROJECT,
     ROOM,
-    draft,
-    event,
-    keep,
-    tell,
+    add_memory,
+    append_events,
+    make_draft,
+    make_event,
 )
 
 DAY = timedelta(days=1)
-USUAL = Strengthening()
+USUAL = StrengthSettings()
 FACT = {"subject": "tea", "predicate": "IS", "value": "hot"}
 
 
 @pytest.fixture(params=["inprocess", "sqlite"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    store = InProcessStore() if request.param == "inprocess" else SqliteStore(tmp_path / "m.db")
+    store = ReferenceStore() if request.param == "inprocess" else SqliteStore(tmp_path / "m.db")
     yield store
     store.close()
 
 
 def use(store: Store, *ids: str, times: int = 1, days: int = 0, place: Scope = ROOM) -> None:
-    """So often, on one day after noon."""
+    """Record `times` uses on one day after noon."""
     at = NOON + days * DAY
-    shown = NewUse(place=place, conversation=str(days), ids=ids, at=at)
-    store.uses.add(ACME, [shown] * times)
+    shown = NewUsage(scope=place, conversation=str(days), ids=ids, at=at)
+    store.usage_counts.add(ACME, [shown] * times)
 
 
 def state(store: Store, memory: Memory) -> tuple[Tier, bool]:
@@ -66,13 +66,13 @@ def state(store: Store, memory: Memory) -> tuple[Tier, bool]:
 
 
 def run(job: Any, store: Store, *, after: timedelta, **more: Any) -> dict[str, int]:
-    """To its end, in steps of two rows."""
+    """Run a job to its end in steps of two rows and return the counts."""
     told: dict[str, Any] = {"settings": USUAL, **more}
     counts: dict[str, int] = {}
     cursor, steps = None, 0
     while steps == 0 or cursor is not None:
-        step: Step
-        (step,) = job(store, [Turn(ACME, cursor)], now=NOON + after, batch=2, **told)
+        step: JobStep
+        (step,) = job(store, [WorkspaceTurn(ACME, cursor)], now=NOON + after, batch=2, **told)
         for name, count in step.counts.items():
             counts[name] = counts.get(name, 0) + count
         cursor, steps = step.cursor, steps + 1
@@ -81,18 +81,18 @@ def run(job: Any, store: Store, *, after: timedelta, **more: Any) -> dict[str, i
 
 
 @pytest.mark.requirement("D8", "E26")
-def test_what_nobody_uses_is_archived_and_nothing_is_gone(store: Store) -> None:
-    said = keep(store, "1")
-    fact = keep(store, "2", kind=MemoryKind.FACT, body=FACT)
+def test_unused_memory_is_archived_and_not_deleted(store: Store) -> None:
+    said = add_memory(store, "1")
+    fact = add_memory(store, "2", kind=MemoryKind.FACT, body=FACT)
     spared = [
-        keep(store, "3", kind=MemoryKind.LANDMARK),
-        keep(store, "4", kind=MemoryKind.FACT, body={**FACT, "exact": True}),
-        keep(store, "5", kind=MemoryKind.GOAL, body={}),
-        keep(store, "6", tier=Tier.LONG),
-        keep(store, "7", kind=MemoryKind.REVIEW),
-        keep(store, "8", kind=MemoryKind.DOSSIER),
+        add_memory(store, "3", kind=MemoryKind.LANDMARK),
+        add_memory(store, "4", kind=MemoryKind.FACT, body={**FACT, "exact": True}),
+        add_memory(store, "5", kind=MemoryKind.GOAL, body={}),
+        add_memory(store, "6", tier=Tier.LONG),
+        add_memory(store, "7", kind=MemoryKind.REVIEW),
+        add_memory(store, "8", kind=MemoryKind.DOSSIER),
     ]
-    kept = store.count(ADMIN)
+    kept = store.count_records(ADMIN)
 
     early = run(decay, store, after=5 * DAY)
     late = run(decay, store, after=20 * DAY)
@@ -102,13 +102,13 @@ def test_what_nobody_uses_is_archived_and_nothing_is_gone(store: Store) -> None:
     assert [each["archived"] for each in (early, late, again, much_later)] == [0, 1, 0, 1]
     assert state(store, said) == state(store, fact) == (Tier.SHORT, True)
     assert not any(state(store, memory)[1] for memory in spared)
-    assert store.count(ADMIN) == kept
-    assert store.memories.matching(ADMIN, ["tea"], limit=9)
+    assert store.count_records(ADMIN) == kept
+    assert store.memories.search_keywords(ADMIN, ["tea"], limit=9)
 
 
 @pytest.mark.requirement("D8", "E23")
-def test_what_is_used_again_comes_back(store: Store) -> None:
-    said, other = keep(store, "1"), keep(store, "2")
+def test_used_memory_is_restored(store: Store) -> None:
+    said, other = add_memory(store, "1"), add_memory(store, "2")
     run(decay, store, after=20 * DAY)
     use(store, said.id, days=21)
 
@@ -120,16 +120,16 @@ def test_what_is_used_again_comes_back(store: Store) -> None:
 
 
 @pytest.mark.requirement("E23")
-def test_what_one_context_shows_twice_counts_once(store: Store) -> None:
-    said = keep(store, "1")
+def test_one_context_counts_a_memory_once(store: Store) -> None:
+    said = add_memory(store, "1")
     use(store, said.id, said.id)
 
-    assert store.uses.of(ADMIN, [said.id])[said.id].count == 1
+    assert store.usage_counts.load_usage(ADMIN, [said.id])[said.id].count == 1
 
 
 @pytest.mark.requirement("X2", "D8")
-def test_a_use_that_not_all_readers_may_know_of_changes_nothing_for_them(store: Store) -> None:
-    shared = keep(store, "1", scope=PROJECT)
+def test_use_that_not_all_readers_may_see_changes_nothing(store: Store) -> None:
+    shared = add_memory(store, "1", scope=PROJECT)
     for day in range(6):
         use(store, shared.id, days=day, place=ALICE_DM)
 
@@ -140,12 +140,12 @@ def test_a_use_that_not_all_readers_may_know_of_changes_nothing_for_them(store: 
 
 
 @pytest.mark.requirement("D9", "E3", "E25")
-def test_what_is_certain_and_used_often_in_several_conversations_is_kept_for_long(
+def test_certain_and_often_used_memory_is_promoted(
     store: Store,
 ) -> None:
     store.audit.configure(writes=True)
     ripe, unsure, once, seldom = (
-        keep(store, str(number), confidence=sure)
+        add_memory(store, str(number), confidence=sure)
         for number, sure in enumerate((0.85, 0.8, 0.95, 0.95))
     )
     use(store, ripe.id, unsure.id, times=4)
@@ -164,20 +164,25 @@ def test_what_is_certain_and_used_often_in_several_conversations_is_kept_for_lon
     assert grounds["memory"] == ripe.id  # type: ignore[index,call-overload]
     assert (grounds["uses"], grounds["conversations"]) == (5, 2)  # type: ignore[index,call-overload]
     thresholds = recorded.entry.detail["thresholds"]
-    assert thresholds["promote_confidence"] == 0.85  # type: ignore[index,call-overload]
-    assert thresholds["promote_uses"] == 5  # type: ignore[index,call-overload]
+    assert thresholds["promote_min_confidence"] == 0.85  # type: ignore[index,call-overload]
+    assert thresholds["promote_min_uses"] == 5  # type: ignore[index,call-overload]
 
 
 @pytest.mark.requirement("E3", "X1")
-def test_what_nobody_vouches_for_is_never_promoted_and_readers_stay(store: Store) -> None:
-    (source,) = tell(store, event("1", trust=Trust.EXTERNAL))
-    (foreign,) = store.memories.put(ACME, [draft(source)])
-    ours = keep(store, "2")
+def test_unvouched_memory_is_never_promoted(store: Store) -> None:
+    (source,) = append_events(store, make_event("1", trust=Trust.EXTERNAL))
+    (foreign,) = store.memories.put(ACME, [make_draft(source)])
+    ours = add_memory(store, "2")
     for day in range(6):
         use(store, foreign.id, ours.id, days=day)
 
     run(promote, store, after=6 * DAY)
-    run(session_end, store, after=6 * DAY, settings=Strengthening(important_from=0.1))
+    run(
+        promote_after_session,
+        store,
+        after=6 * DAY,
+        settings=StrengthSettings(promote_min_importance=0.1),
+    )
 
     assert state(store, foreign) == (Tier.SHORT, False)
     assert state(store, ours) == (Tier.LONG, False)
@@ -186,28 +191,28 @@ def test_what_nobody_vouches_for_is_never_promoted_and_readers_stay(store: Store
 
 
 def known_for(store: Store, grant: Grant = ADMIN) -> list[Memory]:
-    """What is user-wide."""
+    """Return the user facts."""
     links = [each for each in store.memories.find(grant) if each.kind is MemoryKind.LINK]
-    return [each for each in links if each.body["relation"] == Relation.USER_WIDE]
+    return [each for each in links if each.body["relation"] == LinkRelation.USER_WIDE]
 
 
 def proven(store: Store, key: str, *, place: Scope = ROOM, **more: Any) -> Memory:
-    """A fact that was used five times, in two conversations."""
+    """Store a fact with five uses in two conversations."""
     told = {"kind": MemoryKind.FACT, "body": FACT, "speaker": "alice", "role": "user", **more}
-    fact = keep(store, key, **told)
+    fact = add_memory(store, key, **told)
     use(store, fact.id, times=4, place=place)
     use(store, fact.id, days=1, place=place)
     return fact
 
 
 @pytest.mark.requirement("E3", "X1")
-def test_a_proven_fact_is_known_for_who_said_it_and_no_reader_is_added(store: Store) -> None:
+def test_promoted_fact_gets_no_new_readers(store: Store) -> None:
     store.audit.configure(writes=True)
     fact = proven(store, "1")
     long_before = proven(store, "2", tier=Tier.LONG)
     proven(store, "3", confidence=0.8)
     proven(store, "4", kind=MemoryKind.PASSAGE, body={})
-    proven(store, "5", scope=ALICE_PROFILE, place=ALICE_PROFILE)  # it is there already
+    proven(store, "5", scope=ALICE_PROFILE, place=ALICE_PROFILE)  # a user fact already
 
     counts = run(promote, store, after=3 * DAY)
     again = run(promote, store, after=3 * DAY)
@@ -225,11 +230,11 @@ def test_a_proven_fact_is_known_for_who_said_it_and_no_reader_is_added(store: St
     assert {(row["memory"], row["to"]) for row in grounds} == {  # type: ignore[index,call-overload]
         (id, "user:alice") for id in links
     }
-    assert all(each["thresholds"]["promote_confidence"] == 0.85 for each in detail)  # type: ignore[index,call-overload]
+    assert all(each["thresholds"]["promote_min_confidence"] == 0.85 for each in detail)  # type: ignore[index,call-overload]
 
 
 @pytest.mark.requirement("E3", "X1", "X2")
-def test_who_does_not_read_the_fact_or_the_person_does_not_read_that_it_is_known(
+def test_user_fact_is_visible_only_to_readers_of_fact_and_user(
     store: Store,
 ) -> None:
     proven(store, "1")
@@ -248,7 +253,7 @@ def test_who_does_not_read_the_fact_or_the_person_does_not_read_that_it_is_known
 
 
 @pytest.mark.requirement("E3", "X6")
-def test_what_is_forgotten_is_no_longer_known_for_anybody(store: Store) -> None:
+def test_erased_fact_loses_its_user_fact(store: Store) -> None:
     one, two, three = (proven(store, str(number)) for number in range(3))
     run(promote, store, after=3 * DAY)
     links = {each.sources[0]: each.id for each in known_for(store)}
@@ -258,13 +263,13 @@ def test_what_is_forgotten_is_no_longer_known_for_anybody(store: Store) -> None:
     store.eraser.erase(ACME, events=[], memories=[links[two.id]], tombstones=[forgotten])
 
     assert {each.sources[0] for each in known_for(store)} == {three.id}
-    assert run(promote, store, after=3 * DAY)["user_wide"] == 0  # nor does it come back
+    assert run(promote, store, after=3 * DAY)["user_wide"] == 0  # it is not promoted again
 
 
 @pytest.mark.requirement("E3", "X1")
-def test_what_an_agent_concluded_from_us_may_be_promoted(store: Store) -> None:
-    (source,) = tell(store, event("1", role="assistant", trust=Trust.INFERRED))
-    (concluded,) = store.memories.put(ACME, [draft(source)])
+def test_conclusion_of_an_agent_may_be_promoted(store: Store) -> None:
+    (source,) = append_events(store, make_event("1", role="assistant", trust=Trust.INFERRED))
+    (concluded,) = store.memories.put(ACME, [make_draft(source)])
     for day in range(6):
         use(store, concluded.id, days=day)
 
@@ -272,10 +277,12 @@ def test_what_an_agent_concluded_from_us_may_be_promoted(store: Store) -> None:
 
 
 @pytest.mark.requirement("D9", "E3")
-def test_what_is_important_is_promoted_by_a_few_uses_but_not_within_one_conversation(
+def test_important_memory_needs_uses_in_several_conversations(
     store: Store,
 ) -> None:
-    twice, once, chatter = (keep(store, str(n), salience=s) for n, s in enumerate((0.9, 0.9, 0.3)))
+    twice, once, chatter = (
+        add_memory(store, str(n), salience=s) for n, s in enumerate((0.9, 0.9, 0.3))
+    )
     use(store, once.id, times=9)
     use(store, twice.id, chatter.id)
     use(store, twice.id, chatter.id, days=1)
@@ -286,26 +293,26 @@ def test_what_is_important_is_promoted_by_a_few_uses_but_not_within_one_conversa
 
 
 @pytest.mark.requirement("D5")
-def test_an_hour_after_a_session_what_is_important_is_kept_for_long(store: Store) -> None:
-    matters = keep(store, "1", salience=0.7, thread="one")
-    chatter = keep(store, "2", salience=0.3, thread="one")
-    going_on = keep(store, "3", salience=0.7, thread="two", at=NOON + timedelta(minutes=30))
+def test_important_memory_is_promoted_after_its_session(store: Store) -> None:
+    matters = add_memory(store, "1", salience=0.7, thread="one")
+    chatter = add_memory(store, "2", salience=0.3, thread="one")
+    going_on = add_memory(store, "3", salience=0.7, thread="two", at=NOON + timedelta(minutes=30))
 
-    assert run(session_end, store, after=timedelta(minutes=59))["promoted"] == 0
-    assert run(session_end, store, after=timedelta(minutes=61))["promoted"] == 1
+    assert run(promote_after_session, store, after=timedelta(minutes=59))["promoted"] == 0
+    assert run(promote_after_session, store, after=timedelta(minutes=61))["promoted"] == 1
 
     assert state(store, matters) == (Tier.LONG, False)
     assert state(store, chatter) == state(store, going_on) == (Tier.SHORT, False)
 
 
 @pytest.mark.requirement("E26")
-def test_conversations_that_nobody_goes_on_with_are_archived(store: Store) -> None:
-    slow = Strengthening(archive_below=0.0)
-    old, used = (keep(store, str(n), thread="old") for n in (1, 2))
-    going_on = keep(store, "3", thread="new")
-    keep(store, "4", thread="new", at=NOON + 80 * DAY)
-    fact = keep(store, "5", kind=MemoryKind.FACT, body=FACT, thread="old")
-    note = keep(store, "6", tier=Tier.LONG, thread="old")
+def test_idle_conversation_is_archived(store: Store) -> None:
+    slow = StrengthSettings(archive_below=0.0)
+    old, used = (add_memory(store, str(n), thread="old") for n in (1, 2))
+    going_on = add_memory(store, "3", thread="new")
+    add_memory(store, "4", thread="new", at=NOON + 80 * DAY)
+    fact = add_memory(store, "5", kind=MemoryKind.FACT, body=FACT, thread="old")
+    note = add_memory(store, "6", tier=Tier.LONG, thread="old")
     use(store, used.id, days=60)
     over = {"idle": DAY, "idle_days": 90}
 
@@ -329,9 +336,9 @@ def test_conversations_that_nobody_goes_on_with_are_archived(store: Store) -> No
 
 
 @pytest.mark.requirement("X2")
-def test_a_use_in_private_brings_nothing_back_for_others(store: Store) -> None:
-    memory = keep(store, "1", scope=PROJECT)
-    store.memories.mark(ACME, [memory.id], archived=True)
+def test_private_use_restores_nothing_for_others(store: Store) -> None:
+    memory = add_memory(store, "1", scope=PROJECT)
+    store.memories.set_state(ACME, [memory.id], archived=True)
 
     use(store, memory.id, place=ALICE_DM)
     assert run(decay, store, after=timedelta(hours=1))["revived"] == 0
@@ -343,16 +350,16 @@ def test_a_use_in_private_brings_nothing_back_for_others(store: Store) -> None:
 
 
 @pytest.mark.requirement("E26")
-def test_uses_of_what_is_gone_are_kept_for_a_month(store: Store) -> None:
-    """It may be derived again, and is then as well known as before."""
-    gone, there = keep(store, "1"), keep(store, "2")
+def test_usage_of_deleted_memories_stays_a_month(store: Store) -> None:
+    """A memory that is derived again has its earlier usage counts."""
+    gone, there = add_memory(store, "1"), add_memory(store, "2")
     use(store, gone.id, there.id)
     store.memories.delete(ACME, [gone.id])
 
     def tidied(days: int) -> int:
         now = NOON + days * DAY
-        (step,) = cleanup(store, [Turn(ACME)], now=now, idle=DAY, idle_days=90)
+        (step,) = cleanup(store, [WorkspaceTurn(ACME)], now=now, idle=DAY, idle_days=90)
         return step.counts["uses"]
 
     assert [tidied(29), tidied(31), tidied(99)] == [0, 1, 0]
-    assert store.uses.of(ADMIN, [there.id])[there.id].count == 1
+    assert store.usage_counts.load_usage(ADMIN, [there.id])[there.id].count == 1

@@ -1,4 +1,4 @@
-"""Outwards from the names in a question."""
+"""Graph strategy: facts and passages found from names in the question."""
 
 from __future__ import annotations
 
@@ -8,45 +8,60 @@ from typing import Any
 
 import pytest
 
-from nexus.core.access import Grant
-from nexus.core.filters import parse_filter
-from nexus.core.records import Memory, MemoryKind
-from nexus.recall.asked import Asked
-from nexus.recall.graph import FADING, RESTATED, graph, possible_names
-from nexus.recall.query import Query
-from nexus.recall.understand import understand
-from nexus.stores.inprocess import InProcessStore
-from nexus.testing.samples import ACME, ADMIN, ALICE, ALICE_DM, IN_ROOM, NOON, ROOM, draft, keep
+from nexusmem.core.access import Grant
+from nexusmem.core.filters import parse_filter
+from nexusmem.core.records import Memory, MemoryKind
+from nexusmem.recall.query import Query
+from nexusmem.recall.question_analysis import analyze_question
+from nexusmem.recall.strategies.graph import (
+    RESTATED_WEIGHT,
+    STEP_DECAY,
+    graph_strategy,
+    possible_names,
+)
+from nexusmem.recall.strategy_run import PreparedQuestion
+from nexusmem.testing.reference_store.store import ReferenceStore
+from nexusmem.testing.samples import (
+    ACME,
+    ADMIN,
+    ALICE,
+    ALICE_DM,
+    IN_ROOM,
+    NOON,
+    ROOM,
+    add_memory,
+    make_draft,
+)
 
 
 @pytest.fixture
-def store() -> InProcessStore:
-    return InProcessStore()
+def store() -> ReferenceStore:
+    return ReferenceStore()
 
 
 def fact(
-    store: InProcessStore, subject: str, predicate: str, object: str, **more: object
+    store: ReferenceStore, subject: str, predicate: str, object: str, **more: object
 ) -> Memory:
     key = f"{subject} {predicate} {object}"
     body = {"subject": subject, "predicate": predicate, "object": object}
-    return keep(store, key, key, kind=MemoryKind.FACT, body=body, **more)  # type: ignore[arg-type]
+    return add_memory(store, key, key, kind=MemoryKind.FACT, body=body, **more)  # type: ignore[arg-type]
 
 
 def found(
-    store: InProcessStore, question: str, grant: Grant = ADMIN, depth: int = 10, **where: object
+    store: ReferenceStore, question: str, grant: Grant = ADMIN, depth: int = 10, **where: object
 ) -> dict[str, float]:
-    """What is reached from the question's names, and how much each counts."""
-    hits = graph(store)(grant, _asked(question, depth, **where))
-    texts = store.memories.texts(grant, [hit.id for hit in hits])
+    """Return text → score of the results."""
+    hits = graph_strategy(store)(grant, _asked(question, depth, **where))
+    texts = store.memories.load_texts(grant, [hit.id for hit in hits])
     return {texts[hit.id]: hit.score for hit in hits}
 
 
-def _asked(question: str, depth: int = 10, **where: object) -> Asked:
+def _asked(question: str, depth: int = 10, **where: object) -> PreparedQuestion:
     query = Query(question=question, where=parse_filter(where), now=NOON)
-    return Asked(query, understand(question, [], NOON), None, depth)
+    return PreparedQuestion(query, analyze_question(question, [], NOON), None, depth)
 
 
-def test_every_run_of_up_to_four_words_may_be_a_name() -> None:
+def test_possible_names_are_runs_of_up_to_four_words() -> None:
     names = set(possible_names("Where does Ada Lovelace's friend of the Analytical Engine live?"))
 
     assert {"ada", "ada lovelace", "analytical engine", "friend of the analytical"} <= names
@@ -55,7 +70,7 @@ def test_every_run_of_up_to_four_words_may_be_a_name() -> None:
 
 
 @pytest.mark.requirement("E14")
-def test_a_fact_is_reached_from_its_subject_and_from_its_object(store: InProcessStore) -> None:
+def test_fact_is_found_by_subject_and_object(store: ReferenceStore) -> None:
     fact(store, "Tyler", "WORKS_AT", "Anthropic")
     fact(store, "Rome", "CAPITAL_OF", "Italy")
 
@@ -65,45 +80,45 @@ def test_a_fact_is_reached_from_its_subject_and_from_its_object(store: InProcess
 
 
 @pytest.mark.requirement("E14")
-def test_a_person_is_reached_by_the_name_of_their_scope(store: InProcessStore) -> None:
+def test_person_is_found_by_scope_name(store: ReferenceStore) -> None:
     fact(store, "user:alice", "LIKES", "tea")
 
     assert found(store, "What does Alice like?") == {"user:alice LIKES tea": 1.0}
 
 
 @pytest.mark.requirement("E14")
-def test_an_entity_leads_from_one_of_its_names_to_facts_under_another(
-    store: InProcessStore,
+def test_alias_leads_to_facts_of_the_entity(
+    store: ReferenceStore,
 ) -> None:
     body = {"name": "Ada Lovelace", "aliases": ["Countess"]}
-    keep(store, "1", "Ada", kind=MemoryKind.ENTITY, body=body)
+    add_memory(store, "1", "Ada", kind=MemoryKind.ENTITY, body=body)
     fact(store, "Ada Lovelace", "WROTE", "Notes")
 
     assert found(store, "What did the Countess write?") == {
         "Ada": 1.0,
-        "Ada Lovelace WROTE Notes": FADING,
+        "Ada Lovelace WROTE Notes": STEP_DECAY,
     }
 
 
 @pytest.mark.requirement("E5")
-def test_facts_are_followed_two_steps_and_no_further(store: InProcessStore) -> None:
+def test_walk_stops_after_two_steps(store: ReferenceStore) -> None:
     chain = ["Ann", "Ben", "Cid", "Dan", "Eve"]
     for one, two in pairwise(chain):
         fact(store, one, "KNOWS", two)
 
-    assert found(store, "Ann?") == {"Ann KNOWS Ben": 1.0, "Ben KNOWS Cid": FADING}
+    assert found(store, "Ann?") == {"Ann KNOWS Ben": 1.0, "Ben KNOWS Cid": STEP_DECAY}
 
 
 @pytest.mark.requirement("E5")
-def test_facts_are_followed_in_both_directions(store: InProcessStore) -> None:
+def test_walk_follows_both_directions(store: ReferenceStore) -> None:
     fact(store, "Ann", "KNOWS", "Ben")
     fact(store, "Cid", "KNOWS", "Ben")
 
-    assert found(store, "Ann?") == {"Ann KNOWS Ben": 1.0, "Cid KNOWS Ben": FADING}
+    assert found(store, "Ann?") == {"Ann KNOWS Ben": 1.0, "Cid KNOWS Ben": STEP_DECAY}
 
 
 @pytest.mark.requirement("E5")
-def test_a_circle_ends(store: InProcessStore) -> None:
+def test_cyclic_facts_terminate(store: ReferenceStore) -> None:
     for one, two in (("Ann", "Ben"), ("Ben", "Ann"), ("Ann", "Ann")):
         fact(store, one, "KNOWS", two)
 
@@ -111,7 +126,7 @@ def test_a_circle_ends(store: InProcessStore) -> None:
 
 
 @pytest.mark.requirement("E5")
-def test_no_more_than_the_depth_asked_for_comes_back(store: InProcessStore) -> None:
+def test_result_is_limited_by_depth(store: ReferenceStore) -> None:
     for number in range(9):
         fact(store, "Ann", f"HAS_{number}", f"thing{number}")
         fact(store, f"thing{number}", "IS", "blue")
@@ -123,27 +138,29 @@ def test_no_more_than_the_depth_asked_for_comes_back(store: InProcessStore) -> N
 
 
 @pytest.mark.requirement("E5")
-def test_a_filter_narrows_what_is_shown(store: InProcessStore) -> None:
+def test_filter_applies_to_facts(store: ReferenceStore) -> None:
     fact(store, "Ann", "KNOWS", "Ben")
     fact(store, "Ben", "OWNS", "boat")
 
-    assert found(store, "Ann?", predicate="OWNS") == {"Ben OWNS boat": FADING}
+    assert found(store, "Ann?", predicate="OWNS") == {"Ben OWNS boat": STEP_DECAY}
     assert found(store, "Ann?", kind="passage") == {}
 
 
 @pytest.mark.requirement("A12", "E5")
-def test_no_step_leads_past_the_grant(store: InProcessStore) -> None:
+def test_walk_stays_inside_the_grant(store: ReferenceStore) -> None:
     fact(store, "Ann", "KNOWS", "Ben", scope=ALICE_DM)
     fact(store, "Ben", "OWNS", "boat", scope=ROOM)
     fact(store, "boat", "LIES_IN", "Kiel", scope=ALICE_DM)
 
-    assert found(store, "Ann?", grant=IN_ROOM.grant()) == {}  # the way there is Alice's
+    assert (
+        found(store, "Ann?", grant=IN_ROOM.grant()) == {}
+    )  # only Alice may read the fact in between
     assert found(store, "Ben?", grant=IN_ROOM.grant()) == {"Ben OWNS boat": 1.0}
     assert found(store, "Ben?", grant=ALICE.grant()) == {"Ann KNOWS Ben": 1.0}
 
 
 @pytest.mark.requirement("E14")
-def test_what_holds_counts_more_than_what_held(store: InProcessStore) -> None:
+def test_current_fact_scores_higher_than_past(store: ReferenceStore) -> None:
     fact(store, "Tyler", "WORKS_AT", "Google", at=NOON - timedelta(days=9))
     fact(store, "Tyler", "WORKS_AT", "Anthropic")
 
@@ -154,12 +171,12 @@ def test_what_holds_counts_more_than_what_held(store: InProcessStore) -> None:
 
 
 def learned(
-    store: InProcessStore, text: str, subject: str, object: str | None, **more: Any
+    store: ReferenceStore, text: str, subject: str, object: str | None, **more: Any
 ) -> tuple[Memory, Memory]:
-    """A passage, and the fact that was learned from it."""
-    passage = keep(store, text, text, **more)
+    """Store a passage and a fact derived from it."""
+    passage = add_memory(store, text, text, **more)
     body = {"subject": subject, "predicate": "SAID", "object": object}
-    drafted = draft(
+    drafted = make_draft(
         *passage.sources,
         text=f"fact: {text}",
         kind=MemoryKind.FACT,
@@ -171,28 +188,33 @@ def learned(
 
 
 @pytest.mark.requirement("E14")
-def test_a_learned_fact_leads_to_the_passage_it_restates(store: InProcessStore) -> None:
+def test_derived_fact_scores_its_passage(store: ReferenceStore) -> None:
     learned(store, "She is a good dog.", "Luna", None)
     fact(store, "Luna", "OWNED_BY", "Ann")
 
-    assert found(store, "Luna?") == {"She is a good dog.": RESTATED, "Luna OWNED_BY Ann": 1.0}
+    assert found(store, "Luna?") == {
+        "She is a good dog.": RESTATED_WEIGHT,
+        "Luna OWNED_BY Ann": 1.0,
+    }
     assert found(store, "Luna?", kind="fact") == {
         "fact: She is a good dog.": 1.0,
         "Luna OWNED_BY Ann": 1.0,
     }
 
 
-def test_what_many_facts_name_leads_nowhere_and_what_few_name_everywhere(
-    store: InProcessStore,
+def test_common_names_are_ignored_and_rare_ones_used(
+    store: ReferenceStore,
 ) -> None:
     for number in range(30):
         learned(store, f"Melanie painted picture {number}.", "Melanie", f"picture {number}")
 
     assert found(store, "Melanie?") == {}
-    assert found(store, "What of picture 7, Melanie?") == {"Melanie painted picture 7.": RESTATED}
+    assert found(store, "What of picture 7, Melanie?") == {
+        "Melanie painted picture 7.": RESTATED_WEIGHT
+    }
 
 
-def test_told_facts_are_found_however_many_were_learned_since(store: InProcessStore) -> None:
+def test_explicit_facts_are_found_among_many_derived(store: ReferenceStore) -> None:
     fact(store, "Tyler", "WORKS_AT", "Anthropic", at=NOON - timedelta(days=9))
     for number in range(40):
         learned(store, f"Tyler ran {number} miles.", "Tyler", None)
@@ -200,46 +222,46 @@ def test_told_facts_are_found_however_many_were_learned_since(store: InProcessSt
     assert found(store, "Where does Tyler work?") == {"Tyler WORKS_AT Anthropic": 1.0}
 
 
-def test_a_learned_fact_is_reached_by_its_subjects_other_name(store: InProcessStore) -> None:
+def test_derived_fact_is_found_by_alias_of_its_subject(store: ReferenceStore) -> None:
     learned(store, "She wrote the notes.", "Ada Lovelace", "Notes")
     body = {"name": "Ada Lovelace", "aliases": ["Countess"]}
-    keep(store, "1", "Ada", kind=MemoryKind.ENTITY, body=body, learned=True)
+    add_memory(store, "1", "Ada", kind=MemoryKind.ENTITY, body=body, learned=True)
 
-    assert found(store, "What did the Countess write?") == {"She wrote the notes.": RESTATED}
+    assert found(store, "What did the Countess write?") == {"She wrote the notes.": RESTATED_WEIGHT}
 
 
-def test_of_a_long_message_the_piece_is_found_that_says_it(store: InProcessStore) -> None:
+def test_best_passage_of_a_long_message_is_found(store: ReferenceStore) -> None:
     pieces = ["Rain all day.", "Our dog Luna barked.", "Then we slept."]
-    first = keep(store, "long", pieces[0], slot="000000")
+    first = add_memory(store, "long", pieces[0], slot="000000")
     store.memories.put(
         ACME,
         [
-            draft(*first.sources, text=text, slot=f"{number:06}")
+            make_draft(*first.sources, text=text, slot=f"{number:06}")
             for number, text in enumerate(pieces)
         ],
     )
     body = {"subject": "Luna", "predicate": "BARK", "object": None}
-    barked = draft(
+    barked = make_draft(
         *first.sources, text="Luna barked.", kind=MemoryKind.FACT, body=body, learned=True
     )
     store.memories.put(ACME, [barked])
 
-    assert found(store, "Luna?") == {"Our dog Luna barked.": RESTATED}
+    assert found(store, "Luna?") == {"Our dog Luna barked.": RESTATED_WEIGHT}
 
 
-def test_a_fact_whose_message_was_not_kept_as_a_passage_leads_nowhere(
-    store: InProcessStore,
+def test_derived_fact_without_passage_finds_nothing(
+    store: ReferenceStore,
 ) -> None:
     passage, _ = learned(store, "Luna!", "Luna", None)
     store.memories.delete(ACME, [passage.id])
 
-    assert graph(store)(ADMIN, _asked("Luna?")) == []
+    assert graph_strategy(store)(ADMIN, _asked("Luna?")) == []
 
 
-def test_what_rests_on_much_restates_nothing_and_is_found_itself(store: InProcessStore) -> None:
-    sources = [keep(store, str(n), f"Luna barks at {n}.").sources[0] for n in range(8)]
+def test_fact_with_many_sources_is_found_itself(store: ReferenceStore) -> None:
+    sources = [add_memory(store, str(n), f"Luna barks at {n}.").sources[0] for n in range(8)]
     body = {"subject": "Luna", "predicate": "TYPICALLY_CONTACTS_AT", "value": "8am"}
-    pattern = draft(
+    pattern = make_draft(
         *sources, text="Luna mostly barks at 8am.", kind=MemoryKind.FACT, body=body, learned=True
     )
     store.memories.put(ACME, [pattern])
@@ -248,15 +270,15 @@ def test_what_rests_on_much_restates_nothing_and_is_found_itself(store: InProces
 
 
 @pytest.mark.requirement("A12", "E5")
-def test_a_learned_fact_of_another_place_leads_nowhere(store: InProcessStore) -> None:
+def test_derived_fact_outside_the_grant_finds_nothing(store: ReferenceStore) -> None:
     learned(store, "Luna is mine.", "Luna", None, scope=ALICE_DM)
 
     assert found(store, "Luna?", grant=IN_ROOM.grant()) == {}
-    assert found(store, "Luna?", grant=ALICE.grant()) == {"Luna is mine.": RESTATED}
+    assert found(store, "Luna?", grant=ALICE.grant()) == {"Luna is mine.": RESTATED_WEIGHT}
 
 
-def test_a_filter_is_put_to_the_passage_a_fact_leads_to(store: InProcessStore) -> None:
+def test_filter_applies_to_the_passage(store: ReferenceStore) -> None:
     learned(store, "She is a good dog.", "Luna", None, speaker="ann")
 
-    assert found(store, "Luna?", speaker="ann") == {"She is a good dog.": RESTATED}
+    assert found(store, "Luna?", speaker="ann") == {"She is a good dog.": RESTATED_WEIGHT}
     assert found(store, "Luna?", speaker="bob") == {}

@@ -1,4 +1,4 @@
-"""Who somebody is, as far as the viewer may know."""
+"""Profiles of people."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from nexus.core.access import Grant
-from nexus.core.filters import Condition, Op
-from nexus.core.records import Draft, EventKind, Memory, MemoryKind
-from nexus.core.scope import Scope
-from nexus.recall.profile import Entry, Profile, profile, profiles
-from nexus.stores.inprocess import InProcessStore
-from nexus.testing.samples import (
+from nexusmem.core.access import Grant
+from nexusmem.core.filters import Condition, Op
+from nexusmem.core.records import Draft, EventKind, Memory, MemoryKind
+from nexusmem.core.scope import Scope
+from nexusmem.recall.views.profile import Profile, ProfileEntry, get_profile, get_profiles
+from nexusmem.testing.reference_store.store import ReferenceStore
+from nexusmem.testing.samples import (
     ACME,
     ADMIN,
     ALICE,
@@ -23,28 +23,28 @@ from nexus.testing.samples import (
     BOB,
     IN_ROOM,
     ROOM,
-    event,
+    make_event,
 )
 
 MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
 
 class People:
-    """What was said and learned about people, an hour after each other."""
+    """A store with messages, facts and landmarks, one hour apart."""
 
     def __init__(self) -> None:
-        self.store = InProcessStore()
+        self.store = ReferenceStore()
         self.now = MONDAY
         self.told = 0
 
     def say(self, text: str, scope: Scope = ROOM, **more: Any) -> str:
         self.now += timedelta(hours=1)
         self.told += 1
-        told = event(f"{self.told}", text, scope=scope, at=self.now, **more)
+        told = make_event(f"{self.told}", text, scope=scope, at=self.now, **more)
         return self.store.ledger.append(ACME, [told], recorded_at=self.now)[0].event_id
 
     def fact(self, subject: str, predicate: str, said: str, **more: Any) -> Memory:
-        """Learned from a statement; `body` has what else the fact says."""
+        """Store a derived fact; `body` has its other fields."""
         body = {"subject": subject, "predicate": predicate, "value": said, **more.pop("body", {})}
         return self.keep(MemoryKind.FACT, f"{subject} {predicate} {said}", body, **more)
 
@@ -63,10 +63,10 @@ class People:
         return self.store.memories.put(ACME, [draft])[0]
 
     def profile(self, person: str = "alice", grant: Grant = ADMIN) -> Profile:
-        return profile(self.store, grant, person, now=self.now)
+        return get_profile(self.store, grant, person, now=self.now)
 
 
-def texts(entries: tuple[Entry, ...]) -> list[str]:
+def texts(entries: tuple[ProfileEntry, ...]) -> list[str]:
     return [entry.text for entry in entries]
 
 
@@ -76,7 +76,7 @@ def people() -> People:
 
 
 @pytest.mark.requirement("E30")
-def test_a_profile_holds_preferences_expertise_habits_and_the_person(people: People) -> None:
+def test_profile_has_all_sections(people: People) -> None:
     people.fact("Alice", "LIKES", "pottery", confidence=0.95)
     people.fact("alice", "SPEAKS", "Italian")
     people.fact("alice", "LIVES_IN", "Oslo")
@@ -93,11 +93,11 @@ def test_a_profile_holds_preferences_expertise_habits_and_the_person(people: Peo
     (likes,) = found.preferences
     assert likes.confidence == 0.95
     assert people.store.ledger.get(ADMIN, likes.sources)[0].text == "Alice LIKES pottery"
-    assert not found.empty
+    assert not found.is_empty
 
 
 @pytest.mark.requirement("E30")
-def test_a_profile_shows_what_holds_now(people: People) -> None:
+def test_profile_has_current_facts(people: People) -> None:
     people.fact("alice", "LIVES_IN", "Oslo")
     people.fact("alice", "LIVES_IN", "Rome")
     people.fact("alice", "LIKES", "coffee")
@@ -109,7 +109,7 @@ def test_a_profile_shows_what_holds_now(people: People) -> None:
     assert texts(found.preferences) == ["alice DISLIKES coffee", "alice LIKES tea"]
 
 
-def test_the_same_said_twice_is_one_entry_that_holds_since_the_first(people: People) -> None:
+def test_repeated_fact_is_one_entry_since_the_first(people: People) -> None:
     first = people.fact("alice", "LIVES_IN", "Oslo")
     people.fact("Alice", "LIVES_IN", "oslo")
 
@@ -117,14 +117,14 @@ def test_the_same_said_twice_is_one_entry_that_holds_since_the_first(people: Peo
     assert entry.since == first.at
 
 
-def test_what_is_said_not_to_be_so_is_worth_knowing(people: People) -> None:
+def test_current_denial_is_an_entry(people: People) -> None:
     people.fact("alice", "LIKES", "meat", body={"negated": True})
 
     assert texts(people.profile().preferences) == ["alice LIKES meat"]
     assert people.profile().preferences[0].memory.fact.negated
 
 
-def test_what_was_told_belongs_to_a_profile_whatever_its_relation(people: People) -> None:
+def test_explicit_facts_of_any_predicate_are_entries(people: People) -> None:
     people.fact("alice", "GUARDS", "the lighthouse", learned=False)
     exact = {"exact": True}
     people.fact("user:alice", "favourite_editor", "vim", body=exact, learned=False)
@@ -134,7 +134,7 @@ def test_what_was_told_belongs_to_a_profile_whatever_its_relation(people: People
     assert texts(found.preferences) == ["user:alice favourite_editor vim"]
 
 
-def test_names_lead_through_aliases(people: People) -> None:
+def test_profile_resolves_aliases(people: People) -> None:
     body = {"name": "Alice", "aliases": ["Ally"], "type": "person"}
     people.keep(MemoryKind.ENTITY, "Alice is also called Ally.", body)
     people.fact("Ally", "LIKES", "pottery")
@@ -150,7 +150,7 @@ def preference(people: People, text: str, **more: Any) -> Memory:
 
 
 @pytest.mark.requirement("E30")
-def test_what_is_preferred_no_longer_is_not_told_as_a_wish(people: People) -> None:
+def test_ended_preference_is_no_entry(people: People) -> None:
     for color in ("blue", "green"):
         said = people.say(f"My favourite color is {color}.")
         people.fact("Alice", "PREFERS", color, body={"aspect": "color"}, rests_on=said)
@@ -160,7 +160,7 @@ def test_what_is_preferred_no_longer_is_not_told_as_a_wish(people: People) -> No
 
 
 @pytest.mark.requirement("E30")
-def test_how_somebody_wants_to_be_written_to_is_part_of_their_style(people: People) -> None:
+def test_communication_preferences_are_part_of_style(people: People) -> None:
     preference(people, "Alice prefers short answers without small talk.")
     preference(people, "Alice loves the sea.")
     preference(people, "Bob prefers long answers.", body={"owner": "Bob"})
@@ -174,7 +174,7 @@ def test_how_somebody_wants_to_be_written_to_is_part_of_their_style(people: Peop
     }
 
 
-def test_a_preference_that_is_a_fact_already_stands_once(people: People) -> None:
+def test_preference_fact_and_landmark_are_one_entry(people: People) -> None:
     fact = people.fact("Alice", "LIKES", "pottery")
     preference(people, "Alice likes pottery.", rests_on=fact.sources[0])
 
@@ -182,7 +182,7 @@ def test_a_preference_that_is_a_fact_already_stands_once(people: People) -> None
 
 
 @pytest.mark.requirement("E30")
-def test_landmarks_that_were_read_already_tell_the_same_wishes(people: People) -> None:
+def test_given_landmarks_give_the_same_preferences(people: People) -> None:
     preference(people, "Alice prefers tea.")
     preference(people, "Bob prefers rum.", body={"owner": "Bob"})
     preference(people, "Alice prefers tea.")
@@ -193,23 +193,23 @@ def test_landmarks_that_were_read_already_tell_the_same_wishes(people: People) -
     for grant in (ADMIN, IN_ROOM.grant(), ALICE.grant()):
         kind = Condition("kind", Op.EQ, MemoryKind.LANDMARK)
         read = people.store.memories.find(grant, where=kind)
-        found = profiles(people.store, grant, ["Alice", "Bob"], now=people.now, landmarks=read)
-        assert found == profiles(people.store, grant, ["Alice", "Bob"], now=people.now)
+        found = get_profiles(people.store, grant, ["Alice", "Bob"], now=people.now, landmarks=read)
+        assert found == get_profiles(people.store, grant, ["Alice", "Bob"], now=people.now)
 
 
 @pytest.mark.requirement("E30")
-def test_a_wish_is_known_of_a_moment_before_it_was_said_again(people: People) -> None:
+def test_repeated_preference_is_known_at_an_earlier_time(people: People) -> None:
     preference(people, "Alice prefers tea.")
     then = people.now
     preference(people, "Alice prefers tea.")
 
     for now in (then, people.now):
-        (found,) = profiles(people.store, ADMIN, ["alice"], now=now)
+        (found,) = get_profiles(people.store, ADMIN, ["alice"], now=now)
         assert [entry.memory.at for entry in found.preferences] == [now]
 
 
 @pytest.mark.requirement("E30")
-def test_style_is_counted_in_the_persons_own_messages(people: People) -> None:
+def test_style_is_measured_on_own_messages(people: People) -> None:
     for _ in range(4):
         people.say("hey, could you look at this? 😀")
         people.say("I think " + "very " * 90 + "much of it.", speaker="bob")
@@ -232,7 +232,7 @@ def test_style_is_counted_in_the_persons_own_messages(people: People) -> None:
     assert people.profile("bob").style.traits == ()
 
 
-def test_style_is_seen_in_large_letters_and_in_signs(people: People) -> None:
+def test_style_ignores_case_and_reads_emoticons(people: People) -> None:
     for _ in range(4):
         people.say("LOL, that is late. Please hurry.")
         people.say("Fine by me :D")
@@ -242,7 +242,7 @@ def test_style_is_seen_in_large_letters_and_in_signs(people: People) -> None:
     assert style.informal == 1.0
 
 
-def test_a_few_messages_say_nothing_about_style(people: People) -> None:
+def test_few_messages_have_no_style(people: People) -> None:
     for _ in range(4):
         people.say("ok?")
 
@@ -251,7 +251,7 @@ def test_a_few_messages_say_nothing_about_style(people: People) -> None:
 
 
 @pytest.mark.requirement("E30", "X1")
-def test_a_profile_holds_only_what_the_viewer_may_read(people: People) -> None:
+def test_profile_stays_inside_the_grant(people: People) -> None:
     people.fact("alice", "LIKES", "chess", scope=ALICE_PROFILE)
     people.fact("alice", "LIKES", "jazz", scope=ALICE_DM)
     preference(people, "Alice prefers short answers.", scope=ALICE_DM)
@@ -265,16 +265,16 @@ def test_a_profile_holds_only_what_the_viewer_may_read(people: People) -> None:
     assert texts(room.preferences) == ["alice LIKES chess"]
     assert room.style.messages == 0
     assert room.style.stated == ()
-    assert bob.empty
+    assert bob.is_empty
 
 
-def test_nobody_has_an_empty_profile(people: People) -> None:
+def test_unknown_person_has_an_empty_profile(people: People) -> None:
     found = people.profile("nobody")
-    assert found.empty
+    assert found.is_empty
     assert found.person == "nobody"
 
 
-def test_a_profile_shows_the_newest(people: People) -> None:
+def test_sections_have_the_newest_entries(people: People) -> None:
     for number in range(30):
         people.fact("alice", "LIKES", f"song {number}")
 
@@ -283,13 +283,13 @@ def test_a_profile_shows_the_newest(people: People) -> None:
     assert found.preferences[0].text == "alice LIKES song 29"
 
 
-def test_who_does_not_ask_how_to_write_to_somebody_is_told_all_else() -> None:
+def test_include_stated_false_changes_only_style() -> None:
     people = People()
     people.fact("alice", "PREFERS", "short answers")
     people.fact("alice", "LIKES", "tea")
 
     whole = people.profile()
-    (rest,) = profiles(people.store, ADMIN, ["alice"], now=people.now, stated=False)
+    (rest,) = get_profiles(people.store, ADMIN, ["alice"], now=people.now, include_stated=False)
 
     assert texts(whole.style.stated) == ["alice PREFERS short answers"]
     assert rest == replace(whole, style=replace(whole.style, stated=()))

@@ -1,4 +1,4 @@
-"""Reranking puts in order, or leaves the order there was."""
+"""Reranking and its failures."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ import threading
 
 import pytest
 
-from nexus.core.errors import ModelUnavailable
-from nexus.recall.rerank import Reranked, rerank
+from nexusmem.core.errors import ModelUnavailable
+from nexusmem.recall.ranking.rerank import RerankOutcome, rerank_texts
 
 TEXTS = ["tea", "coffee", "cake"]
 
 
 class Scores:
     def __init__(self, *scores: float) -> None:
-        self.given = list(scores)
-        self.asked = 0
+        self.values = list(scores)
+        self.calls = 0
 
-    def scores(self, question, texts) -> list[float]:
-        self.asked += 1
-        return self.given
+    def score(self, question, texts) -> list[float]:
+        self.calls += 1
+        return self.values
 
 
-def test_the_best_comes_first_and_ties_stay_as_they_were():
-    assert rerank(Scores(0.1, 7.5, 0.1), "hot?", TEXTS) == Reranked(
-        places=(1, 0, 2), scores=(0.1, 7.5, 0.1)
+def test_texts_are_sorted_by_score_and_ties_keep_order():
+    assert rerank_texts(Scores(0.1, 7.5, 0.1), "hot?", TEXTS) == RerankOutcome(
+        positions=(1, 0, 2), scores=(0.1, 7.5, 0.1)
     )
 
 
@@ -33,41 +33,44 @@ def test_the_best_comes_first_and_ties_stay_as_they_were():
     [(1.0, 2.0), (1.0, 2.0, 3.0, 4.0), (1.0, float("nan"), 2.0), (1.0, float("inf"), 2.0), ()],
     ids=str,
 )
-def test_scores_that_make_no_sense_are_not_used(scores):
-    assert rerank(Scores(*scores), "hot?", TEXTS) == Reranked(
-        places=(0, 1, 2), degraded=("rerank: the scores make no sense",)
+def test_invalid_scores_keep_the_order(scores):
+    assert rerank_texts(Scores(*scores), "hot?", TEXTS) == RerankOutcome(
+        positions=(0, 1, 2),
+        degraded=(f"rerank: expected 3 finite scores, got {len(scores)} scores",),
     )
 
 
-def test_a_reranker_that_is_away_changes_nothing_but_a_remark():
-    class Away:
-        def scores(self, question, texts) -> list[float]:
-            raise ModelUnavailable("on holiday")
+def test_unavailable_reranker_keeps_the_order():
+    class Unavailable:
+        def score(self, question, texts) -> list[float]:
+            raise ModelUnavailable("out of service")
 
-    assert rerank(Away(), "hot?", TEXTS) == Reranked(
-        places=(0, 1, 2), degraded=("rerank: on holiday",)
+    assert rerank_texts(Unavailable(), "hot?", TEXTS) == RerankOutcome(
+        positions=(0, 1, 2), degraded=("rerank: out of service",)
     )
 
 
-def test_a_reranker_that_is_slow_is_not_waited_for():
+def test_slow_reranker_keeps_the_order():
     over = threading.Event()
 
     class Slow:
-        def scores(self, question, texts) -> list[float]:
+        def score(self, question, texts) -> list[float]:
             over.wait(10)
             return [3, 2, 1]
 
-    reranked = rerank(Slow(), "hot?", TEXTS, wait_seconds=0.05)
+    reranked = rerank_texts(Slow(), "hot?", TEXTS, wait_seconds=0.05)
     over.set()
 
-    assert reranked == Reranked(
-        places=(0, 1, 2), degraded=("rerank: no answer within 0.05 seconds",)
+    assert reranked == RerankOutcome(
+        positions=(0, 1, 2), degraded=("rerank: no answer within 0.05 seconds",)
     )
 
 
 @pytest.mark.parametrize(("question", "texts"), [("hot?", []), ("hot?", ["tea"]), (" ", TEXTS)])
-def test_where_there_is_nothing_to_order_nobody_is_asked(question, texts):
+def test_reranker_is_not_called_without_need(question, texts):
     reranker = Scores()
 
-    assert rerank(reranker, question, texts) == Reranked(places=tuple(range(len(texts))))
-    assert reranker.asked == 0
+    assert rerank_texts(reranker, question, texts) == RerankOutcome(
+        positions=tuple(range(len(texts)))
+    )
+    assert reranker.calls == 0

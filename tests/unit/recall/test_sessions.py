@@ -1,4 +1,4 @@
-"""Which conversation knows somebody best, and which remembers what is no longer so."""
+"""Session search and outdated facts."""
 
 from __future__ import annotations
 
@@ -7,36 +7,36 @@ from typing import Any
 
 import pytest
 
-from nexus.core.access import Viewer
-from nexus.core.ids import AgentId, UserId
-from nexus.core.records import Draft, Memory, MemoryKind
-from nexus.core.scope import Scope
-from nexus.recall.sessions import Session, route, stale
-from nexus.stores.inprocess import InProcessStore
-from nexus.testing.samples import ACME, ADMIN, ALICE, ALICE_DM, BOB_DM, IN_ROOM, ROOM, event
+from nexusmem.core.access import Viewer
+from nexusmem.core.ids import AgentId, UserId
+from nexusmem.core.records import Draft, Memory, MemoryKind
+from nexusmem.core.scope import Scope
+from nexusmem.recall.views.sessions import Session, find_outdated_facts, find_sessions
+from nexusmem.testing.reference_store.store import ReferenceStore
+from nexusmem.testing.samples import ACME, ADMIN, ALICE, ALICE_DM, BOB_DM, IN_ROOM, ROOM, make_event
 
 MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)
 STORAGE = Session(scope=ROOM, thread="storage")
 LUNCH = Session(scope=ROOM, thread="lunch")
 
 
-class Talk:
-    """What is said in several conversations, an hour after each other."""
+class Conversations:
+    """A store with several conversations, one message per hour."""
 
     def __init__(self) -> None:
-        self.store = InProcessStore()
+        self.store = ReferenceStore()
         self.now = MONDAY
         self.told = 0
 
     def turn(self, session: Session, *names: str) -> Memory:
-        """Somebody speaks of these."""
+        """Store a turn that mentions these names."""
         body = {"span": "turn", "label": "a turn", "topics": [], "entities": list(names)}
         return self._keep(session, MemoryKind.EPISODE, body, slot="turn", indexed_text="")
 
     def fact(
         self, session: Session, subject: str, predicate: str, object: str, **more: Any
     ) -> Memory:
-        """Somebody says this of somebody."""
+        """Store a fact."""
         self.turn(session, subject, object)
         body = {"subject": subject, "predicate": predicate, "object": object}
         return self._keep(session, MemoryKind.FACT, body, **more)
@@ -51,7 +51,7 @@ class Talk:
         self.now += timedelta(hours=1)
         self.told += 1
         where: dict[str, Any] = {"scope": session.scope, "thread": session.thread}
-        told = event(f"{self.told}", at=self.now, **where)
+        told = make_event(f"{self.told}", at=self.now, **where)
         (receipt,) = self.store.ledger.append(ACME, [told], recorded_at=self.now)
         draft = Draft(
             kind=kind,
@@ -65,23 +65,29 @@ class Talk:
         return self.store.memories.put(ACME, [draft])[0]
 
     def best(self, asked: str | list[str], grant: Any = ADMIN, **more: Any) -> list[str]:
-        return [str(each.session) for each in route(self.store, grant, asked, now=self.now, **more)]
+        return [
+            str(each.session)
+            for each in find_sessions(self.store, grant, asked, now=self.now, **more)
+        ]
 
     def stale(self, session: Session, grant: Any = ADMIN) -> list[tuple[str, str | None]]:
-        """What it knew, and what holds instead."""
+        """Return the outdated values and their replacements."""
         return [
-            (str(each.knew.fact.object), each.now.fact.object if each.now else None)
-            for each in stale(self.store, grant, session, now=self.now)
+            (
+                str(each.old_fact.fact.object),
+                each.current_fact.fact.object if each.current_fact else None,
+            )
+            for each in find_outdated_facts(self.store, grant, session, now=self.now)
         ]
 
 
 @pytest.fixture
-def talk() -> Talk:
-    return Talk()
+def talk() -> Conversations:
+    return Conversations()
 
 
 @pytest.mark.requirement("B25")
-def test_the_conversation_that_spoke_of_somebody_most_knows_them_best(talk: Talk) -> None:
+def test_session_with_most_mentions_is_first(talk: Conversations) -> None:
     talk.turn(LUNCH, "Tyler")
     for _ in range(3):
         talk.turn(STORAGE, "Tyler", "PostgreSQL")
@@ -95,7 +101,7 @@ def test_the_conversation_that_spoke_of_somebody_most_knows_them_best(talk: Talk
 
 
 @pytest.mark.requirement("B25")
-def test_what_was_said_lately_counts_more(talk: Talk) -> None:
+def test_recent_mentions_count_more(talk: Conversations) -> None:
     talk.turn(STORAGE, "Tyler")
     talk.turn(STORAGE, "Tyler")
     talk.now += timedelta(days=90)
@@ -105,19 +111,19 @@ def test_what_was_said_lately_counts_more(talk: Talk) -> None:
 
 
 @pytest.mark.requirement("B25")
-def test_a_conversation_whose_knowledge_is_current_comes_first(talk: Talk) -> None:
+def test_session_without_outdated_facts_is_first(talk: Conversations) -> None:
     talk.fact(STORAGE, "Tyler", "WORKS_AT", "Google")
     for _ in range(2):
         talk.turn(STORAGE, "Tyler")
     talk.fact(LUNCH, "Tyler", "WORKS_AT", "Anthropic")
 
-    first, second = route(talk.store, ADMIN, ["Tyler"], now=talk.now)
-    assert (first.session, first.stale) == (LUNCH, ())
-    assert (second.session, second.stale) == (STORAGE, ("tyler",))
-    assert second.mentions == {"tyler": 3}
+    first, second = find_sessions(talk.store, ADMIN, ["Tyler"], now=talk.now)
+    assert (first.session, first.outdated_names) == (LUNCH, ())
+    assert (second.session, second.outdated_names) == (STORAGE, ("tyler",))
+    assert second.mention_counts == {"tyler": 3}
 
 
-def test_more_of_the_names_is_better_than_one(talk: Talk) -> None:
+def test_session_with_more_names_is_first(talk: Conversations) -> None:
     talk.turn(STORAGE, "Tyler")
     talk.turn(STORAGE, "Tyler")
     talk.turn(LUNCH, "Tyler", "Sarah")
@@ -126,30 +132,30 @@ def test_more_of_the_names_is_better_than_one(talk: Talk) -> None:
     assert talk.best(["Tyler", "Sarah", "Nobody"])[0] == str(LUNCH)
 
 
-def test_names_lead_through_aliases(talk: Talk) -> None:
+def test_session_search_resolves_aliases(talk: Conversations) -> None:
     talk.alias(LUNCH, "Robert", "Bob")
     talk.turn(STORAGE, "Robert")
 
     assert talk.best(["bob"]) == [str(STORAGE)]
 
 
-def test_a_score_lies_between_nothing_and_one(talk: Talk) -> None:
+def test_score_is_between_0_and_1(talk: Conversations) -> None:
     for _ in range(50):
         talk.turn(STORAGE, "Tyler")
-    (only,) = route(talk.store, ADMIN, ["Tyler"], now=talk.now)
+    (only,) = find_sessions(talk.store, ADMIN, ["Tyler"], now=talk.now)
     assert 0.9 < only.score <= 1
     assert len(only.labels) == 3
-    assert only.last_at == only.labels[0].at == talk.now
+    assert only.last_mention_at == only.labels[0].at == talk.now
 
 
-def test_a_limit_keeps_the_best(talk: Talk) -> None:
+def test_limit_returns_the_best(talk: Conversations) -> None:
     talk.turn(LUNCH, "Tyler")
     for _ in range(3):
         talk.turn(STORAGE, "Tyler")
     assert talk.best(["Tyler"], limit=1) == [str(STORAGE)]
 
 
-def test_sessions_are_scopes_threads_and_days(talk: Talk) -> None:
+def test_session_of_scope_thread_and_day(talk: Conversations) -> None:
     run = Session(scope=Scope.session("alice", "run-1"))
     talk.turn(Session(scope=run.scope, thread="whatever"), "Tyler")
     talk.turn(Session(scope=ROOM), "Tyler")
@@ -161,20 +167,22 @@ def test_sessions_are_scopes_threads_and_days(talk: Talk) -> None:
 
 
 @pytest.mark.requirement("B25")
-def test_nobody_learns_of_conversations_they_may_not_read(talk: Talk) -> None:
+def test_sessions_stay_inside_the_grant(talk: Conversations) -> None:
     private = Session(scope=ALICE_DM, thread="salary")
     talk.turn(STORAGE, "Tyler")
-    before = route(talk.store, IN_ROOM.grant(), ["Tyler"], now=talk.now + timedelta(hours=5))
+    before = find_sessions(
+        talk.store, IN_ROOM.grant(), ["Tyler"], now=talk.now + timedelta(hours=5)
+    )
     talk.fact(private, "Tyler", "WORKS_AT", "Anthropic")
     talk.turn(Session(scope=BOB_DM), "Tyler")
-    after = route(talk.store, IN_ROOM.grant(), ["Tyler"], now=before[0].last_at)
+    after = find_sessions(talk.store, IN_ROOM.grant(), ["Tyler"], now=before[0].last_mention_at)
 
     assert [each.session for each in after] == [STORAGE]
-    assert before[0].mentions == after[0].mentions
+    assert before[0].mention_counts == after[0].mention_counts
     assert talk.best(["Tyler"], ALICE.grant()) == [str(private)]
 
 
-def test_a_change_told_in_a_hidden_place_makes_nothing_stale(talk: Talk) -> None:
+def test_hidden_change_makes_nothing_outdated(talk: Conversations) -> None:
     talk.fact(STORAGE, "Tyler", "WORKS_AT", "Google")
     talk.fact(Session(scope=ALICE_DM), "Tyler", "WORKS_AT", "Anthropic")
 
@@ -183,19 +191,19 @@ def test_a_change_told_in_a_hidden_place_makes_nothing_stale(talk: Talk) -> None
 
 
 @pytest.mark.requirement("B25")
-def test_a_session_is_stale_when_something_it_knew_has_changed(talk: Talk) -> None:
+def test_session_is_outdated_after_a_change(talk: Conversations) -> None:
     knew = talk.fact(STORAGE, "Tyler", "WORKS_AT", "Google")
     assert talk.stale(STORAGE) == []
     now = talk.fact(LUNCH, "Tyler", "WORKS_AT", "Anthropic")
 
-    (found,) = stale(talk.store, ADMIN, STORAGE, now=talk.now)
+    (found,) = find_outdated_facts(talk.store, ADMIN, STORAGE, now=talk.now)
     assert (found.entity, found.predicate) == ("Tyler", "WORKS_AT")
-    assert (found.knew.id, found.now and found.now.id) == (knew.id, now.id)
+    assert (found.old_fact.id, found.current_fact and found.current_fact.id) == (knew.id, now.id)
     assert found.since == found.learned_at == now.at
     assert talk.stale(LUNCH) == []
 
 
-def test_hearing_the_news_makes_a_session_current_again(talk: Talk) -> None:
+def test_session_with_the_change_is_current(talk: Conversations) -> None:
     talk.fact(STORAGE, "Tyler", "WORKS_AT", "Google")
     talk.fact(LUNCH, "Tyler", "WORKS_AT", "Anthropic")
     talk.fact(STORAGE, "Tyler", "WORKS_AT", "Anthropic")
@@ -203,7 +211,7 @@ def test_hearing_the_news_makes_a_session_current_again(talk: Talk) -> None:
     assert talk.stale(STORAGE) == []
 
 
-def test_of_what_it_only_spoke_of_it_knew_what_could_be_seen(talk: Talk) -> None:
+def test_mentioned_names_count_with_visible_facts(talk: Conversations) -> None:
     talk.fact(LUNCH, "Tyler", "WORKS_AT", "Google")
     talk.turn(STORAGE, "Tyler")
     assert talk.stale(STORAGE) == []
@@ -212,7 +220,7 @@ def test_of_what_it_only_spoke_of_it_knew_what_could_be_seen(talk: Talk) -> None
     assert talk.stale(STORAGE) == [("Google", "Anthropic")]
 
 
-def test_what_is_new_is_no_change_and_who_was_not_spoken_of_does_not_matter(talk: Talk) -> None:
+def test_new_facts_and_other_names_are_no_change(talk: Conversations) -> None:
     talk.turn(STORAGE, "Tyler")
     talk.fact(LUNCH, "Tyler", "WORKS_AT", "Anthropic")
     talk.fact(LUNCH, "Sarah", "LIVES_IN", "Rome")
@@ -221,30 +229,30 @@ def test_what_is_new_is_no_change_and_who_was_not_spoken_of_does_not_matter(talk
     assert talk.stale(STORAGE) == []
 
 
-def test_what_ended_by_itself_makes_a_session_stale_too(talk: Talk) -> None:
+def test_expired_fact_is_outdated(talk: Conversations) -> None:
     ends = MONDAY + timedelta(days=3)
     talk.fact(STORAGE, "Tyler", "LIVES_IN", "Oslo", valid_to=ends)
     talk.now += timedelta(days=10)
 
-    (found,) = stale(talk.store, ADMIN, STORAGE, now=talk.now)
-    assert (found.now, found.since) == (None, ends)
+    (found,) = find_outdated_facts(talk.store, ADMIN, STORAGE, now=talk.now)
+    assert (found.current_fact, found.since) == (None, ends)
 
 
-def test_what_was_taken_back_makes_a_session_stale(talk: Talk) -> None:
+def test_denied_fact_is_outdated(talk: Conversations) -> None:
     talk.fact(STORAGE, "Sarah", "LIKES", "coffee")
     talk.fact(LUNCH, "Sarah", "LIKES", "tea")
     assert talk.stale(STORAGE) == []
     taken_back = talk.fact(LUNCH, "Sarah", "DISLIKES", "coffee")
 
-    (found,) = stale(talk.store, ADMIN, STORAGE, now=talk.now)
-    assert (found.now, found.by.id) == (None, taken_back.id)
+    (found,) = find_outdated_facts(talk.store, ADMIN, STORAGE, now=talk.now)
+    assert (found.current_fact, found.changed_by.id) == (None, taken_back.id)
 
 
-def test_a_conversation_nobody_had_is_not_stale(talk: Talk) -> None:
+def test_unknown_session_has_no_outdated_facts(talk: Conversations) -> None:
     assert talk.stale(Session(scope=ROOM, thread="silence")) == []
 
 
-def test_the_newest_change_stands_first(talk: Talk) -> None:
+def test_newest_change_is_first(talk: Conversations) -> None:
     talk.fact(STORAGE, "Tyler", "WORKS_AT", "Google")
     talk.fact(STORAGE, "Sarah", "LIVES_IN", "Oslo")
     talk.fact(LUNCH, "Sarah", "LIVES_IN", "Rome")
@@ -253,8 +261,8 @@ def test_the_newest_change_stands_first(talk: Talk) -> None:
     assert talk.stale(STORAGE) == [("Google", "Anthropic"), ("Oslo", "Rome")]
 
 
-def test_a_session_reads_its_own_scope_only() -> None:
-    talk = Talk()
+def test_session_reads_only_its_scope() -> None:
+    talk = Conversations()
     run = Session(scope=Scope.session("alice", "run-1"))
     talk.fact(run, "Tyler", "WORKS_AT", "Google")
     talk.fact(Session(scope=Scope.user("alice")), "Tyler", "WORKS_AT", "Anthropic")

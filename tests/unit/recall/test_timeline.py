@@ -1,4 +1,4 @@
-"""By when it was said."""
+"""Timeline strategy."""
 
 from __future__ import annotations
 
@@ -6,22 +6,27 @@ from datetime import timedelta
 
 import pytest
 
-from nexus.core.filters import parse_filter
-from nexus.recall.asked import Asked
-from nexus.recall.query import Query
-from nexus.recall.timeline import LATER, TOLD_LATER, in_time, timeline
-from nexus.recall.understand import Understood, Window
-from nexus.stores.inprocess import InProcessStore
-from nexus.testing.samples import ADMIN, ALICE_DM, IN_ROOM, NOON, keep
+from nexusmem.core.filters import parse_filter
+from nexusmem.recall.query import Query
+from nexusmem.recall.question_analysis import QuestionAnalysis, TimeWindow
+from nexusmem.recall.strategies.timeline import (
+    LATE_MENTION_PERIOD,
+    LATE_MENTION_SCORE,
+    time_window_score,
+    timeline_strategy,
+)
+from nexusmem.recall.strategy_run import PreparedQuestion
+from nexusmem.testing.reference_store.store import ReferenceStore
+from nexusmem.testing.samples import ADMIN, ALICE_DM, IN_ROOM, NOON, add_memory
 
 DAY = timedelta(days=1)
 TICK = timedelta(microseconds=1)
-WINDOW = Window(NOON, NOON + DAY)
+WINDOW = TimeWindow(NOON, NOON + DAY)
 
 
-def asked(window: Window | None = WINDOW, depth: int = 10, **where: str) -> Asked:
-    understood = Understood((), frozenset(), "", asks_the_assistant=False, window=window)
-    return Asked(Query(question="", where=parse_filter(where)), understood, None, depth)
+def asked(window: TimeWindow | None = WINDOW, depth: int = 10, **where: str) -> PreparedQuestion:
+    understood = QuestionAnalysis((), frozenset(), "", asks_assistant=False, window=window)
+    return PreparedQuestion(Query(question="", where=parse_filter(where)), understood, None, depth)
 
 
 @pytest.mark.requirement("D19", "E4")
@@ -31,36 +36,36 @@ def asked(window: Window | None = WINDOW, depth: int = 10, **where: str) -> Aske
         (NOON - TICK, 0.0),
         (NOON, 1.0),
         (NOON + DAY - TICK, 1.0),
-        (NOON + DAY, LATER),
-        (NOON + DAY + TOLD_LATER - TICK, LATER),
-        (NOON + DAY + TOLD_LATER, 0.0),
+        (NOON + DAY, LATE_MENTION_SCORE),
+        (NOON + DAY + LATE_MENTION_PERIOD - TICK, LATE_MENTION_SCORE),
+        (NOON + DAY + LATE_MENTION_PERIOD, 0.0),
     ],
 )
-def test_inside_counts_whole_soon_after_half_and_else_nothing(at, worth: float) -> None:
-    assert in_time(WINDOW, at) == worth
-    assert in_time(None, at) == 0.0
+def test_time_window_score(at, worth: float) -> None:
+    assert time_window_score(WINDOW, at) == worth
+    assert time_window_score(None, at) == 0.0
 
 
 @pytest.mark.requirement("E4")
-def test_what_lies_in_the_window_is_found_newest_first() -> None:
-    store = InProcessStore()
+def test_memories_in_the_window_are_found_newest_first() -> None:
+    store = ReferenceStore()
     days = [-1, 0, 0.5, 1]
-    _, first, second, _ = (keep(store, str(n), at=NOON + n * DAY).id for n in days)
+    _, first, second, _ = (add_memory(store, str(n), at=NOON + n * DAY).id for n in days)
 
-    found = timeline(store)(ADMIN, asked())
+    found = timeline_strategy(store)(ADMIN, asked())
 
     assert [(hit.id, hit.score) for hit in found] == [(second, 1.0), (first, 1.0)]
-    assert [hit.id for hit in timeline(store)(ADMIN, asked(depth=1))] == [second]
-    assert timeline(store)(ADMIN, asked(window=None)) == []
+    assert [hit.id for hit in timeline_strategy(store)(ADMIN, asked(depth=1))] == [second]
+    assert timeline_strategy(store)(ADMIN, asked(window=None)) == []
 
 
 @pytest.mark.requirement("E4")
-def test_a_window_shows_neither_what_is_filtered_nor_what_is_forbidden() -> None:
-    store = InProcessStore()
-    ours = keep(store, "1", speaker="ann").id
-    keep(store, "2", speaker="bob")
-    keep(store, "3", speaker="ann", scope=ALICE_DM)
+def test_timeline_respects_filter_and_grant() -> None:
+    store = ReferenceStore()
+    ours = add_memory(store, "1", speaker="ann").id
+    add_memory(store, "2", speaker="bob")
+    add_memory(store, "3", speaker="ann", scope=ALICE_DM)
 
-    found = timeline(store)(IN_ROOM.grant(), asked(speaker="ann"))
+    found = timeline_strategy(store)(IN_ROOM.grant(), asked(speaker="ann"))
 
     assert [hit.id for hit in found] == [ours]

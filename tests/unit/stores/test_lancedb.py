@@ -1,4 +1,4 @@
-"""LanceDB beside the records: the same answers at every moment, and nothing left of the erased."""
+"""LanceDB vectors: equal results at every step of replication, and erasure."""
 
 from __future__ import annotations
 
@@ -17,25 +17,37 @@ import pytest
 from tests.servers.databases import EmptiedStore
 from tests.servers.postgres import Postgres
 
-from nexus import Nexus
-from nexus.core.access import Grant, Viewer
-from nexus.core.errors import ConfigError, MissingExtra
-from nexus.core.filters import parse_filter
-from nexus.core.ids import AgentId, UserId, WorkspaceId
-from nexus.core.protocols import Floats, Scored
-from nexus.core.records import EmbeddingProfile
-from nexus.core.scope import Scope
-from nexus.embedders.hashing import HashingEmbedder
-from nexus.stores.beside import CombinedStore
-from nexus.stores.lancedb import follower, search, tables
-from nexus.stores.lancedb.vectors import LanceVectors
-from nexus.stores.sql.store import SqlStore
-from nexus.stores.sqlite.store import SqliteStore
-from nexus.testing.samples import ACME, ADMIN, ALICE, ALICE_DM, ROOM, draft, event, tell
+from nexusmem import Nexus
+from nexusmem.core.access import Grant, Viewer
+from nexusmem.core.errors import ConfigError, MissingExtra
+from nexusmem.core.filters import parse_filter
+from nexusmem.core.ids import AgentId, UserId, WorkspaceId
+from nexusmem.core.protocols.embedder import Floats
+from nexusmem.core.protocols.memories import ScoredId
+from nexusmem.core.records import EmbeddingProfile
+from nexusmem.core.scope import Scope
+from nexusmem.embedders.feature_hash import HashingEmbedder
+from nexusmem.stores.external.composite_store import CompositeStore
+from nexusmem.stores.external.lancedb import tables
+from nexusmem.stores.external.lancedb import tables as replicator
+from nexusmem.stores.external.lancedb import vectors as search
+from nexusmem.stores.external.lancedb.vectors import LanceVectors
+from nexusmem.stores.sql.store import SqlStore
+from nexusmem.stores.sqlite.store import SqliteStore
+from nexusmem.testing.samples import (
+    ACME,
+    ADMIN,
+    ALICE,
+    ALICE_DM,
+    ROOM,
+    append_events,
+    make_draft,
+    make_event,
+)
 
-if not find_spec("lancedb"):  # loading it takes seconds, which the fast run need not wait for
+if not find_spec("lancedb"):  # importing lancedb takes seconds
     pytest.skip("the extra lancedb is not installed", allow_module_level=True)
-pytestmark = pytest.mark.slow  # its tables are files that are written again and again
+pytestmark = pytest.mark.slow  # its tables are files that are rewritten often
 
 SPACE = EmbeddingProfile(provider="test", model="many", dimension=16)
 LIMIT = 10
@@ -47,23 +59,25 @@ def unit(rows: Floats) -> Floats:
 
 
 class World:
-    """Records in a file, the tables beside them, and questions to both."""
+    """A store with LanceDB tables, and comparisons of both searches."""
 
     def __init__(self, folder: Path, records: SqlStore | None = None, **options: Any) -> None:
         self.folder = folder / "vectors"
         self.records = records or SqliteStore(folder / "memory.db")
-        self.lance = LanceVectors(self.folder, self.records, **{"large": 50, **options})
-        self.store = CombinedStore(self.records, vectors=self.lance)
+        self.lance = LanceVectors(self.folder, self.records, **{"min_documents": 50, **options})
+        self.store = CompositeStore(self.records, vectors=self.lance)
         self.chance = np.random.default_rng(3)
         self.told = 0
 
     def fill(self, count: int, scope: Scope = ROOM, profile: EmbeddingProfile = SPACE) -> list[str]:
-        """So many memories with vectors; their ids."""
+        """Write `count` memories with vectors; return their ids."""
         numbers = range(self.told, self.told + count)
         self.told += count
-        sources = tell(self.records, *(event(str(n), scope=scope) for n in numbers))
+        sources = append_events(self.records, *(make_event(str(n), scope=scope) for n in numbers))
         drafts = [
-            draft(id, text=f"number {n % 7}", scope=scope, at=event("x").at + timedelta(n))
+            make_draft(
+                id, text=f"number {n % 7}", scope=scope, at=make_event("x").at + timedelta(n)
+            )
             for n, id in zip(numbers, sources, strict=True)
         ]
         ids = [memory.id for memory in self.records.memories.put(ACME, drafts)]
@@ -72,12 +86,12 @@ class World:
         return ids
 
     def follow(self) -> None:
-        self.lance.put(ACME, SPACE, {})  # as after any write
-        while self.lance.follow():
+        self.lance.put(ACME, SPACE, {})  # like any write
+        while self.lance.catch_up():
             pass
 
     def again(self, **options: Any) -> World:
-        """The same files, opened by another process, as it were."""
+        """Open the same files again, like another process."""
         self.store.close()
         other = World(self.folder.parent, **options)
         other.told = self.told
@@ -86,16 +100,16 @@ class World:
     def tables(self) -> list[str]:
         return sorted(path.name for path in self.folder.glob("*.lance"))
 
-    def check(self, grant: Grant = ADMIN) -> list[Scored]:
-        """Ask both the same, in many ways; the last answer."""
-        found: list[Scored] = []
+    def check(self, grant: Grant = ADMIN) -> list[ScoredId]:
+        """Compare both searches with many queries; return the last result."""
+        found: list[ScoredId] = []
         filters = (None, {"text": "number 3"}, {"text": "number 8"})
         for limit in (1, LIMIT, 400):
             for where in map(parse_filter, filters):
                 for asked in unit(self.chance.normal(size=(2, SPACE.dimension))):
                     rest: dict[str, Any] = {"where": where, "limit": limit, "learned": True}
-                    found = self.lance.nearest(grant, SPACE, asked, **rest)
-                    expected = self.records.vectors.nearest(grant, SPACE, asked, **rest)
+                    found = self.lance.find_nearest(grant, SPACE, asked, **rest)
+                    expected = self.records.vectors.find_nearest(grant, SPACE, asked, **rest)
                     assert [hit.id for hit in found] == [hit.id for hit in expected]
                     scores = [hit.score for hit in expected]
                     assert [hit.score for hit in found] == pytest.approx(scores, abs=1e-6)
@@ -104,7 +118,7 @@ class World:
 
 @pytest.fixture
 def tmp_path() -> Iterator[Path]:
-    """In memory where there is such a folder: these tests are not about disks."""
+    """Use /dev/shm if it exists: these tests do not need a disk."""
     shared = Path("/dev/shm")
     with TemporaryDirectory(dir=shared if shared.is_dir() else None) as name:
         yield Path(name)
@@ -119,46 +133,46 @@ def world(tmp_path: Path) -> Iterator[World]:
 
 @pytest.fixture
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (follower, search):
+    for module in (replicator, search):
         monkeypatch.setattr(module, "BATCH", 100)
 
 
-def asked_of_tables(monkeypatch: pytest.MonkeyPatch) -> list[tables.Place]:
-    """The places that tables are asked about from now on."""
+def searched_tables(monkeypatch: pytest.MonkeyPatch) -> list[tables.Place]:
+    """Return a list that collects the searched tables from now on."""
     asked: list[tables.Place] = []
-    original = tables.Tables.neighbours
+    original = tables.LanceTables.find_neighbours
 
     def neighbours(self: tables.Tables, place: tables.Place, *rest: Any, **more: Any) -> Any:
         asked.append(place)
         return original(self, place, *rest, **more)
 
-    monkeypatch.setattr(tables.Tables, "neighbours", neighbours)
+    monkeypatch.setattr(tables.LanceTables, "find_neighbours", neighbours)
     return asked
 
 
 @pytest.mark.requirement("C2")
-def test_answers_are_the_records_own_at_every_step(
+def test_results_equal_records_at_every_step(
     world: World, small_batches: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = asked_of_tables(monkeypatch)
+    asked = searched_tables(monkeypatch)
     world.fill(330)
     world.fill(70, ALICE_DM)
     world.check()
-    assert not asked  # nothing was followed yet
+    assert not asked  # before replication
 
     steps = 0
-    while world.lance.follow():
+    while world.lance.catch_up():
         world.check()
         steps += 1
 
     assert steps >= 5
     assert asked
-    world.fill(30)  # behind the tables
+    world.fill(30)  # not replicated yet
     world.check()
 
 
 @pytest.mark.requirement("X2")
-def test_a_grant_reads_its_own_labels_only(world: World) -> None:
+def test_grant_reads_only_its_labels(world: World) -> None:
     theirs = world.fill(60, Scope.room("other"))
     own = world.fill(60, ALICE_DM)
     world.follow()
@@ -170,7 +184,7 @@ def test_a_grant_reads_its_own_labels_only(world: World) -> None:
     assert not {hit.id for hit in found} & set(theirs)
 
 
-def test_a_small_label_needs_no_table(world: World) -> None:
+def test_small_label_has_no_table(world: World) -> None:
     world.fill(49)
     world.follow()
     assert world.tables() == []
@@ -180,14 +194,14 @@ def test_a_small_label_needs_no_table(world: World) -> None:
     assert world.tables() == ["w1_l1_p1.lance"]
 
 
-def test_what_is_gone_is_not_found_and_the_table_is_written_anew(world: World) -> None:
+def test_removed_vectors_are_not_found_and_table_is_rewritten(world: World) -> None:
     ids = world.fill(200)
     world.follow()
 
     world.records.memories.delete(ACME, ids[:3])
     world.check()
     world.follow()
-    assert rows_in(world) == 200  # so few can wait
+    assert rows_in(world) == 200  # below MAX_REMOVED_SHARE
     world.records.memories.delete(ACME, ids[3:60])
     world.check()
     world.follow()
@@ -196,12 +210,12 @@ def test_what_is_gone_is_not_found_and_the_table_is_written_anew(world: World) -
     world.check()
 
 
-def test_the_few_that_are_gone_do_not_stay_for_long(
+def test_few_removed_vectors_are_dropped_after_a_while(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ids = world.fill(200)
     world.follow()
-    monkeypatch.setattr(follower, "GONE_SECONDS", 0.0)
+    monkeypatch.setattr(replicator, "MAX_REMOVED_SECONDS", 0.0)
 
     world.records.memories.delete(ACME, ids[:3])
     world.follow()
@@ -209,13 +223,13 @@ def test_the_few_that_are_gone_do_not_stay_for_long(
     assert rows_in(world) == 197
 
 
-def rows_in(world: World, place: tables.Place = tables.Place(1, 1, 1)) -> int:  # noqa: B008
-    reached = tables.Tables(world.folder).reached(place)
+def rows_in(world: World, place: tables.Place = tables.TableId(1, 1, 1)) -> int:  # noqa: B008
+    reached = tables.LanceTables(world.folder).load_progress(place)
     assert reached
     return reached.rows
 
 
-def test_vectors_that_changed_are_found_where_they_are_now(world: World) -> None:
+def test_changed_vectors_are_found(world: World) -> None:
     ids = world.fill(120)
     world.follow()
 
@@ -226,7 +240,7 @@ def test_vectors_that_changed_are_found_where_they_are_now(world: World) -> None
     world.check()
 
 
-def test_a_label_that_shrank_loses_its_table(world: World) -> None:
+def test_table_of_shrunken_label_is_dropped(world: World) -> None:
     ids = world.fill(60)
     world.follow()
 
@@ -237,7 +251,7 @@ def test_a_label_that_shrank_loses_its_table(world: World) -> None:
 
 
 @pytest.mark.requirement("X3")
-def test_a_deleted_folder_is_filled_again(world: World) -> None:
+def test_deleted_folder_is_rebuilt(world: World) -> None:
     world.fill(120)
     world.follow()
     before = world.tables()
@@ -253,7 +267,7 @@ def test_a_deleted_folder_is_filled_again(world: World) -> None:
 @pytest.mark.requirement("X3")
 @pytest.mark.parametrize("ending", ["lance", "manifest", "json"])
 @pytest.mark.parametrize("left", [0, 0.5])
-def test_damaged_files_change_no_answer_and_are_made_anew(
+def test_damaged_files_are_rebuilt_without_changing_results(
     tmp_path: Path, ending: str, left: float
 ) -> None:
     world = World(tmp_path)
@@ -266,7 +280,7 @@ def test_damaged_files_change_no_answer_and_are_made_anew(
     world = world.again()
     world.check()
 
-    world.follow()  # drops it
+    world.follow()  # drops the table
     world.follow()
 
     assert rows_in(world) == 120
@@ -274,13 +288,13 @@ def test_damaged_files_change_no_answer_and_are_made_anew(
     world.store.close()
 
 
-def test_following_goes_on_where_another_process_stopped(world: World, small_batches: None) -> None:
+def test_replication_resumes_after_restart(world: World, small_batches: None) -> None:
     world.fill(330)
-    assert world.lance.follow()
+    assert world.lance.catch_up()
     assert rows_in(world) == 100
 
     world = world.again()
-    assert world.lance.follow()
+    assert world.lance.catch_up()
     assert rows_in(world) == 200
     world.follow()
 
@@ -288,12 +302,14 @@ def test_following_goes_on_where_another_process_stopped(world: World, small_bat
     world.check()
 
 
-def test_rows_that_were_not_noted_are_written_once(world: World, small_batches: None) -> None:
+def test_rows_without_saved_progress_are_written_once(world: World, small_batches: None) -> None:
     world.fill(330)
-    world.lance.follow()
+    world.lance.catch_up()
     note = (world.folder / "w1_l1_p1.json").read_bytes()
-    world.lance.follow()
-    (world.folder / "w1_l1_p1.json").write_bytes(note)  # as if killed before it was replaced
+    world.lance.catch_up()
+    (world.folder / "w1_l1_p1.json").write_bytes(
+        note
+    )  # like a kill before the progress file was replaced
 
     world = world.again()
     world.check()
@@ -303,17 +319,17 @@ def test_rows_that_were_not_noted_are_written_once(world: World, small_batches: 
     world.check()
 
 
-def test_two_at_once_follow_like_one(world: World, small_batches: None) -> None:
+def test_concurrent_replicators_write_each_row_once(world: World, small_batches: None) -> None:
     world.fill(950)
     others = [
-        LanceVectors(world.folder, world.records, large=50),
-        LanceVectors(world.folder, world.records, large=50),
+        LanceVectors(world.folder, world.records, min_documents=50),
+        LanceVectors(world.folder, world.records, min_documents=50),
     ]
 
     def follow(lance: LanceVectors) -> None:
         lance.put(ACME, SPACE, {})
         for _ in range(40):
-            lance.follow()
+            lance.catch_up()
 
     threads = [threading.Thread(target=follow, args=(other,)) for other in others]
     for thread in threads:
@@ -326,8 +342,8 @@ def test_two_at_once_follow_like_one(world: World, small_batches: None) -> None:
 
 
 @pytest.mark.slow
-def test_many_small_files_become_few(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(follower, "BATCH", 50)
+def test_small_files_are_compacted(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replicator, "BATCH", 50)
     world.fill(1_250)
     world.follow()
 
@@ -336,7 +352,7 @@ def test_many_small_files_become_few(world: World, monkeypatch: pytest.MonkeyPat
     world.check()
 
 
-def test_tables_of_other_records_are_not_believed(tmp_path: Path) -> None:
+def test_tables_of_other_records_are_rebuilt(tmp_path: Path) -> None:
     first = World(tmp_path / "first")
     first.fill(120)
     first.follow()
@@ -355,7 +371,7 @@ def test_tables_of_other_records_are_not_believed(tmp_path: Path) -> None:
 
 
 @pytest.mark.requirement("X3")
-def test_tables_that_are_ahead_of_a_backup_are_not_believed(world: World) -> None:
+def test_tables_newer_than_restored_backup_are_rebuilt(world: World) -> None:
     world.fill(100)
     world.records.optimize()
     file = world.records.files()[0]
@@ -370,7 +386,7 @@ def test_tables_that_are_ahead_of_a_backup_are_not_believed(world: World) -> Non
 
     world = world.again()
     world.chance = np.random.default_rng(99)
-    world.fill(90)  # their numbers were others' before
+    world.fill(90)  # the same numbers belonged to other vectors before
     world.check()
     world.follow()
 
@@ -379,7 +395,7 @@ def test_tables_that_are_ahead_of_a_backup_are_not_believed(world: World) -> Non
 
 
 @pytest.mark.requirement("X3")
-def test_tables_can_be_dropped_and_made_again(world: World) -> None:
+def test_rebuild_drops_and_refills_tables(world: World) -> None:
     world.fill(120)
     world.follow()
 
@@ -393,10 +409,10 @@ def test_tables_can_be_dropped_and_made_again(world: World) -> None:
 
 
 @pytest.mark.requirement("X3", "X6")
-def test_nothing_of_the_erased_is_left_in_the_tables(tmp_path: Path) -> None:
+def test_erased_vectors_are_not_in_files(tmp_path: Path) -> None:
     records = SqliteStore(tmp_path / "memory.db")
-    lance = LanceVectors(tmp_path / "vectors", records, large=5)
-    store = CombinedStore(records, vectors=lance)
+    lance = LanceVectors(tmp_path / "vectors", records, min_documents=5)
+    store = CompositeStore(records, vectors=lance)
     with Nexus.open(store=store, embedder=HashingEmbedder(), background=False) as nexus:
         acme = nexus.workspace("acme")
         room = acme.room("design", participants=["alice", "bob"])
@@ -407,7 +423,9 @@ def test_nothing_of_the_erased_is_left_in_the_tables(tmp_path: Path) -> None:
             room.observe("bob", f"The teapot of Bob has {number} blue handles.", key=f"b{number}")
         acme.flush()
         vector = vector_of(store, "heron")
-        assert vector in contents(tmp_path / "vectors")  # the search below can find something
+        assert vector in contents(
+            tmp_path / "vectors"
+        )  # proves that the search below can find pieces
 
         report = acme.forget(user="alice")
 
@@ -419,25 +437,27 @@ def test_nothing_of_the_erased_is_left_in_the_tables(tmp_path: Path) -> None:
         assert "teapot" in room.recall("blue handles")[0].text
 
 
-def test_the_search_for_residue_looks_into_the_tables(world: World) -> None:
+def test_residue_search_covers_tables(world: World) -> None:
     ids = world.fill(120)
     world.follow()
     (vector,) = world.records.vectors.get(ADMIN, SPACE, ids[:1]).values()
     piece = vector.tobytes()[:24]
-    assert sum(world.store.eraser.residue(ACME, [piece]).values()) == 0  # it is still kept
+    assert (
+        sum(world.store.eraser.find_residue(ACME, [piece]).values()) == 0
+    )  # the record still exists
 
-    world.records.memories.delete(ACME, ids[:1])  # past the store that knows of the tables
+    world.records.memories.delete(ACME, ids[:1])  # bypasses the composite store
 
-    left = world.store.eraser.residue(ACME, [piece])
+    left = world.store.eraser.find_residue(ACME, [piece])
     assert sum(left.values()) == 1
     assert next(name for name, times in left.items() if times).startswith("vectors/w1_l1_p1.lance/")
     world.store.eraser.erase(ACME, events=[], memories=[], tombstones=[])
-    assert sum(world.store.eraser.residue(ACME, [piece]).values()) == 0
+    assert sum(world.store.eraser.find_residue(ACME, [piece]).values()) == 0
 
 
-def vector_of(store: CombinedStore, word: str) -> bytes:
+def vector_of(store: CompositeStore, word: str) -> bytes:
     memories = store.memories.find(ADMIN, where=parse_filter({"text": {"contains": word}}))
-    (profile,) = store.vectors.profiles()
+    (profile,) = store.vectors.list_profiles()
     vectors = store.vectors.get(ADMIN, profile, [memory.id for memory in memories])
     return next(iter(vectors.values())).tobytes()
 
@@ -447,7 +467,7 @@ def contents(folder: Path) -> bytes:
 
 
 @pytest.mark.requirement("C2", "X3")
-def test_it_stands_beside_postgres_as_well(tmp_path: Path, postgres_server: Postgres) -> None:
+def test_results_with_postgres_records(tmp_path: Path, postgres_server: Postgres) -> None:
     world = World(tmp_path, EmptiedStore(postgres_server))
     ids = world.fill(150)
     world.follow()
@@ -460,7 +480,7 @@ def test_it_stands_beside_postgres_as_well(tmp_path: Path, postgres_server: Post
     world.store.eraser.erase(ACME, events=[], memories=ids[:1], tombstones=[])
 
     assert piece not in contents(world.folder)
-    assert sum(world.store.eraser.residue(ACME, [piece]).values()) == 0
+    assert sum(world.store.eraser.find_residue(ACME, [piece]).values()) == 0
     world.check()
     world.follow()
     assert piece not in contents(world.folder)
@@ -470,29 +490,33 @@ def test_it_stands_beside_postgres_as_well(tmp_path: Path, postgres_server: Post
 
 
 def rows_of(folder: Path) -> list[int]:
-    found = tables.Tables(folder)
-    return [reached.rows for place in found.places() if (reached := found.reached(place))]
+    found = tables.LanceTables(folder)
+    return [
+        reached.rows for place in found.list_tables() if (reached := found.load_progress(place))
+    ]
 
 
 @pytest.mark.slow
 @pytest.mark.requirement("C23")
-def test_an_approximate_index_finds_nearly_all(tmp_path: Path) -> None:
-    world = World(tmp_path, large=1_000, approximate=True)
+def test_approximate_index_recall(tmp_path: Path) -> None:
+    world = World(tmp_path, min_documents=1_000, approximate=True)
     profile = EmbeddingProfile(provider="test", model="wide", dimension=64)
     world.fill(3_000, profile=profile)
     wait_for_index(world)
     world.fill(20, profile=profile)
-    questions = unit(world.chance.normal(size=(50, 64)))  # near to nothing: the hardest there are
+    questions = unit(
+        world.chance.normal(size=(50, 64))
+    )  # random vectors without near neighbours are the hardest case
 
     hits = 0
     for asked in questions:
-        found = world.lance.nearest(ADMIN, profile, asked, limit=LIMIT)
-        exact = world.records.vectors.nearest(ADMIN, profile, asked, limit=LIMIT)
+        found = world.lance.find_nearest(ADMIN, profile, asked, limit=LIMIT)
+        exact = world.records.vectors.find_nearest(ADMIN, profile, asked, limit=LIMIT)
         assert len(found) == LIMIT
         same = {hit.id: hit.score for hit in exact}
         hits += sum(same.get(hit.id) == hit.score for hit in found)
     seldom = parse_filter({"text": "number 3"})
-    assert len(world.lance.nearest(ADMIN, profile, asked, where=seldom, limit=400)) == 400
+    assert len(world.lance.find_nearest(ADMIN, profile, asked, where=seldom, limit=400)) == 400
 
     assert hits / (LIMIT * len(questions)) >= 0.99
     world.store.close()
@@ -502,29 +526,29 @@ def wait_for_index(world: World) -> None:
     deadline = threading.Event()
     for _ in range(3_000):
         world.follow()
-        reached = tables.Tables(world.folder).reached(tables.Place(1, 1, 1))
+        reached = tables.LanceTables(world.folder).load_progress(tables.TableId(1, 1, 1))
         if reached and reached.indexed:
             return
         deadline.wait(0.02)
     pytest.fail("no index was built")
 
 
-def test_no_name_or_text_of_anybody_reaches_the_folder(tmp_path: Path) -> None:
+def test_files_contain_no_names_or_texts(tmp_path: Path) -> None:
     records = SqliteStore(tmp_path / "memory.db")
-    lance = LanceVectors(tmp_path / "vectors", records, large=1)
+    lance = LanceVectors(tmp_path / "vectors", records, min_documents=1)
     nasty = "x' OR 1=1; --"
     viewer = Viewer(workspace=WorkspaceId(nasty), agent=AgentId(nasty), user=UserId(nasty))
     home = Scope.dm(nasty, nasty)
-    (source,) = tell(
-        records, event(nasty, nasty, scope=home, speaker=nasty), workspace=viewer.workspace
+    (source,) = append_events(
+        records, make_event(nasty, nasty, scope=home, speaker=nasty), workspace=viewer.workspace
     )
-    (memory,) = records.memories.put(viewer.workspace, [draft(source, text=nasty, scope=home)])
+    (memory,) = records.memories.put(viewer.workspace, [make_draft(source, text=nasty, scope=home)])
     asked = unit(np.ones((1, SPACE.dimension), dtype=np.float32))[0]
     lance.put(viewer.workspace, SPACE, {memory.id: asked})
-    while lance.follow():
+    while lance.catch_up():
         pass
 
-    found = lance.nearest(
+    found = lance.find_nearest(
         viewer.grant(), SPACE, asked, where=parse_filter({"text": nasty}), limit=1
     )
 
@@ -538,7 +562,7 @@ def test_no_name_or_text_of_anybody_reaches_the_folder(tmp_path: Path) -> None:
     records.close()
 
 
-def test_it_stands_beside_plain_vectors_only(tmp_path: Path) -> None:
+def test_sqlite_vec_records_are_rejected(tmp_path: Path) -> None:
     pytest.importorskip("sqlite_vec", reason="the extra sqlite-vec is not installed")
     records = SqliteStore(tmp_path / "memory.db", vectors="sqlite-vec")
 
@@ -547,19 +571,17 @@ def test_it_stands_beside_plain_vectors_only(tmp_path: Path) -> None:
     records.close()
 
 
-def test_without_the_package_one_is_told_what_to_install(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_package_names_extra(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tables, "find_spec", lambda _: None)
 
-    with pytest.raises(MissingExtra, match=r"nexus-memory\[lancedb\]"):
+    with pytest.raises(MissingExtra, match=r"nexusmem\[lancedb\]"):
         LanceVectors(world.folder, world.records)
 
 
-def test_the_tables_follow_in_the_background(tmp_path: Path) -> None:
+def test_background_worker_replicates(tmp_path: Path) -> None:
     records = SqliteStore(tmp_path / "memory.db")
-    lance = LanceVectors(tmp_path / "vectors", records, large=5)
-    store = CombinedStore(records, vectors=lance)
+    lance = LanceVectors(tmp_path / "vectors", records, min_documents=5)
+    store = CompositeStore(records, vectors=lance)
     with Nexus.open(store=store, embedder=HashingEmbedder()) as nexus:
         room = nexus.workspace("acme").room("design", participants=["alice"])
         for number in range(10):

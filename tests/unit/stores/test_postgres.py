@@ -1,4 +1,4 @@
-"""What is Postgres's own: roles, walls that are closed at first, commits that nobody answered."""
+"""Postgres store: roles, row-level security, lost commits, group commit, large labels."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ import pytest
 from tests.servers.databases import EmptiedStore
 from tests.servers.postgres import Database, Postgres
 
-from nexus.config import StoreSettings
-from nexus.core.access import administrator_grant
-from nexus.core.errors import StoreUnavailable
-from nexus.core.filters import Condition, Op
-from nexus.core.ids import WorkspaceId, digest
-from nexus.core.records import Draft, EmbeddingProfile, MemoryKind, NewEvent, Spent
-from nexus.core.scope import parse_scope
-from nexus.stores.postgres import connections
-from nexus.stores.postgres import store as postgres_store
-from nexus.stores.postgres.connections import COMMIT, with_settings
-from nexus.stores.postgres.store import PostgresStore
-from nexus.stores.postgres.vectors import PostgresVectors
-from nexus.storing import make_store
+from nexusmem.config.settings import StoreSettings
+from nexusmem.core.access import administrator_grant
+from nexusmem.core.errors import StoreUnavailable
+from nexusmem.core.filters import Condition, Op
+from nexusmem.core.ids import WorkspaceId, digest
+from nexusmem.core.records import Draft, EmbeddingProfile, MemoryKind, ModelCost, NewEvent
+from nexusmem.core.scope import parse_scope
+from nexusmem.stores.postgres import connections
+from nexusmem.stores.postgres import store as postgres_store
+from nexusmem.stores.postgres.connections import COMMIT, with_settings
+from nexusmem.stores.postgres.store import PostgresStore
+from nexusmem.stores.postgres.vectors import PostgresVectors
+from nexusmem.wiring.stores import make_store
 
 ACME, GLOBEX = WorkspaceId("acme"), WorkspaceId("globex")
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -45,23 +45,23 @@ def store(postgres_server: Postgres) -> Iterator[EmptiedStore]:
     store.close()
 
 
-# Walls
+# Row-level security
 
 
 def as_application(store: EmptiedStore) -> psycopg.Connection[Any]:
-    """What a query of ours meets that forgot every condition."""
+    """Return a connection like the store's, for queries without conditions."""
     options = with_settings(store.database.url, {}, {"search_path": "nexus", "role": "nexus_app"})
     return psycopg.connect(options, autocommit=True)
 
 
 TENANTS = (
-    "workspaces commits labels label_scopes events outbox jobs memories threads links names"
-    " postings vectors tombstones spending window_items"
+    "workspaces commits labels label_scopes events outbox jobs memories conversations links names"
+    " postings vectors tombstones model_costs window_items"
 ).split()
 
 
 def seen(connection: psycopg.Connection[Any]) -> set[str]:
-    """The tables of which this transaction sees any row."""
+    """Return the tables with rows visible to this transaction."""
     shown = set()
     for table in TENANTS:
         (count,) = connection.execute(f"SELECT count(*) FROM {table}").fetchone() or (0,)
@@ -78,19 +78,19 @@ def told(store: EmptiedStore) -> EmptiedStore:
 
 
 @pytest.mark.requirement("A12", "X2")
-def test_a_transaction_that_was_not_bound_sees_nothing(told: EmptiedStore) -> None:
+def test_unbound_transaction_reads_nothing(told: EmptiedStore) -> None:
     with as_application(told) as connection:
         assert seen(connection) == set()
-        connection.execute("BEGIN; SELECT * FROM whole_workspaces(ARRAY['acme'])")
+        connection.execute("BEGIN; SELECT * FROM find_workspaces(ARRAY['acme'])")
         assert "events" in seen(connection)
         connection.execute("ROLLBACK")
-        assert seen(connection) == set()  # a setting that is over is empty, and shows nothing
+        assert seen(connection) == set()  # the setting is empty after the transaction
 
 
 @pytest.mark.requirement("A12", "X2")
-def test_a_bound_transaction_neither_sees_nor_writes_past_its_wall(told: EmptiedStore) -> None:
+def test_bound_transaction_cannot_read_or_write_other_workspaces(told: EmptiedStore) -> None:
     with as_application(told) as connection, connection.transaction():
-        connection.execute("SELECT * FROM whole_workspaces(ARRAY['acme'])")
+        connection.execute("SELECT * FROM find_workspaces(ARRAY['acme'])")
 
         names = connection.execute("SELECT name FROM workspaces").fetchall()
 
@@ -98,11 +98,11 @@ def test_a_bound_transaction_neither_sees_nor_writes_past_its_wall(told: Emptied
         assert connection.execute("SELECT count(*) FROM events").fetchone() == (1,)
         assert connection.execute("DELETE FROM outbox").rowcount == 1
         with pytest.raises(psycopg.errors.InsufficientPrivilege, match="row-level security"):
-            connection.execute("INSERT INTO spending VALUES (-1, now(), 'x', 'x', 1, 1, 1, 1)")
+            connection.execute("INSERT INTO model_costs VALUES (-1, now(), 'x', 'x', 1, 1, 1, 1)")
 
 
 @pytest.mark.requirement("A12", "X2")
-def test_a_reader_sees_the_labels_of_its_grant_and_no_others(told: EmptiedStore) -> None:
+def test_reader_sees_only_labels_of_its_grant(told: EmptiedStore) -> None:
     secret = NewEvent(
         scope=parse_scope("dm:bob:scribe"), speaker="user:bob", text="hush", at=NOON, key="2"
     )
@@ -119,45 +119,45 @@ def test_a_reader_sees_the_labels_of_its_grant_and_no_others(told: EmptiedStore)
 
 
 @pytest.mark.requirement("A12", "X2")
-def test_the_worker_sees_what_waits_and_whose_it_is_and_nothing_else(told: EmptiedStore) -> None:
+def test_worker_sees_only_queue_and_workspace_names(told: EmptiedStore) -> None:
     with as_application(told) as connection, connection.transaction():
-        connection.execute("SELECT serve_everybody()")
+        connection.execute("SELECT bind_worker()")
 
         assert seen(connection) == {"workspaces", "outbox"}
 
 
-# Rights
+# Privileges
 
 
 @pytest.mark.requirement("E31")
-def test_the_application_needs_no_rights_beyond_its_role(told: EmptiedStore) -> None:
+def test_application_role_is_sufficient(told: EmptiedStore) -> None:
     database = told.database
     database.run("GRANT nexus_app TO stranger")
 
     other = PostgresStore(database.url_of("stranger"))
 
-    assert other.workspaces() == [ACME, GLOBEX]
+    assert other.list_workspaces() == [ACME, GLOBEX]
     other.ledger.append(ACME, [said("2")], recorded_at=NOON)
     other.close()
     database.run("REVOKE nexus_app FROM stranger")
 
 
-def test_who_may_not_prepare_a_database_is_told_what_to_do(postgres: Database) -> None:
+def test_missing_privileges_are_reported(postgres: Database) -> None:
     with pytest.raises(StoreUnavailable, match="GRANT nexus_app TO"):
         PostgresStore(postgres.url_of("stranger"))
 
 
-def test_a_superuser_works_as_the_application_all_the_same(told: EmptiedStore) -> None:
+def test_superuser_uses_application_role(told: EmptiedStore) -> None:
     store = PostgresStore(told.database.url_of("postgres"))
 
-    with store._connections.reading() as session:
+    with store._connections.read_transaction() as session:
         row = session.connection.execute("SELECT current_user").fetchone()
 
     store.close()
     assert row == ("nexus_app",)
 
 
-def test_many_may_open_an_empty_database_at_once(postgres: Database) -> None:
+def test_concurrent_first_openings(postgres: Database) -> None:
     stores: list[PostgresStore] = []
     threads = [
         threading.Thread(target=lambda: stores.append(PostgresStore(postgres.url)))
@@ -173,14 +173,14 @@ def test_many_may_open_an_empty_database_at_once(postgres: Database) -> None:
         store.close()
 
 
-# Commits that nobody answered
+# Lost commits
 
 Say = Callable[[psycopg.Connection[Any], bytes], None]
 
 
-def lost(store: PostgresStore, patch: pytest.MonkeyPatch, *, kept: bool) -> None:
-    """The next commit is (not) done by the server, and then the connection is gone."""
-    say: Say = connections._say
+def lose_commit(store: PostgresStore, patch: pytest.MonkeyPatch, *, kept: bool) -> None:
+    """Close the connection at the next commit, with or without executing it."""
+    say: Say = connections._execute_raw
     done = threading.Event()
 
     def losing(connection: psycopg.Connection[Any], command: bytes) -> None:
@@ -192,61 +192,61 @@ def lost(store: PostgresStore, patch: pytest.MonkeyPatch, *, kept: bool) -> None
         connection.close()
         raise psycopg.OperationalError("server closed the connection unexpectedly")
 
-    patch.setattr(connections, "_say", losing)
+    patch.setattr(connections, "_execute_raw", losing)
 
 
 @pytest.mark.requirement("C23")
 @pytest.mark.parametrize("kept", [True, False])
-def test_an_event_is_there_once_whatever_became_of_the_first_commit(
+def test_event_is_stored_once_after_lost_commit(
     store: EmptiedStore, monkeypatch: pytest.MonkeyPatch, kept: bool
 ) -> None:
-    lost(store, monkeypatch, kept=kept)
+    lose_commit(store, monkeypatch, kept=kept)
 
     (receipt,) = store.ledger.append(ACME, [said("1")], recorded_at=NOON)
 
-    assert not receipt.repeated  # nobody else wrote it
+    assert not receipt.duplicate  # the first commit failed
     assert store.ledger.verify(ACME).events == 1
     (again,) = store.ledger.append(ACME, [said("1")], recorded_at=NOON)
-    assert again.repeated
+    assert again.duplicate
 
 
 @pytest.mark.requirement("C23")
-def test_a_commit_of_which_nothing_is_known_any_more_is_done_again(
+def test_append_repeats_after_expired_commit_mark(
     store: EmptiedStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As hours later: marks are kept for one."""
-    lost(store, monkeypatch, kept=True)
-    monkeypatch.setattr(connections.Connections, "_was_committed", lambda *_: False)
+    """Simulates a later retry: commit marks expire after an hour."""
+    lose_commit(store, monkeypatch, kept=True)
+    monkeypatch.setattr(connections.PostgresConnections, "_was_committed", lambda *_: False)
 
     (receipt,) = store.ledger.append(ACME, [said("1")], recorded_at=NOON)
 
-    assert not receipt.repeated
+    assert not receipt.duplicate
     assert store.ledger.verify(ACME).events == 1
     assert store.ledger.verify(ACME).problems == ()
 
 
 @pytest.mark.requirement("C23")
 @pytest.mark.parametrize("kept", [True, False])
-def test_what_cannot_be_repeated_is_not_repeated(
+def test_lost_commit_without_mark_is_not_repeated(
     store: EmptiedStore, monkeypatch: pytest.MonkeyPatch, kept: bool
 ) -> None:
-    bill = Spent(
+    bill = ModelCost(
         at=NOON, purpose="recall", model="m", calls=1, input_tokens=2, output_tokens=3, cost=0.5
     )
-    store.accounts.add(ACME, bill)
-    lost(store, monkeypatch, kept=kept)
+    store.model_costs.add(ACME, bill)
+    lose_commit(store, monkeypatch, kept=kept)
 
-    store.accounts.add(ACME, bill)
+    store.model_costs.add(ACME, bill)
 
-    (spent,) = store.accounts.spent(ACME)
+    (spent,) = store.model_costs.list_costs(ACME)
     assert (spent.calls, spent.cost) == (2, 1.0)
 
 
-# Many at once
+# Concurrency
 
 
 @pytest.mark.requirement("C23", "X3")
-def test_threads_share_commits_and_each_gets_its_own_answer(store: EmptiedStore) -> None:
+def test_group_commit_returns_receipts_per_thread(store: EmptiedStore) -> None:
     answers: dict[int, Any] = {}
 
     def append(number: int) -> None:
@@ -256,7 +256,7 @@ def test_threads_share_commits_and_each_gets_its_own_answer(store: EmptiedStore)
         try:
             workspace = GLOBEX if number % 2 else ACME
             answers[number] = store.ledger.append(workspace, [said(key, text)], recorded_at=NOON)
-        except Exception as error:  # noqa: BLE001  # looked at below
+        except Exception as error:  # looked at below  # noqa: BLE001
             answers[number] = error
 
     threads = [threading.Thread(target=append, args=(number,)) for number in range(12)]
@@ -271,10 +271,10 @@ def test_threads_share_commits_and_each_gets_its_own_answer(store: EmptiedStore)
     kept = sum(store.ledger.verify(workspace).events for workspace in (ACME, GLOBEX))
     assert kept == 11
     assert store.ledger.verify(ACME).problems == store.ledger.verify(GLOBEX).problems == ()
-    assert store.queue.pending(administrator_grant(ACME)) == 6
+    assert store.queue.count_pending(administrator_grant(ACME)) == 6
 
 
-def test_a_statement_that_takes_too_long_is_given_up(store: EmptiedStore) -> None:
+def test_statement_timeout(store: EmptiedStore) -> None:
     impatient = PostgresStore(store.database.url, lock_seconds=0.2)
     store.ledger.append(ACME, [said("1")], recorded_at=NOON)
     with psycopg.connect(store.database.url_of("postgres")) as other:
@@ -287,7 +287,7 @@ def test_a_statement_that_takes_too_long_is_given_up(store: EmptiedStore) -> Non
     impatient.close()
 
 
-# Labels that are too large for memory
+# Large labels
 
 SPACE = EmbeddingProfile(provider="test", model="m", dimension=32)
 VERY_MANY = 3_000
@@ -295,8 +295,8 @@ ASKED = 40
 
 
 @pytest.fixture(scope="module")
-def crowded(postgres_server: Postgres) -> Iterator[EmptiedStore]:
-    """One room with many vectors in clusters, as those of real texts are."""
+def large_room(postgres_server: Postgres) -> Iterator[EmptiedStore]:
+    """Return a room with many vectors in clusters, like those of real texts."""
     store = EmptiedStore(postgres_server)
     events = [said(str(number), f"note {number}") for number in range(VERY_MANY)]
     store.ledger.append(ACME, events, recorded_at=NOON)
@@ -325,45 +325,45 @@ def questions() -> Iterator[Any]:
 
 @pytest.mark.requirement("C3", "X10")
 @pytest.mark.slow
-def test_a_label_too_large_for_memory_is_searched_exactly_on_the_server(
-    crowded: EmptiedStore,
+def test_large_label_is_searched_exactly_on_server(
+    large_room: EmptiedStore,
 ) -> None:
     grant = administrator_grant(ACME)
-    small = PostgresStore(crowded.database.url, cache_megabytes=1)
+    small = PostgresStore(large_room.database.url, cache_megabytes=1)
     assert isinstance(small.vectors, PostgresVectors)
 
     for asked in questions():
-        expected = crowded.vectors.nearest(grant, SPACE, asked, limit=10)
-        assert small.vectors.nearest(grant, SPACE, asked, limit=10) == expected
+        expected = large_room.vectors.find_nearest(grant, SPACE, asked, limit=10)
+        assert small.vectors.find_nearest(grant, SPACE, asked, limit=10) == expected
 
-    assert small.vectors._cache._bytes == 0  # nothing of it was brought here
+    assert small.vectors._cache._bytes == 0  # nothing was loaded into memory
     some = Condition("text", Op.EQ, "note 17")
-    (found,) = small.vectors.nearest(grant, SPACE, asked, where=some, limit=3)
-    assert found == crowded.vectors.nearest(grant, SPACE, asked, where=some, limit=3)[0]
+    (found,) = small.vectors.find_nearest(grant, SPACE, asked, where=some, limit=3)
+    assert found == large_room.vectors.find_nearest(grant, SPACE, asked, where=some, limit=3)[0]
     small.close()
 
 
 @pytest.mark.requirement("C3", "X10")
 @pytest.mark.slow
-def test_an_index_of_one_label_finds_most_of_the_best(
-    crowded: EmptiedStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_hnsw_index_recall(large_room: EmptiedStore, monkeypatch: pytest.MonkeyPatch) -> None:
     grant = administrator_grant(ACME)
-    settings = StoreSettings(url=crowded.database.url, cache_megabytes=1, approximate=True)
+    settings = StoreSettings(
+        url=large_room.database.url, cache_megabytes=1, approximate_search=True
+    )
     small = make_store(settings)
     vectors = small.vectors
     assert isinstance(vectors, PostgresVectors)
-    monkeypatch.setattr(postgres_store, "VERY_LARGE", VERY_MANY)
-    crowded.vectors.use(ACME, SPACE)
+    monkeypatch.setattr(postgres_store, "MIN_INDEXED_VECTORS", VERY_MANY)
+    large_room.vectors.activate_profile(ACME, SPACE)
 
     small.optimize()
 
-    assert vectors.index_large_labels(grant, SPACE, at_least=VERY_MANY) == 0
+    assert vectors.index_large_labels(grant, SPACE, min_vectors=VERY_MANY) == 0
 
     hits = wanted = 0
     for asked in questions():
-        expected = crowded.vectors.nearest(grant, SPACE, asked, limit=10)
-        found = vectors.nearest(grant, SPACE, asked, limit=10)
+        expected = large_room.vectors.find_nearest(grant, SPACE, asked, limit=10)
+        found = vectors.find_nearest(grant, SPACE, asked, limit=10)
         hits += len({each.id for each in found} & {each.id for each in expected})
         wanted += len(expected)
         scores = {each.id: each.score for each in expected}
@@ -371,16 +371,18 @@ def test_an_index_of_one_label_finds_most_of_the_best(
     print(f"recall of the index: {hits / wanted:.3f}")
     assert hits / wanted >= 0.95
     small.close()
-    exact = PostgresStore(crowded.database.url, cache_megabytes=1)  # it is not asked for here
+    exact = PostgresStore(
+        large_room.database.url, cache_megabytes=1
+    )  # this store does not use the index
     for asked in questions():
-        expected = crowded.vectors.nearest(grant, SPACE, asked, limit=10)
-        assert exact.vectors.nearest(grant, SPACE, asked, limit=10) == expected
+        expected = large_room.vectors.find_nearest(grant, SPACE, asked, limit=10)
+        assert exact.vectors.find_nearest(grant, SPACE, asked, limit=10) == expected
     exact.close()
 
 
-def test_a_pool_without_its_server_prints_nothing_by_itself() -> None:
+def test_pool_without_server_prints_nothing() -> None:
     code = (
-        "import logging, nexus.stores.postgres.connections\n"
+        "import logging, nexusmem.stores.postgres.connections\n"
         "logging.getLogger('psycopg.pool').warning('error connecting')"
     )
 

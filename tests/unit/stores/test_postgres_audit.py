@@ -1,4 +1,4 @@
-"""The days of the audit in Postgres: made ahead, never missed at midnight, dropped when over."""
+"""Daily partitions of the audit log in Postgres."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import psycopg
 import pytest
 from tests.servers.postgres import Database, Postgres
 
-from nexus.maintain.trail import AHEAD, keep_days
-from nexus.stores.postgres.store import PostgresStore
-from nexus.testing.samples import ACME, ADMIN, NOON, OTHER, event, tell
-from nexus.testing.suites.audit import DAY, done
+from nexusmem.audit.chain import DAYS_AHEAD, apply_retention
+from nexusmem.stores.postgres.store import PostgresStore
+from nexusmem.testing.samples import ACME, ADMIN, NOON, OTHER, append_events, make_event
+from nexusmem.testing.suites.audit import DAY, make_entry
 
 TODAY = NOON.date()
 
@@ -39,7 +39,7 @@ def asked(database: Database, query: str) -> list[Any]:
 
 
 def days(database: Database) -> list[str]:
-    """The partitions there are, but for the rest."""
+    """Return the daily partitions, without the default partition."""
     return asked(
         database,
         "SELECT relname FROM pg_inherits JOIN pg_class ON oid = inhrelid"
@@ -53,10 +53,8 @@ def in_rest(database: Database) -> int:
 
 
 @pytest.mark.requirement("X2")
-def test_the_wall_shows_the_trail_only_to_who_reads_everything(
-    store: PostgresStore, database: Database
-) -> None:
-    store.audit.append(ACME, [done("recall")])
+def test_only_administrator_grant_reads_audit(store: PostgresStore, database: Database) -> None:
+    store.audit.append(ACME, [make_entry("recall")])
 
     def seen(**settings: str) -> int:
         with psycopg.connect(database.url, options="-c role=nexus_app") as connection:
@@ -73,41 +71,44 @@ def test_the_wall_shows_the_trail_only_to_who_reads_everything(
 
 
 @pytest.mark.requirement("E28")
-def test_midnight_stops_nobody(store: PostgresStore, database: Database) -> None:
-    """Past the days that were made, what is done lies in the rest until a day is made for it."""
-    assert store.audit.prepare(today=TODAY, ahead=AHEAD) == {"made": AHEAD + 1, "dropped": 0}
-    store.audit.append(ACME, [done("share", day) for day in range(AHEAD + 1)])
+def test_entries_without_partition_are_stored(store: PostgresStore, database: Database) -> None:
+    """The default partition takes entries until the partition of their day exists."""
+    assert store.audit.prepare_days(today=TODAY, ahead=DAYS_AHEAD) == {
+        "made": DAYS_AHEAD + 1,
+        "dropped": 0,
+    }
+    store.audit.append(ACME, [make_entry("share", day) for day in range(DAYS_AHEAD + 1)])
     assert in_rest(database) == 0
 
-    with store.recording(ACME, done("share", AHEAD + 1)):
-        tell(store, event("1"))
-    store.audit.append(ACME, [done("share", AHEAD + 3)])
+    with store.with_audit_entry(ACME, make_entry("share", DAYS_AHEAD + 1)):
+        append_events(store, make_event("1"))
+    store.audit.append(ACME, [make_entry("share", DAYS_AHEAD + 3)])
     assert in_rest(database) == 2
 
-    later = TODAY + timedelta(days=AHEAD + 3)
-    assert store.audit.prepare(today=later, ahead=1)["made"] == 3  # not the day nobody wrote in
+    later = TODAY + timedelta(days=DAYS_AHEAD + 3)
+    assert (
+        store.audit.prepare_days(today=later, ahead=1)["made"] == 3
+    )  # no partition for a day without entries
     assert in_rest(database) == 0
     report = store.audit.verify(ACME)
-    assert (report.entries, report.problems) == (AHEAD + 3, ())
+    assert (report.entries, report.problems) == (DAYS_AHEAD + 3, ())
 
 
 @pytest.mark.requirement("E28")
-def test_a_day_is_dropped_when_nobody_has_anything_in_it(
-    store: PostgresStore, database: Database
-) -> None:
-    store.audit.prepare(today=TODAY, ahead=0)
-    store.audit.append(ACME, [done()])
-    store.audit.append(OTHER, [done()])
+def test_empty_day_is_dropped(store: PostgresStore, database: Database) -> None:
+    store.audit.prepare_days(today=TODAY, ahead=0)
+    store.audit.append(ACME, [make_entry()])
+    store.audit.append(OTHER, [make_entry()])
     first = days(database)
 
     now = NOON + 10 * DAY
-    keep_days(store, ACME, now=now, retention_days=3)
+    apply_retention(store, ACME, now=now, retention_days=3)
     still = days(database)
-    keep_days(store, OTHER, now=now, retention_days=3)
-    keep_days(store, OTHER, now=now + DAY, retention_days=3)
+    apply_retention(store, OTHER, now=now, retention_days=3)
+    apply_retention(store, OTHER, now=now + DAY, retention_days=3)
 
     assert first == ["audit_20260101"]
-    assert first[0] in still  # the other one's entry is there
+    assert first[0] in still  # has an entry of the other workspace
     assert first[0] not in days(database)
     for workspace in (ACME, OTHER):
         report = store.audit.verify(workspace)
@@ -115,7 +116,7 @@ def test_a_day_is_dropped_when_nobody_has_anything_in_it(
 
 
 @pytest.mark.requirement("E28")
-def test_days_are_made_and_dropped_while_others_write(store: PostgresStore) -> None:
+def test_partitions_change_during_writes(store: PostgresStore) -> None:
     stop, wrong = Event(), list[BaseException]()
 
     def write() -> None:
@@ -123,32 +124,32 @@ def test_days_are_made_and_dropped_while_others_write(store: PostgresStore) -> N
         try:
             while not stop.is_set():
                 number += 1
-                with store.recording(ACME, done("share", number % 5)):
-                    tell(store, event(f"{number}"))
-        except BaseException as error:  # noqa: BLE001  # shown below
+                with store.with_audit_entry(ACME, make_entry("share", number % 5)):
+                    append_events(store, make_event(f"{number}"))
+        except BaseException as error:  # shown below  # noqa: BLE001
             wrong.append(error)
 
     writer = Thread(target=write)
     writer.start()
-    for day in range(8):  # those that are over are dropped, if they are empty
+    for day in range(8):  # empty partitions of past days are dropped
         now = TODAY + timedelta(days=day)
-        store.audit.prepare(today=now, ahead=1, before=now)
+        store.audit.prepare_days(today=now, ahead=1, before=now)
     stop.set()
     writer.join()
 
     report = store.audit.verify(ACME)
     assert wrong == []
     assert report.problems == ()
-    assert report.entries == store.count(ADMIN)["events"] > 0
+    assert report.entries == store.count_records(ADMIN)["events"] > 0
 
 
 @pytest.mark.requirement("E28")
-def test_whoever_may_not_make_tables_makes_days(database: Database) -> None:
-    """By a function of the owner, which is all that the application's role may call."""
+def test_role_without_create_privilege_makes_partitions(database: Database) -> None:
+    """A function of the owner creates the partitions; the role may only call it."""
     PostgresStore(database.url).close()
     database.run("GRANT nexus_app TO stranger")
     try:
         with closing(PostgresStore(database.url_of("stranger"))) as store:
-            assert store.audit.prepare(today=date(2026, 5, 1), ahead=2)["made"] == 3
+            assert store.audit.prepare_days(today=date(2026, 5, 1), ahead=2)["made"] == 3
     finally:
         database.run("REVOKE nexus_app FROM stranger")

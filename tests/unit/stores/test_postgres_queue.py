@@ -1,4 +1,4 @@
-"""How workers elsewhere hear of new work."""
+"""Notifications between processes through LISTEN and NOTIFY."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import psycopg
 import pytest
 from tests.servers.postgres import Database
 
-from nexus.core.access import administrator_grant
-from nexus.core.ids import WorkspaceId
-from nexus.core.jobs import Recurring
-from nexus.core.records import Stage
-from nexus.stores.postgres.store import PostgresStore
-from nexus.testing.samples import ADMIN, NOON, event, tell
+from nexusmem.core.access import administrator_grant
+from nexusmem.core.ids import WorkspaceId
+from nexusmem.core.protocols.jobs import RecurringJob
+from nexusmem.core.records import Stage
+from nexusmem.stores.postgres.store import PostgresStore
+from nexusmem.testing.samples import ADMIN, NOON, append_events, make_event
 
 
 @pytest.fixture
@@ -26,45 +26,43 @@ def worker(postgres: Database) -> Iterator[PostgresStore]:
     store.close()
 
 
-def heard(worker: PostgresStore, teller: PostgresStore) -> float | None:
-    """After how many seconds the worker heard of it; None: not at all."""
+def seconds_until_notified(worker: PostgresStore, writer: PostgresStore) -> float | None:
+    """Return the seconds until the worker was notified, or None."""
     began = time.monotonic()
-    soon = threading.Timer(0.1, teller.queue.announce)
+    soon = threading.Timer(0.1, writer.queue.notify)
     soon.start()
-    found = worker.queue.listen(threading.Event(), 20)
+    found = worker.queue.wait_for_work(threading.Event(), 20)
     soon.join()
     return time.monotonic() - began if found else None
 
 
 @pytest.mark.requirement("D25")
-def test_an_idle_worker_hears_of_work_also_after_its_connection_was_lost(
-    worker: PostgresStore, postgres: Database
-) -> None:
-    teller = PostgresStore(postgres.url)
-    worker.queue.listen(threading.Event(), 0.01)  # from here on it is told
+def test_worker_is_notified_after_reconnect(worker: PostgresStore, postgres: Database) -> None:
+    writer = PostgresStore(postgres.url)
+    worker.queue.wait_for_work(threading.Event(), 0.01)  # LISTEN is active now
 
-    assert heard(worker, teller)
+    assert seconds_until_notified(worker, writer)
     ended = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s"
     postgres.run(ended, "nexus-worker")
-    worker.queue.listen(threading.Event(), 1)  # it connects again
-    assert heard(worker, teller)
+    worker.queue.wait_for_work(threading.Event(), 1)  # reconnects
+    assert seconds_until_notified(worker, writer)
 
-    teller.close()
+    writer.close()
 
 
-def test_it_listens_with_no_more_rights_than_it_reads_with(worker: PostgresStore) -> None:
-    worker.queue.listen(threading.Event(), 0.01)
+def test_listener_uses_application_role(worker: PostgresStore) -> None:
+    worker.queue.wait_for_work(threading.Event(), 0.01)
 
     assert worker.queue._listener.execute("SELECT current_user").fetchone() == ("nexus_app",)
 
 
 @pytest.mark.requirement("D25")
-def test_much_work_is_ended_also_if_the_server_took_the_queue_for_empty(
+def test_large_queue_finishes_with_stale_statistics(
     worker: PostgresStore, postgres: Database
 ) -> None:
-    """It counts rows now and then, and plans with that: it once compared all with all."""
+    """Regression: a plan with stale statistics compared all rows with all rows."""
     postgres.run("ANALYZE nexus.outbox")
-    told = tell(worker, *(event(str(number)) for number in range(600)))
+    told = append_events(worker, *(make_event(str(number)) for number in range(600)))
     tasks = worker.queue.claim(now=NOON, limit=len(told), grant=ADMIN)
     assert len(tasks) == len(told)
 
@@ -73,45 +71,41 @@ def test_much_work_is_ended_also_if_the_server_took_the_queue_for_empty(
     onward = worker.queue.claim(now=NOON, limit=len(told), grant=ADMIN)
     worker.queue.finish(onward, reached=Stage.DERIVED, now=NOON)
 
-    assert worker.queue.waiting(ADMIN, limit=9) == []
+    assert worker.queue.list_pending(ADMIN, limit=9) == []
     assert len(onward) == len(told)
     assert time.monotonic() - began < 10
 
 
-def test_one_that_is_to_end_waits_no_longer(worker: PostgresStore) -> None:
+def test_stop_event_ends_wait(worker: PostgresStore) -> None:
     until = threading.Event()
     threading.Timer(0.1, until.set).start()
     began = time.monotonic()
 
-    assert not worker.queue.listen(until, 60)
+    assert not worker.queue.wait_for_work(until, 60)
     assert time.monotonic() - began < 20
 
 
-def test_what_was_to_be_announced_is_announced_at_the_end(
-    worker: PostgresStore, postgres: Database
-) -> None:
-    worker.queue.listen(threading.Event(), 0.01)
-    teller = PostgresStore(postgres.url)
-    teller.queue.announce()
-    teller.close()
+def test_close_sends_pending_notification(worker: PostgresStore, postgres: Database) -> None:
+    worker.queue.wait_for_work(threading.Event(), 0.01)
+    writer = PostgresStore(postgres.url)
+    writer.queue.notify()
+    writer.close()
 
-    assert worker.queue.listen(threading.Event(), 20)
+    assert worker.queue.wait_for_work(threading.Event(), 20)
 
 
 @pytest.mark.requirement("D25", "E24")
-def test_a_workspace_that_was_committed_late_has_its_jobs_within_the_hour(
-    worker: PostgresStore, postgres: Database
-) -> None:
-    daily = Recurring(name="decay", every=timedelta(days=1), on_news=False)
+def test_late_committed_workspace_gets_jobs(worker: PostgresStore, postgres: Database) -> None:
+    daily = RecurringJob(name="decay", every=timedelta(days=1), on_news=False)
     head = "decode(repeat('00', 32), 'hex')"
-    slow = f"INSERT INTO nexus.workspaces (name, head) VALUES ('slow', {head})"
+    slow = f"INSERT INTO nexus.workspaces (name, chain_head) VALUES ('slow', {head})"
     with psycopg.connect(postgres.url_of("postgres")) as late:
         late.execute(slow)
-        tell(worker, event("1"))  # its number is greater, and it is there before
-        assert worker.jobs.plant([daily], now=NOON) == 1
-    assert worker.jobs.plant([daily], now=NOON + timedelta(minutes=59)) == 0
+        append_events(worker, make_event("1"))  # has a greater number, but was committed first
+        assert worker.jobs.ensure_recurring([daily], now=NOON) == 1
+    assert worker.jobs.ensure_recurring([daily], now=NOON + timedelta(minutes=59)) == 0
 
-    assert worker.jobs.plant([daily], now=NOON + timedelta(minutes=60)) == 1
+    assert worker.jobs.ensure_recurring([daily], now=NOON + timedelta(minutes=60)) == 1
 
-    (job,) = worker.jobs.listed(administrator_grant(WorkspaceId("slow")))
+    (job,) = worker.jobs.list_jobs(administrator_grant(WorkspaceId("slow")))
     assert job.name == "decay"

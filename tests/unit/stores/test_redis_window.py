@@ -1,4 +1,4 @@
-"""What is special about a window in Redis; what every window does is in the conformance suite."""
+"""Window in Redis; common behaviour is in the conformance suite."""
 
 from __future__ import annotations
 
@@ -14,34 +14,43 @@ from typing import Any
 import pytest
 from tests.architecture.sources import ROOT
 
-from nexus.core.access import administrator_grant
-from nexus.core.errors import StoreUnavailable
-from nexus.core.ids import WorkspaceId
-from nexus.core.protocols import Store
-from nexus.core.scope import Scope
-from nexus.core.window import MOST_KEPT, Slot, WindowItem
-from nexus.stores.beside import CombinedStore
-from nexus.stores.inprocess import InProcessStore
-from nexus.testing.samples import ACME, ADMIN, NOON, OTHER, ROOM, event, keep, tell
+from nexusmem.core.access import administrator_grant
+from nexusmem.core.errors import StoreUnavailable
+from nexusmem.core.ids import WorkspaceId
+from nexusmem.core.protocols.store import Store
+from nexusmem.core.records.window import MAX_ITEMS, WindowItem, WindowSlot
+from nexusmem.core.scope import Scope
+from nexusmem.stores.external.composite_store import CompositeStore
+from nexusmem.testing.reference_store.store import ReferenceStore
+from nexusmem.testing.samples import (
+    ACME,
+    ADMIN,
+    NOON,
+    OTHER,
+    ROOM,
+    add_memory,
+    append_events,
+    make_event,
+)
 
 redis = pytest.importorskip("redis", reason="the extra redis is not installed")
 
-from nexus.stores.redis import RedisWindow  # noqa: E402
+from nexusmem.stores.external.redis import RedisWindow  # noqa: E402
 
 DAY = timedelta(days=1)
-Open = Callable[..., CombinedStore]
+Open = Callable[..., CompositeStore]
 
 
 @pytest.fixture
 def open_store(redis_url: str) -> Iterator[Open]:
-    """A memory with its window on the Redis of the run, which is empty before each test."""
+    """Return a function that opens a store with its window in the empty shared Redis."""
     opened: list[Store] = []
 
-    def open_store(records: Any = None, *, namespace: str = "", **options: Any) -> CombinedStore:
-        records = records or InProcessStore()
+    def open_store(records: Any = None, *, namespace: str = "", **options: Any) -> CompositeStore:
+        records = records or ReferenceStore()
         address = f"{redis_url}?namespace={namespace}"
         window = RedisWindow(address, records, **{"wait_seconds": 10.0, **options})
-        opened.append(CombinedStore(records, window=window))
+        opened.append(CompositeStore(records, window=window))
         return opened[-1]
 
     yield open_store
@@ -56,41 +65,45 @@ def client(redis_url: str) -> Iterator[Any]:
 
 
 def item(key: str = "k", value: Any = "v", **more: Any) -> WindowItem:
-    told: dict[str, Any] = {"scope": ROOM, "slot": Slot.NOTE, "at": NOON, "by": "scribe", **more}
+    told: dict[str, Any] = {
+        "scope": ROOM,
+        "slot": WindowSlot.NOTE,
+        "at": NOON,
+        "by": "scribe",
+        **more,
+    }
     return WindowItem(key=key, value=value, **told)
 
 
 def fill(store: Store) -> None:
-    """One of everything."""
+    """Put one item into each slot."""
     for workspace in (ACME, OTHER):
-        items = [item(f"my {slot.value}", "tea", slot=slot) for slot in Slot]
+        items = [item(f"my {slot.value}", "tea", slot=slot) for slot in WindowSlot]
         store.window.put(workspace, [*items, item("dm", scope=Scope.dm("alice", "scribe"))])
 
 
 @pytest.mark.requirement("A2")
-def test_no_name_stands_in_a_key_and_every_key_has_an_end(open_store: Open, client: Any) -> None:
+def test_keys_contain_no_names_and_expire(open_store: Open, client: Any) -> None:
     fill(open_store())
 
     keys = client.keys()
 
-    assert len(keys) > 2 * len(Slot)
+    assert len(keys) > 2 * len(WindowSlot)
     for key in keys:
         assert all(word not in key for word in ("acme", "alice", "design", "my", "tea", "scribe"))
         assert 29 * DAY.total_seconds() < client.ttl(key) <= 30 * DAY.total_seconds()
 
 
 @pytest.mark.requirement("A2")
-def test_all_keys_of_a_workspace_are_on_one_node_of_a_cluster(
-    open_store: Open, client: Any
-) -> None:
+def test_keys_of_workspace_share_hash_tag(open_store: Open, client: Any) -> None:
     fill(open_store())
 
     slots = {redis.cluster.key_slot(key.encode()) for key in client.keys("*")}
 
-    assert len(slots) == 2  # one for each workspace
+    assert len(slots) == 2  # one per workspace
 
 
-def test_what_says_when_it_expires_is_kept_that_long(open_store: Open, client: Any) -> None:
+def test_ttl_follows_expiry_of_item(open_store: Open, client: Any) -> None:
     store = open_store()
     store.window.put(ACME, [item("long", expires_at=NOON + 100 * DAY)])
     store.window.put(ACME, [item("short", expires_at=NOON + DAY)])
@@ -98,18 +111,18 @@ def test_what_says_when_it_expires_is_kept_that_long(open_store: Open, client: A
     assert {round(client.ttl(key) / DAY.total_seconds()) for key in client.keys("*")} == {100}
 
 
-def test_two_memories_on_one_redis_do_not_meet(open_store: Open) -> None:
+def test_two_memories_on_one_redis_are_separate(open_store: Open) -> None:
     one, other = open_store(namespace="one"), open_store(namespace="other")
 
     one.window.put(ACME, [item()])
 
-    assert len(one.window.find(ADMIN, slots=[Slot.NOTE], now=NOON)) == 1
-    assert other.window.find(ADMIN, slots=[Slot.NOTE], now=NOON) == []
-    assert other.window.drop(ACME, ROOM, Slot.NOTE) == 0
+    assert len(one.window.find(ADMIN, slots=[WindowSlot.NOTE], now=NOON)) == 1
+    assert other.window.find(ADMIN, slots=[WindowSlot.NOTE], now=NOON) == []
+    assert other.window.delete(ACME, ROOM, WindowSlot.NOTE) == 0
 
 
 @pytest.mark.requirement("D23")
-def test_an_epoch_never_comes_back(open_store: Open, client: Any) -> None:
+def test_epoch_never_repeats(open_store: Open, client: Any) -> None:
     store = open_store()
     seen = {store.window.epoch(ADMIN)}
     for key in ("a", "b"):
@@ -122,14 +135,14 @@ def test_an_epoch_never_comes_back(open_store: Open, client: Any) -> None:
         after.append(store.window.epoch(ADMIN))
 
     assert len(seen) == 3
-    assert after[0] == 0  # nothing lies there, as in the beginning
+    assert after[0] == 0  # empty, as at the beginning
     assert after == sorted(set(after))
     assert seen & set(after) == {0}
 
 
 @pytest.mark.requirement("X2")
-def test_nothing_is_shown_that_was_put_somewhere_else(open_store: Open, client: Any) -> None:
-    """Somebody who copies keys of one workspace over those of another one gains nothing."""
+def test_item_copied_to_another_key_is_rejected(open_store: Open, client: Any) -> None:
+    """Copying values to the keys of another workspace must not reveal them."""
     store = open_store()
     store.window.put(OTHER, [item(value="of others")])
     store.window.put(ACME, [item(value="ours")])
@@ -139,15 +152,17 @@ def test_nothing_is_shown_that_was_put_somewhere_else(open_store: Open, client: 
     )
     client.rename(theirs, ours)
 
-    with pytest.raises(StoreUnavailable, match="somewhere else"):
-        store.window.find(ADMIN, slots=[Slot.NOTE], now=NOON)
-    assert store.window.find(ADMIN, slots=[Slot.GOAL], now=NOON) == []  # Redis is not given up
+    with pytest.raises(StoreUnavailable, match="belongs to another key"):
+        store.window.find(ADMIN, slots=[WindowSlot.NOTE], now=NOON)
+    assert (
+        store.window.find(ADMIN, slots=[WindowSlot.GOAL], now=NOON) == []
+    )  # the circuit breaker stays closed
 
 
-@pytest.mark.parametrize("slot", MOST_KEPT)
-def test_of_the_same_moment_the_first_keys_stay(open_store: Open, slot: Slot) -> None:
-    store, reference = open_store(), InProcessStore()
-    told = [item(f"{number:03}", number, slot=slot) for number in range(MOST_KEPT[slot] + 5)]
+@pytest.mark.parametrize("slot", MAX_ITEMS)
+def test_trim_breaks_ties_by_key(open_store: Open, slot: WindowSlot) -> None:
+    store, reference = open_store(), ReferenceStore()
+    told = [item(f"{number:03}", number, slot=slot) for number in range(MAX_ITEMS[slot] + 5)]
 
     for each in (store, reference):
         each.window.put(ACME, told)
@@ -159,27 +174,30 @@ def test_of_the_same_moment_the_first_keys_stay(open_store: Open, slot: Slot) ->
     assert shown == expected
 
 
-def test_other_labels_of_a_place_are_trimmed_on_their_own(open_store: Open) -> None:
-    store, reference = open_store(), InProcessStore()
+def test_labels_of_a_scope_are_trimmed_separately(open_store: Open) -> None:
+    store, reference = open_store(), ReferenceStore()
     second = timedelta(seconds=1)
     told = [
-        item(str(n), n, slot=Slot.CONTEXT, at=NOON + n * second, beside=beside)
-        for n, beside in enumerate([(), (Scope.workspace(),), (Scope.user("bob"),)] * 70)
+        item(str(n), n, slot=WindowSlot.CONTEXT, at=NOON + n * second, extra_scopes=extra)
+        for n, extra in enumerate([(), (Scope.workspace(),), (Scope.user("bob"),)] * 70)
     ]
 
     for each in (store, reference):
         each.window.put(ACME, told)
 
     shown, expected = (
-        [each.value for each in one.window.find(ADMIN, slots=[Slot.CONTEXT], now=NOON + DAY / 2)]
+        [
+            each.value
+            for each in one.window.find(ADMIN, slots=[WindowSlot.CONTEXT], now=NOON + DAY / 2)
+        ]
         for one in (store, reference)
     )
-    assert len(expected) == 3 * MOST_KEPT[Slot.CONTEXT]
+    assert len(expected) == 3 * MAX_ITEMS[WindowSlot.CONTEXT]
     assert shown == expected
 
 
-class Meanwhile:
-    """The records of a store, where something happens between the first and the second look."""
+class ConcurrentChange:
+    """Records that run a callback between the first and the second erasure check."""
 
     def __init__(self, records: Store, happens: Callable[[], object]) -> None:
         self._records = records
@@ -188,50 +206,54 @@ class Meanwhile:
     def __getattr__(self, name: str) -> Any:
         return self if name == "eraser" else getattr(self._records, name)
 
-    def gone(self, workspace: WorkspaceId, ids: Sequence[str], *, since: datetime | None) -> bool:
-        answer = self._records.eraser.gone(workspace, ids, since=since)
+    def any_erased(
+        self, workspace: WorkspaceId, ids: Sequence[str], *, since: datetime | None
+    ) -> bool:
+        answer = self._records.eraser.any_erased(workspace, ids, since=since)
         while self._happens:
             self._happens.pop()()
         return answer
 
 
 @pytest.mark.requirement("X6")
-def test_what_is_erased_while_it_is_put_is_not_kept(open_store: Open, client: Any) -> None:
-    records = InProcessStore()
-    memory = keep(records, "1", "the heron nests in the tower")
+def test_item_erased_during_put_is_removed(open_store: Open, client: Any) -> None:
+    records = ReferenceStore()
+    memory = add_memory(records, "1", "the heron nests in the tower")
     usual = open_store(records)
 
     def forget() -> None:
         usual.eraser.erase(ACME, events=memory.sources, memories=[memory.id], tombstones=[])
 
-    hasty = open_store(Meanwhile(records, forget))
-    resting = item("s", "the heron", slot=Slot.SUMMARY, rests_on=memory.sources)
+    hasty = open_store(ConcurrentChange(records, forget))
+    resting = item("s", "the heron", slot=WindowSlot.SUMMARY, source_ids=memory.sources)
 
     hasty.window.put(ACME, [resting, item("note", "tea")])
 
-    shown = usual.window.find(ADMIN, slots=list(Slot), now=NOON)
+    shown = usual.window.find(ADMIN, slots=list(WindowSlot), now=NOON)
     assert [each.value for each in shown] == ["tea"]
     assert "heron" not in json.dumps([client.hgetall(key) for key in client.keys("*:summary")])
 
 
 @pytest.mark.requirement("X6")
-def test_what_was_put_again_is_not_taken_out_with_what_was_there(open_store: Open) -> None:
-    """Between looking and taking out somebody may put another item under the same key."""
+def test_replaced_item_is_not_removed(open_store: Open) -> None:
+    """Another process may replace an item between read and removal."""
     store = open_store()
-    (id,) = tell(store, event("1"))
-    store.window.put(ACME, [item("s", "old", slot=Slot.SUMMARY, rests_on=(id,))])
+    (id,) = append_events(store, make_event("1"))
+    store.window.put(ACME, [item("s", "old", slot=WindowSlot.SUMMARY, source_ids=(id,))])
     window: Any = store.window
-    keys = window._keys(ACME)
-    (found,) = window._tied(keys, [id])
-    store.window.put(ACME, [item("s", "new", slot=Slot.SUMMARY)])
+    keys = window._workspace_keys(ACME)
+    (found,) = window._dependent_items(keys, [id])
+    store.window.put(ACME, [item("s", "new", slot=WindowSlot.SUMMARY)])
 
-    assert window._take(keys, [found], 1.0) == 0
-    assert [each.value for each in store.window.find(ADMIN, slots=list(Slot), now=NOON)] == ["new"]
+    assert window._remove_items(keys, [found], 1.0) == 0
+    assert [each.value for each in store.window.find(ADMIN, slots=list(WindowSlot), now=NOON)] == [
+        "new"
+    ]
 
 
-def test_places_in_which_nothing_lies_are_let_go(open_store: Open, client: Any) -> None:
+def test_empty_scopes_are_removed(open_store: Open, client: Any) -> None:
     store = open_store()
-    tell(store, event("1"))
+    append_events(store, make_event("1"))
     places = [Scope.session("alice", str(number)) for number in range(60)]
     store.window.put(ACME, [item(scope=place) for place in places])
     store.window.put(ACME, [item("stays", scope=places[0], expires_at=NOON + 9 * DAY)])
@@ -241,45 +263,45 @@ def test_places_in_which_nothing_lies_are_let_go(open_store: Open, client: Any) 
     assert store.window.prune(now=NOON + 2 * DAY) == 60
 
     assert client.smembers(index) == {str(places[0])}
-    (left,) = store.window.find(ADMIN, slots=[Slot.NOTE], now=NOON + 2 * DAY)
+    (left,) = store.window.find(ADMIN, slots=[WindowSlot.NOTE], now=NOON + 2 * DAY)
     assert left.key == "stays"
 
 
-def test_whatever_was_put_there_keeps_a_place_awake(open_store: Open) -> None:
-    """Also what is not asked for."""
-    stores = [open_store(), InProcessStore()]
+def test_any_slot_counts_as_activity(open_store: Open) -> None:
+    """Slots that the query does not read count as well."""
+    stores = [open_store(), ReferenceStore()]
     for store in stores:
         store.window.put(ACME, [item("old"), item("old", scope=BESIDE)])
-        store.window.put(ACME, [item("i", slot=Slot.INJECTED, at=NOON + 0.9 * DAY)])
-        here = administrator_grant(ACME).within([ROOM, BESIDE])
+        store.window.put(ACME, [item("i", slot=WindowSlot.INJECTED, at=NOON + 0.9 * DAY)])
+        here = administrator_grant(ACME).narrow_to([ROOM, BESIDE])
         for days, shown in ((0.5, 2), (1.5, 1), (2.5, 0)):
-            found = store.window.find(here, slots=[Slot.NOTE], now=NOON + days * DAY)
+            found = store.window.find(here, slots=[WindowSlot.NOTE], now=NOON + days * DAY)
             assert len(found) == shown, (store, days)
-        store.window.put(ACME, [item("g", slot=Slot.GOAL, at=NOON + 2 * DAY, scope=BESIDE)])
-        assert store.window.find(here, slots=[Slot.NOTE], now=NOON + 2.5 * DAY) == []
+        store.window.put(ACME, [item("g", slot=WindowSlot.GOAL, at=NOON + 2 * DAY, scope=BESIDE)])
+        assert store.window.find(here, slots=[WindowSlot.NOTE], now=NOON + 2.5 * DAY) == []
 
 
 BESIDE = Scope.project("apollo")
 
 
-def test_an_administrator_sees_all_and_an_empty_grant_nothing(open_store: Open) -> None:
+def test_administrator_reads_all_and_empty_grant_nothing(open_store: Open) -> None:
     store = open_store()
     fill(store)
 
-    assert len(store.window.find(ADMIN, slots=list(Slot), now=NOON)) == len(Slot) + 1
-    assert store.window.find(ADMIN.within([]), slots=list(Slot), now=NOON) == []
+    assert len(store.window.find(ADMIN, slots=list(WindowSlot), now=NOON)) == len(WindowSlot) + 1
+    assert store.window.find(ADMIN.narrow_to([]), slots=list(WindowSlot), now=NOON) == []
     assert store.window.find(ADMIN, slots=[], now=NOON) == []
-    assert store.window.epoch(ADMIN.within([])) == 0
+    assert store.window.epoch(ADMIN.narrow_to([])) == 0
 
 
 @pytest.mark.requirement("D22")
-def test_all_threads_of_a_process_share_a_few_connections(open_store: Open, client: Any) -> None:
+def test_threads_share_connections(open_store: Open, client: Any) -> None:
     store = open_store()
     before = client.info("stats")["total_connections_received"]
 
     def read() -> None:
         for _ in range(20):
-            store.window.find(ADMIN.within([ROOM]), slots=[Slot.NOTE], now=NOON)
+            store.window.find(ADMIN.narrow_to([ROOM]), slots=[WindowSlot.NOTE], now=NOON)
 
     threads = [threading.Thread(target=read) for _ in range(6)]
     for thread in threads:
@@ -291,26 +313,24 @@ def test_all_threads_of_a_process_share_a_few_connections(open_store: Open, clie
     assert 0 < made <= len(threads)
 
 
-def test_a_user_of_its_own_needs_no_more_than_the_page_says(
-    open_store: Open, client: Any, redis_url: str
-) -> None:
-    page = (ROOT / "docs" / "stores.md").read_text()
+def test_documented_acl_is_sufficient(open_store: Open, client: Any, redis_url: str) -> None:
+    page = (ROOT / "docs" / "reference" / "redis.md").read_text()
     found = re.search(r"ACL SETUSER nexus on >password ([^`]*)`", page)
     assert found
     client.execute_command("ACL", "SETUSER", "nexus", "reset", "on", ">password", *found[1].split())
-    records = InProcessStore()
+    records = ReferenceStore()
     url = redis_url.replace("redis://", "redis://nexus:password@")
-    store = CombinedStore(records, window=RedisWindow(url, records, wait_seconds=10.0))
-    (id,) = tell(store, event("1"))
+    store = CompositeStore(records, window=RedisWindow(url, records, wait_seconds=10.0))
+    (id,) = append_events(store, make_event("1"))
 
     fill(store)
-    store.window.put(ACME, [item(str(n), slot=Slot.THOUGHT) for n in range(60)])
-    store.window.drop(ACME, ROOM, Slot.GOAL)
+    store.window.put(ACME, [item(str(n), slot=WindowSlot.THOUGHT) for n in range(60)])
+    store.window.delete(ACME, ROOM, WindowSlot.GOAL)
     store.window.prune(now=NOON + 9 * DAY)
-    store.window.put(ACME, [item(rests_on=(id,))])
+    store.window.put(ACME, [item(source_ids=(id,))])
     store.eraser.erase(ACME, events=[id], memories=[], tombstones=[])
 
-    assert store.window.find(ADMIN, slots=list(Slot), now=NOON) == []
+    assert store.window.find(ADMIN, slots=list(WindowSlot), now=NOON) == []
     assert store.window.epoch(ADMIN) > 0
     with redis.Redis.from_url(url, protocol=2) as theirs, pytest.raises(redis.ResponseError):
         theirs.keys("*")
@@ -321,14 +341,14 @@ ASK = """
 import sys
 sys.modules["redis"] = None
 try:
-    import nexus.stores.redis
+    import nexusmem.stores.external.redis
 except ImportError as error:
     print(type(error).__name__, error)
 """
 
 
-def test_without_the_extra_one_is_told_how_to_install_it() -> None:
+def test_missing_extra_names_install_command() -> None:
     told = subprocess.run([sys.executable, "-c", ASK], capture_output=True, text=True, check=True)
 
     assert told.stdout.startswith("MissingExtra")
-    assert "pip install 'nexus-memory[redis]'" in told.stdout
+    assert "pip install 'nexusmem[redis]'" in told.stdout

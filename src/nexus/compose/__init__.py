@@ -1,1 +1,0 @@
-"""Memory becomes text for a model: plan → sections → budget → render."""

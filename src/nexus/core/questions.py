@@ -1,3 +1,0 @@
-"""Questions that are asked for good: where they stand in the metadata of an event."""
-
-QUESTION = "question"

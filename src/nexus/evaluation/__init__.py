@@ -1,1 +1,0 @@
-"""How much Nexus finds, measured on public benchmarks through the path applications use."""

@@ -1,0 +1,312 @@
+"""Output of commands: tables for a terminal, tab-separated lines or JSON for programs.
+
+Memories may contain text of an attacker. Control characters, bidirectional overrides and other
+invisible characters are printed as visible escapes, so that they cannot affect the terminal.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import unicodedata
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..core.canonical import format_time
+from ..core.json_codec import memory_to_json
+from ..core.records import Hit, Hits, Memory
+from ..core.strength import Strength
+
+if TYPE_CHECKING:
+    from ..core.records import Receipt
+    from ..place.place import Place
+    from ..runtime.progress import ProgressCallback
+
+
+JOINERS = "\u200c\u200d"  # needed by Persian and by emoji; they hide nothing
+LINE_CHARACTERS = "\n\t"
+INVISIBLE_CATEGORIES = ("Cc", "Cf", "Cs", "Zl", "Zp")
+ID_PATTERN = re.compile(r"[0-9a-f]{16,}")  # ids and hashes
+Row = Sequence[object]
+
+
+def escape_invisible(text: str) -> str:
+    """Return the text with every invisible character as a visible escape."""
+    return "".join(map(_escape_character, text))
+
+
+def one_line(text: str, width: int | None = None) -> str:
+    """Return the escaped text on one line, cut to `width` characters."""
+    line = escape_invisible(" ".join(text.split()))
+    return line if width is None or len(line) <= width else line[: width - 1] + "…"
+
+
+def _escape_character(character: str) -> str:
+    if character in LINE_CHARACTERS or not _is_invisible(character):
+        return character
+    code = ord(character)
+    if code < 0x20:
+        return chr(0x2400 + code)  # Unicode's pictures of control characters
+    return "\u2421" if code == 0x7F else f"<U+{code:04X}>"
+
+
+def _is_invisible(character: str) -> bool:
+    return unicodedata.category(character) in INVISIBLE_CATEGORIES and character not in JOINERS
+
+
+def print_json(record: object) -> None:
+    """Print one JSON object on one line."""
+    click.echo(escape_json(json.dumps(record, ensure_ascii=False, default=str)))
+
+
+def escape_json(text: str) -> str:
+    """Return JSON with invisible characters as \\u escapes; the values stay the same."""
+    return "".join(json.dumps(c)[1:-1] if _is_invisible(c) and c != "\n" else c for c in text)
+
+
+def print_archive(text: str) -> None:
+    """Print an archive unchanged in UTF-8; on a terminal with escaped invisible characters."""
+    click.echo(escape_json(text) if is_terminal() else text.encode(), nl=False)
+
+
+def print_message(text: str) -> None:
+    """Print a message for the user on standard error."""
+    click.echo(escape_invisible(text), err=True)
+
+
+def is_terminal() -> bool:
+    """Whether standard output is a terminal."""
+    return sys.stdout.isatty()
+
+
+def print_table(columns: Sequence[str], rows: Sequence[Row]) -> None:
+    """Print a table on a terminal, else tab-separated rows.
+
+    Nothing is cut: wide cells wrap, between words if all words fit. Ids are wrapped last, because
+    users copy them.
+    """
+    cells = [[escape_invisible(str(cell)) for cell in row] for row in rows]
+    if not is_terminal():
+        _print_rows(cells)
+        return
+    from rich.console import Console  # slow to load
+    from rich.table import Table  # loaded on first use
+    from rich.text import Text  # loaded on first use
+
+    console, table = Console(), Table(header_style="bold", show_header=any(columns))
+    widths = column_widths([columns, *cells], console.width)
+    for number, name in enumerate(columns):
+        has_ids = any(ID_PATTERN.fullmatch(row[number]) for row in cells)
+        width = widths[number] if widths else None
+        table.add_column(Text(name), overflow="fold", no_wrap=has_ids and not widths, width=width)
+    for row in cells:
+        table.add_row(*map(Text, row))  # Text: brackets are not markup
+    console.print(table)
+
+
+def column_widths(rows: Sequence[Sequence[str]], max_width: int) -> list[int] | None:
+    """Return column widths that break no word, or None if they do not fit."""
+    from rich.cells import cell_len  # slow to load
+
+    columns = list(zip(*rows, strict=True))
+    widths = [max(cell_len(w) for cell in each for w in cell.split() or [""]) for each in columns]
+    wanted = [max(cell_len(line) for cell in each for line in cell.split("\n")) for each in columns]
+    room = max_width - sum(widths) - 3 * len(columns) - 1  # frame and padding
+    while room > 0 and widths != wanted:
+        missing = [wish - width for wish, width in zip(wanted, widths, strict=True)]
+        widths[missing.index(max(missing))] += 1
+        room -= 1
+    return widths if room >= 0 else None
+
+
+def _print_rows(cells: Sequence[Sequence[str]]) -> None:
+    for row in cells:
+        click.echo("\t".join(cell.replace("\t", " ").replace("\n", " ") for cell in row))
+
+
+def print_record(record: dict[str, Any]) -> None:
+    """Print names and values, one per line, without a frame and without cutting values."""
+    rows = [
+        (name.replace("_", " "), escape_invisible(str(value))) for name, value in record.items()
+    ]
+    if not is_terminal():
+        _print_rows(rows)
+        return
+    width = max((len(name) for name, _ in rows), default=0)
+    for name, value in rows:
+        below = value.replace("\n", "\n" + " " * (width + 2))
+        click.echo(f"{click.style(escape_invisible(name).ljust(width), bold=True)}  {below}")
+
+
+@contextmanager
+def progress_bar(label: str) -> Iterator[ProgressCallback]:
+    """Show a progress bar if standard error is a terminal."""
+    if not sys.stderr.isatty():
+        from ..runtime.progress import ignore_progress  # loaded on first use
+
+        yield ignore_progress
+        return
+    from rich.console import Console  # loaded on first use
+    from rich.progress import (  # loaded on first use
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    label_column = TextColumn("{task.description}", markup=False)
+    columns = (label_column, BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(one_line(label), total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+MAX_TEXT_CHARACTERS = 200  # as in seed 002
+MAX_PARTS = 4  # shown parts of a score
+
+
+def print_hits(hits: Hits, *, as_json: bool, full: bool, explain: bool = False) -> None:
+    """Print search hits as JSON, as a table or as lines."""
+    if as_json:
+        _print_json_hits(hits, explain=explain)
+    elif is_terminal():
+        _print_hit_tables(hits, full=full, explain=explain)
+    else:
+        _print_hit_lines(hits, full=full, explain=explain)
+    print_message(f"{len(hits)} of {hits.total} in {hits.seconds * 1000:.1f} ms")
+
+
+def _print_json_hits(hits: Hits, *, explain: bool) -> None:
+    for hit in hits:
+        print_json(hit_json(hit))
+    if explain:
+        strategies = [asdict(report) for report in hits.strategies]
+        print_json({"strategies": strategies, "total": hits.total, "seconds": hits.seconds})
+
+
+def _print_hit_tables(hits: Hits, *, full: bool, explain: bool) -> None:
+    columns = ["", "score", "text", "from"]
+    if explain:
+        columns = ["", "score", "text", "found by", "largest parts", "sources"]
+    rows: list[Row] = []
+    for number, hit in enumerate(hits, start=1):
+        last = _explanation_cells(hit) if explain else (_hit_origin(hit),)
+        rows.append((number, f"{hit.score:.2f}", _hit_text(hit, full=full), *last))
+    if rows:
+        print_table(columns, rows)
+    if explain:
+        print_table(["strategy", "time", "found", "shown"], _strategy_rows(hits))
+
+
+def _print_hit_lines(hits: Hits, *, full: bool, explain: bool) -> None:
+    for number, hit in enumerate(hits, start=1):
+        click.echo(f"{number}. [{hit.score:.2f}] {_hit_text(hit, full=full)}")
+        click.echo(f"   {_hit_origin(hit)}")
+        if explain:
+            click.echo(f"   {' · '.join(_explanation_cells(hit))}")
+    if explain:
+        print_table(["strategy", "time", "found", "shown"], _strategy_rows(hits))
+
+
+def _explanation_cells(hit: Hit) -> tuple[str, str, str]:
+    """Return the ranks by strategy, the largest parts of the score, and the event keys."""
+    sources = one_line(", ".join(hit.event_keys))
+    explanation = hit.explanation
+    if explanation is None:
+        return "", "", sources
+    found_by = ", ".join(f"{strategy} {rank}" for strategy, rank in explanation.found_by.items())
+    largest = sorted(explanation.parts.items(), key=lambda part: -abs(part[1]))[:MAX_PARTS]
+    parts = ", ".join(f"{signal} {amount:+.2g}" for signal, amount in largest if amount)
+    return found_by or "neighbour of a hit", f"{parts} of {explanation.total:.3g}", sources
+
+
+def _strategy_rows(hits: Hits) -> list[Row]:
+    return [
+        (report.name, f"{report.seconds * 1000:.2f} ms", report.found, report.shown)
+        for report in hits.strategies
+    ]
+
+
+def hit_json(hit: Hit) -> dict[str, Any]:
+    return {
+        **memory_to_json(hit.memory),
+        "score": hit.score,
+        "highlights": hit.highlights,
+        "reasons": hit.reasons,
+        "event_keys": hit.event_keys,
+        **({"explanation": asdict(hit.explanation)} if hit.explanation else {}),
+    }
+
+
+def _hit_text(hit: Hit, *, full: bool) -> str:
+    """Return the text; lines of a full text are indented, so that none looks like a hit."""
+    return (
+        escape_invisible(hit.text).replace("\n", "\n   ")
+        if full
+        else one_line(hit.text, MAX_TEXT_CHARACTERS)
+    )
+
+
+def _hit_origin(hit: Hit) -> str:
+    memory = hit.memory
+    at = format_time(memory.at)[:19] + "Z"
+    parts = (str(memory.scope), memory.kind.value, memory.speaker, at, memory.id)
+    return " · ".join(one_line(part) for part in parts if part)
+
+
+def print_memory(memory: Memory, strength: Strength, *, as_json: bool) -> None:
+    """Print a memory and how its strength is computed."""
+    if as_json:
+        print_json({**memory_to_json(memory), "strength": asdict(strength)})
+        return
+    print_record({**_memory_record(memory), **_strength_record(strength)})
+
+
+def _memory_record(memory: Memory) -> dict[str, Any]:
+    return {
+        "id": memory.id,
+        "kind": memory.kind.value,
+        "scope": str(memory.scope),
+        "at": memory.at.isoformat(timespec="seconds"),
+        "text": one_line(memory.text),
+    }
+
+
+def _strength_record(strength: Strength) -> dict[str, Any]:
+    parts = " + ".join(f"{value:.2f} {name}" for name, value in strength.parts.items())
+    return {
+        "strength": f"{strength.value:.2f} ({strength.curve})",
+        "importance": f"{strength.importance:.2f} = {parts}",
+        "age": f"{strength.age_days:.1f} days since the last use or event",
+        "uses": f"{strength.uses} in {strength.conversations} conversations",
+        "tier": strength.tier.value,
+        **({"promoted to": strength.promoted_to} if strength.promoted_to else {}),
+        "archived": strength.archived,
+        "pinned": strength.pinned,
+    }
+
+
+def print_receipt(place: Place, receipt: Receipt, *, as_json: bool) -> None:
+    """Print the receipt first, then learn the event; warn if learning is stuck."""
+    (print_json if as_json else print_record)(receipt_json(receipt))
+    place.flush()
+    error = place.progress(receipt).error
+    if error:
+        print_message(f"warning: stored and searchable by keyword; learning failed: {error}")
+
+
+def receipt_json(receipt: Receipt) -> dict[str, Any]:
+    return {
+        "event": receipt.event_id,
+        "key": receipt.key,
+        "workspace": receipt.workspace.value,
+        "scope": str(receipt.scope),
+        "duplicate": receipt.duplicate,
+        "stage": receipt.stage.value,
+    }

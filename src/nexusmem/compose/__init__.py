@@ -1,0 +1,1 @@
+"""Compose: turn memories into a context for a model, within a token budget."""

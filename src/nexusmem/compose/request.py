@@ -1,0 +1,163 @@
+"""Request and section input: what a context is composed from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from ..core.access import Grant, Viewer
+from ..core.canonical import clean_text, clean_time
+from ..core.errors import InvalidInput
+from ..core.filters import Condition, Filter, Op, combine_filters
+from ..core.ids import check_name
+from ..core.protocols.store import Store
+from ..core.records import Hits, Memory, MemoryKind
+from ..core.records.context import ContextItem, make_item
+from ..core.records.links import LinkRelation, find_links, statement_count
+from ..core.records.window import Summary, WindowView
+from ..core.scope import Scope
+from ..recall.query import MAX_QUESTION_CHARS
+from ..recall.views.episodes import QueryVector
+from .settings import MAX_BUDGET, MAX_EVENTS, MIN_BUDGET, ComposeSettings
+
+if TYPE_CHECKING:
+    from ..observe.chat_messages import ChatMessage
+    from .router import ContextPlan
+
+DAY_SECONDS = 86_400
+HUNDREDTH_DAY_SECONDS = DAY_SECONDS // 100
+MAX_LANDMARKS = 100  # the newest are read
+EXACT_KIND = "exact"  # kind of a value that is shown byte for byte
+MENTION_COUNT_KEY = "times"  # in `why`: number of times it was stated
+EMPTY_VIEW = WindowView(events=(), summary=Summary())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextRequest:
+    """The arguments of one `compose` call."""
+
+    question: str
+    budget: int | None = None  # tokens
+    recent_messages: int | None = None
+    model: str | None = None
+    as_of: datetime | None = None
+    explain: bool = False
+    messages: Sequence[ChatMessage] = ()  # messages the caller sends with the context
+    thread: str | None = None
+
+
+def validate_request(request: ContextRequest) -> ContextRequest:
+    """Return the request with a clean question and time; raise InvalidInput on a bad argument."""
+    question = clean_text(request.question, "the question")[:MAX_QUESTION_CHARS]
+    _check_range("budget", request.budget, MIN_BUDGET, MAX_BUDGET)
+    _check_range("recent_messages", request.recent_messages, 1, MAX_EVENTS)
+    if request.model is not None and not isinstance(request.model, str):
+        raise InvalidInput(f"model must be a string, got {request.model!r:.80}")
+    if request.thread is not None:
+        check_name(request.thread, "the thread")
+    as_of = None if request.as_of is None else clean_time(request.as_of, "as_of")
+    return replace(request, question=question, as_of=as_of)
+
+
+def _check_range(name: str, value: int | None, minimum: int, maximum: int) -> None:
+    if value is not None and (type(value) is not int or not minimum <= value <= maximum):
+        raise InvalidInput(f"{name} must be between {minimum} and {maximum}, got {value!r:.80}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SectionInput:
+    """What every section reads: viewer, question, plan, last messages and hits of one request."""
+
+    store: Store
+    grant: Grant
+    viewer: Viewer
+    plan: ContextPlan
+    now: datetime  # the time the context is for: `as_of`, if it was given
+    is_replay: bool = False  # `now` is in the past: memories recorded later are ignored
+    window_view: WindowView = EMPTY_VIEW  # the last messages, summary, notes and active goal
+    search_results: Hits | None = None
+    question_vector: QueryVector | None = None  # if the plan has episodes
+    shown_event_ids: frozenset[str] = frozenset()  # events that the caller's messages show
+    settings: ComposeSettings = field(default_factory=ComposeSettings)
+    home: Scope = field(init=False)  # the viewer's place
+    _memory_cache: dict[MemoryKind, list[Memory]] = field(
+        init=False, default_factory=dict, repr=False, compare=False
+    )
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "home", self.viewer.home)
+
+    @property
+    def as_of_filter(self) -> Filter | None:
+        """Return the filter for memories recorded by `now`; None unless this is a replay."""
+        return Condition("recorded_at", Op.LTE, self.now) if self.is_replay else None
+
+    def memories_of_kind(self, kind: MemoryKind, *, limit: int | None = None) -> list[Memory]:
+        """Return the memories of a kind that the viewer may see, newest first."""
+        where = combine_filters([Condition("kind", Op.EQ, kind), self.as_of_filter])
+        return self.store.memories.find(self.grant, where=where, limit=limit)
+
+    @property
+    def landmarks(self) -> list[Memory]:
+        """Return the newest landmarks; two sections use them, and they are read once."""
+        kind = MemoryKind.LANDMARK
+        if kind not in self._memory_cache:
+            self._memory_cache[kind] = self.memories_of_kind(kind, limit=MAX_LANDMARKS)
+        return self._memory_cache[kind]
+
+    def filter_recorded(self, memories: Iterable[Memory]) -> list[Memory]:
+        """Return the memories that had been recorded by `now`."""
+        return [each for each in memories if not self.is_replay or each.recorded_at <= self.now]
+
+    def same_as_links(self, memories: Iterable[Memory]) -> dict[str, Memory]:
+        """Return the duplicate links of these memories, by memory id."""
+        ids = [memory.id for memory in memories]
+        links = find_links(self.store, self.grant, ids, LinkRelation.SAME_AS)
+        return {id: link for id, link in links.items() if self.filter_recorded([link])}
+
+    def filter_active(self, memories: Iterable[Memory]) -> list[Memory]:
+        """Return the memories that had been recorded by `now` and are not archived.
+
+        A replay includes archived memories: the store does not know when each was archived.
+        """
+        return [
+            each for each in self.filter_recorded(memories) if self.is_replay or not each.archived
+        ]
+
+    def make_item(self, memory: Memory, worth: float, **why: float | str) -> ContextItem:
+        """Return a memory as an item; its scope is set if it is not the viewer's place."""
+        home, scope = self.home, memory.scope
+        why["age_days"] = self.age_days(memory.at)
+        return make_item(
+            text=memory.text,
+            id=memory.id,
+            at=memory.at,
+            speaker=memory.speaker,
+            trust=memory.trust,
+            scope=None if scope is home or scope == home else str(scope),
+            events=memory.sources,
+            worth=worth,
+            why=why,
+        )
+
+    def age_days(self, at: datetime) -> float:
+        """Return the age in days, rounded to two digits; integer arithmetic, for speed."""
+        age = self.now - at
+        days, seconds = age.days, age.seconds + HUNDREDTH_DAY_SECONDS // 2
+        # Times in the future and exact halves go through `round`.
+        if days >= 0 and seconds % HUNDREDTH_DAY_SECONDS:
+            return (100 * days + seconds // HUNDREDTH_DAY_SECONDS) / 100
+        return round(age.total_seconds() / DAY_SECONDS, 2)
+
+
+def mention_reason(link: Memory | None) -> dict[str, float]:
+    """Return how often something was stated, as a reason; empty if it was stated once."""
+    times = statement_count(link) if link else 1
+    return {MENTION_COUNT_KEY: times} if times > 1 else {}
+
+
+def rank_worth(rank: int, decay: float = 0.9) -> float:
+    """Return the worth of the item with this rank, counted from 0."""
+    return float(decay**rank)

@@ -1,0 +1,115 @@
+"""Context router: decide by rules which sections a question needs.
+
+It calls no model and reads no store, so that a plan takes well under 10 ms.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+
+from ..recall.question_analysis import TimeWindow, find_time_window
+from ..recall.strategies.graph import possible_names
+from .question import CAPITALIZED_NAME, capitalized_names, is_small_talk
+from .section import QuestionText
+from .sections import SECTIONS
+
+MAX_NAMES = 60
+MAX_NAME_CANDIDATES = 200  # possible names read of a long question
+MAX_STEPS = 3
+MAX_READ_CHARS = 1_000  # characters of a question that the rules read
+
+COMPARISON_PATTERN = re.compile(
+    r"\b(?:compare|comparison|difference between|versus|vs\.?|differ(?:s|ent)? from"
+    r"|both of|as opposed to)\b",
+    re.IGNORECASE,
+)
+SEQUENCE_PATTERN = re.compile(
+    r"[,;]?(?<!\s)\s+\b(?:and then|and also|then also|after that,?|as well as)\b", re.IGNORECASE
+)
+NESTED_PATTERN = re.compile(
+    r"\b(?:the (?:one|person|people|team|company|project|place|thing)|whoever|somebody|someone)"
+    r" (?:who|that|which|where)\b|\bwhose\b.*\b(?:who|that|which)\b",
+    re.IGNORECASE,
+)
+SIDES_PATTERN = re.compile(r"\b(?:and|versus|vs\.?|with|to|from|or)\b", re.IGNORECASE)
+PRONOUN_PATTERN = re.compile(
+    r"\b(?:he|she|it|they|him|her|them|his|its|their|that|this|those)\b", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextPlan:
+    """What to fetch for one question, and why."""
+
+    sections: Mapping[str, str]  # name of each section to show → why
+    question: str
+    steps: tuple[str, ...]  # searches to run: the question, then its parts if it has several
+    names: tuple[str, ...] = ()  # possible names in the question, normalized for lookup
+    window: TimeWindow | None = None  # the period that the question names
+    is_nested: bool = False  # it asks for something through something else
+
+    @property
+    def is_multi_step(self) -> bool:
+        """Return True if one search is not enough."""
+        return len(self.steps) > 1 or self.is_nested
+
+
+def plan_context(question: str, *, now: datetime, recent: Sequence[str] = ()) -> ContextPlan:
+    """Return the plan for a question; `recent` are the messages before it, oldest first."""
+    prefix = question[:MAX_READ_CHARS]
+    window = find_time_window(prefix, now)
+    return ContextPlan(
+        sections=dict(_plan_sections(QuestionText(prefix, window))),
+        question=question,
+        steps=_split_question(question, prefix),
+        names=_first_unique(_find_names(prefix, recent), MAX_NAMES),
+        window=window,
+        is_nested=bool(NESTED_PATTERN.search(prefix)),
+    )
+
+
+def _plan_sections(question: QuestionText) -> Iterator[tuple[str, str]]:
+    for section in SECTIONS:
+        reason = section.when(question)
+        if reason:
+            yield section.name, reason
+
+
+def _split_question(question: str, prefix: str) -> tuple[str, ...]:
+    """Return the question followed by its parts; a question with one part is returned alone."""
+    sentences = [f"{part.strip()}?" for part in prefix.split("?")[:-1] if part.strip()]
+    if len(sentences) > 1:
+        return _question_and_parts(question, sentences)
+    if COMPARISON_PATTERN.search(prefix):
+        rest = COMPARISON_PATTERN.sub(" ", prefix).strip(" ?.!")
+        sides = [side.strip(" ,?.!") for side in SIDES_PATTERN.split(rest)]
+        return _question_and_parts(question, [side for side in sides if side])
+    return _question_and_parts(question, SEQUENCE_PATTERN.split(prefix))
+
+
+def _question_and_parts(question: str, parts: Sequence[str]) -> tuple[str, ...]:
+    searchable = [part for part in parts[: 2 * MAX_STEPS] if not is_small_talk(part)]
+    return (question, *searchable[:MAX_STEPS]) if len(searchable) > 1 else (question,)
+
+
+def _first_unique(names: Iterator[str], limit: int) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(islice(names, MAX_NAME_CANDIDATES)))[:limit]
+
+
+def _find_names(question: str, recent: Sequence[str]) -> Iterator[str]:
+    """Yield possible names: capitalized words first, then any words of the question.
+
+    If the question has a pronoun and no capitalized word, the names in the last two messages are
+    used, newest message first.
+    """
+    capitals = capitalized_names(question)
+    yield from (name for capital in capitals for name in possible_names(capital))
+    if not capitals and PRONOUN_PATTERN.search(question):
+        for message in reversed(recent[-2:]):
+            for capital in CAPITALIZED_NAME.findall(message[:MAX_READ_CHARS]):
+                yield from possible_names(capital)
+    yield from possible_names(question)

@@ -1,0 +1,45 @@
+"""Section "window": the last messages, word for word."""
+
+from __future__ import annotations
+
+from ...core.records import Event
+from ...core.records.context import ContextItem, make_item
+from ...text.fence import remove_fences
+from ..request import SectionInput, rank_worth
+from ..section import Section, always
+
+
+def window_items(inputs: SectionInput) -> list[ContextItem]:
+    """Return the last messages that the caller does not show already, oldest first."""
+    events = [(event.id, event) for event in inputs.window_view.events]
+    if inputs.shown_event_ids:
+        events = [(id, event) for id, event in events if id not in inputs.shown_event_ids]
+    last = len(events) - 1
+    items = [_make_item(inputs, *each, last - position) for position, each in enumerate(events)]
+    return [item for item in items if item.text]
+
+
+def _make_item(inputs: SectionInput, id: str, event: Event, rank: int) -> ContextItem:
+    return make_item(
+        text=remove_fences(event.text),
+        id=id,
+        at=event.at,
+        speaker=event.speaker,
+        trust=event.trust,
+        events=(id,),
+        worth=rank_worth(rank, 0.97),
+        why={"strategy": "window", "age_days": inputs.age_days(event.at)},
+    )
+
+
+WINDOW = Section(
+    name="window",
+    heading="The last messages",
+    description="The last messages.",
+    priority=11,
+    floor=600,
+    when=always("the last messages"),
+    is_contiguous=True,
+    shows_time=True,
+    source=window_items,
+)

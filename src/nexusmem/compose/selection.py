@@ -1,0 +1,289 @@
+"""Selection: from the items that the sections found to those that a context shows. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ..core.records.context import ContextItem, CutItem, make_cut
+from ..text.fence import fence_for_cache
+from ..text.terms import normalize_words
+from ..text.tokens import line_token_counter, token_counter, tokenizer_family
+from .budget import (
+    CUT_BY_BUDGET,
+    MIN_PIECE_TOKENS,
+    SectionOffer,
+    SectionShare,
+    share_budget,
+    shorten_item,
+)
+from .caching.viewer_caches import ViewerLines
+from .deduplicate import (
+    DedupResult,
+    ItemKey,
+    LineComparison,
+    RepeatedItem,
+    VisibleMessages,
+    compare_lines,
+    drop_repeated,
+    item_words,
+)
+from .render import (
+    INTRODUCTION,
+    NOTHING_FOUND,
+    NOTHING_MORE,
+    context_header,
+    format_line,
+    format_moment,
+    indent_text,
+    is_same_line,
+    line_prefix,
+    section_heading,
+)
+from .request import ContextRequest, SectionInput
+from .sections import SECTIONS_BY_NAME, STABLE_SECTIONS
+from .sections.landmarks import LANDMARKS
+from .sections.recall import RECALL
+from .sections.window import WINDOW
+from .settings import ComposeSettings
+
+SAMPLE_FENCE = fence_for_cache("", id="0a" * 16)  # an id with as many tokens as any
+MAX_ROUNDS = 3  # an item that fits after all may take the room of another one
+MIN_LANDMARK_TOKENS = 15  # landmarks are limited to as many of this size as fit in the section
+CUT_BY_LIMIT = "limit"
+MAX_ITEM_DIVISOR = 3  # one item takes at most a third of its section
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SectionSelection:
+    """The items to show, the items that were cut, and remarks for empty sections."""
+
+    shares: Mapping[str, SectionShare]
+    cut: tuple[CutItem, ...]
+    remarks: Mapping[str, str]
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class TokenMeter:
+    """Counts tokens as one tokenizer family does, with a cache of rendered lines."""
+
+    family: str
+    lines: ViewerLines = field(default_factory=ViewerLines)
+    texts: dict[str, tuple[str, str]] = field(default_factory=dict)  # text → (indented, words)
+
+    @classmethod
+    def for_model(cls, model: str | None) -> TokenMeter:
+        return cls(tokenizer_family(model))
+
+    def count_tokens(self, text: str) -> int:
+        return token_counter(self.family)(text)
+
+    def item_tokens(self, item: ContextItem, part: str) -> int:
+        return self.count_tokens(format_line(item, part) + "\n")
+
+    def count_items(self, part: str, items: Iterable[ContextItem]) -> list[ContextItem]:
+        """Return the items with their tokens; items that have tokens are unchanged."""
+        made, count = list(items), line_token_counter(self.family)
+        cached, texts, new = self.lines.section_items(part), self.texts, []
+        for item in made:
+            if item.tokens:
+                continue
+            previous = cached.get(item.id)
+            if previous and is_same_line(previous, item):
+                item.set_rendering(previous.line, previous.tokens, previous.words)
+            else:
+                text = item.text
+                shown, words = texts.get(text) or texts.setdefault(text, _text_and_words(text))
+                prefix = line_prefix(item, part)
+                new.append(item.set_rendering(f"{prefix} {shown}", count(prefix, shown), words))
+        self.lines.add_items(part, new)
+        return made
+
+    def frame_tokens(self, inputs: SectionInput) -> int:
+        """Return the tokens of the header, the fence, and the remark that nothing was found."""
+        header = (INTRODUCTION, context_header(inputs.viewer), format_moment(inputs.now))
+        remark = (section_heading(RECALL.name), NOTHING_MORE)
+        return sum(self.count_tokens(each + "\n") for each in (*header, *remark, SAMPLE_FENCE))
+
+
+def _text_and_words(text: str) -> tuple[str, str]:
+    return indent_text(text), normalize_words(text)
+
+
+def select_items(
+    inputs: SectionInput,
+    request: ContextRequest,
+    settings: ComposeSettings,
+    candidates: Mapping[str, Sequence[ContextItem]],
+    meter: TokenMeter,
+) -> SectionSelection:
+    """Choose the items to show within the budget of the request or the settings."""
+    counted: dict[str, Sequence[ContextItem]]
+    counted = {part: meter.count_items(part, items) for part, items in candidates.items()}
+    landmarks = counted.get(LANDMARKS.name, ())
+    offered = _most_valuable(landmarks, settings.section_cap(LANDMARKS) // MIN_LANDMARK_TOKENS)
+    counted[LANDMARKS.name] = offered
+    over_limit = _cuts_by_limit(LANDMARKS.name, landmarks, offered)
+    visible = _visible_messages(inputs, request, settings, counted.get(WINDOW.name, ()))
+    lines = compare_lines(counted, visible)
+    frame = meter.frame_tokens(inputs)
+    room = (request.budget or settings.budget_tokens) - frame
+    deduplicated, shares, cuts = _allocate_room(lines, settings, meter, room)
+    unshown: set[ItemKey] = set()
+    dropped: set[ItemKey] = set()
+    for _ in range(MAX_ROUNDS):
+        orphans = [
+            each for each in _find_orphans(deduplicated, shares) if each.original not in unshown
+        ]
+        if not orphans:
+            break
+        # The original did not fit, so the item that repeats it is shown instead.
+        unshown.update(each.original for each in orphans)
+        dropped |= items_to_drop(orphans)
+        deduplicated, shares, cuts = _allocate_room(
+            lines, settings, meter, room, unshown=unshown, dropped=dropped
+        )
+        cuts += _cut_all(counted, dropped)
+    return SectionSelection(
+        shares=shares,
+        cut=(*deduplicated.cuts, *cuts, *over_limit),
+        remarks=_make_remarks(inputs, candidates, shares),
+        tokens=frame + sum(each.tokens for each in shares.values()),
+    )
+
+
+def _allocate_room(
+    lines: LineComparison,
+    settings: ComposeSettings,
+    meter: TokenMeter,
+    room: int,
+    *,
+    unshown: Collection[ItemKey] = (),
+    dropped: Collection[ItemKey] = (),
+) -> tuple[DedupResult, dict[str, SectionShare], tuple[CutItem, ...]]:
+    """Drop repetitions, then divide `room` tokens among the rest."""
+    deduplicated = drop_repeated(lines, unshown, dropped)
+    hits = deduplicated.items[RECALL.name]
+    shown_hits = deduplicated.items[RECALL.name] = hits[: settings.max_hits]
+    deduplicated.cuts.extend(_cuts_by_limit(RECALL.name, hits, shown_hits))
+    offers = [
+        _make_offer(part, items, settings, meter)
+        for part, items in deduplicated.items.items()
+        if items
+    ]
+    return deduplicated, *share_budget(offers, room, meter.item_tokens)
+
+
+def _most_valuable(items: Sequence[ContextItem], limit: int) -> Sequence[ContextItem]:
+    """Return the `limit` items that are worth most, in their order."""
+    if len(items) <= limit:
+        return items
+    ids = {item.id for item in sorted(items, key=lambda item: -item.worth)[:limit]}
+    return [item for item in items if item.id in ids]
+
+
+def _cuts_by_limit(
+    part: str, candidates: Sequence[ContextItem], offered: Sequence[ContextItem]
+) -> list[CutItem]:
+    """Return a cut for each candidate that was not offered."""
+    if len(candidates) == len(offered):
+        return []
+    ids = {item.id for item in offered}
+    return [
+        make_cut(part=part, id=item.id, tokens=item.tokens, why=CUT_BY_LIMIT)
+        for item in candidates
+        if item.id not in ids
+    ]
+
+
+def _find_orphans(
+    deduplicated: DedupResult, shares: Mapping[str, SectionShare]
+) -> list[RepeatedItem]:
+    """Return the dropped items whose original is not shown, or not as far as they need."""
+    if not deduplicated.repeats:
+        return []
+    shown = {(each.part, item.id): item for each in shares.values() for item in each.items}
+    return [each for each in deduplicated.repeats if not each.is_still_shown(shown)]
+
+
+def items_to_drop(orphaned: Iterable[RepeatedItem]) -> set[ItemKey]:
+    """Return the originals to drop, so that they do not fit later and repeat an item.
+
+    An original in a stable section stays, unless the item that repeats it is stable too: nothing
+    that depends on the question may change a stable section.
+    """
+    return {
+        each.original
+        for each in orphaned
+        if each.original[0] not in STABLE_SECTIONS or each.part in STABLE_SECTIONS
+    }
+
+
+def _cut_all(
+    counted: Mapping[str, Sequence[ContextItem]], dropped: Collection[ItemKey]
+) -> tuple[CutItem, ...]:
+    cuts = (
+        CutItem(part=part, id=item.id, tokens=item.tokens, why=CUT_BY_BUDGET)
+        for part, items in counted.items()
+        for item in items
+        if (part, item.id) in dropped
+    )
+    return tuple(cuts)
+
+
+def _visible_messages(
+    inputs: SectionInput,
+    request: ContextRequest,
+    settings: ComposeSettings,
+    window: Sequence[ContextItem],
+) -> VisibleMessages:
+    """Return what the model sees in any case: the caller's messages and the end of the window.
+
+    The end of the window depends on nothing but the window, so that the stable sections do not
+    change with the question.
+    """
+    room = settings.section_floor(WINDOW)
+    surely_shown: list[ContextItem] = []
+    for item in reversed(window):
+        room -= item.tokens
+        if room < 0:
+            break
+        surely_shown.append(item)
+    message_words = (normalize_words(each.text) for each in request.messages)
+    words = [*message_words, *map(item_words, surely_shown)]
+    events = inputs.shown_event_ids.union(item.id for item in surely_shown)
+    return VisibleMessages(event_ids=events, words="\n".join(words))
+
+
+def _make_offer(
+    part: str, items: Sequence[ContextItem], settings: ComposeSettings, meter: TokenMeter
+) -> SectionOffer:
+    section = SECTIONS_BY_NAME[part]
+    cap = settings.section_cap(section)
+    longest = max(MIN_PIECE_TOKENS, (cap or settings.section_floor(WINDOW)) // MAX_ITEM_DIVISOR)
+    fitted = (
+        item
+        if item.tokens <= longest
+        else shorten_item(item, longest, part, meter.item_tokens) or item
+        for item in items
+    )
+    return SectionOffer(
+        part=part,
+        items=tuple(fitted),
+        budget=cap,
+        floor=settings.section_floor(section),
+        heading_tokens=meter.count_tokens(f"\n{section_heading(part)}\n"),
+    )
+
+
+def _make_remarks(
+    inputs: SectionInput,
+    candidates: Mapping[str, Sequence[ContextItem]],
+    shares: Mapping[str, SectionShare],
+) -> dict[str, str]:
+    """Return the remark that tells the model that the search has nothing to show."""
+    shown = RECALL.name in shares and shares[RECALL.name].items
+    if RECALL.name not in inputs.plan.sections or shown:
+        return {}
+    return {RECALL.name: NOTHING_MORE if candidates.get(RECALL.name) else NOTHING_FOUND}

@@ -1,0 +1,192 @@
+"""Access control: viewers, and the grants that every read requires.
+
+A `Viewer` describes who reads from where. A `Grant` is the permission computed from it, and only
+this module creates grants. Every read of every store takes a Grant and checks its seal, so a read
+without access control cannot be written.
+
+The label of a record is the set of scopes it was derived from. A grant may read the record if it
+contains all of these scopes. A record derived from two scopes is readable only where both are.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NoReturn, final
+
+from .errors import NotFound
+from .ids import AgentId, UserId, WorkspaceId, require_str
+from .scope import Scope, ScopeKind, parse_kind, parse_scope
+
+Label = frozenset[Scope]
+
+_SECRET = os.urandom(32)  # per process: a grant is invalid in any other process
+
+
+@final
+class Grant:
+    """Permission to read the given scopes of one workspace."""
+
+    __slots__ = ("_seal", "everything", "scopes", "workspace")
+
+    workspace: WorkspaceId
+    scopes: frozenset[Scope]
+    everything: bool
+    _seal: int
+
+    def __init__(self) -> None:
+        raise TypeError("create a Grant with Viewer.grant() or administrator_grant()")
+
+    def allows(self, label: Label) -> bool:
+        """Return whether a record with this label may be read."""
+        return self.everything or label <= self.scopes
+
+    def narrow_to(self, scopes: Iterable[Scope]) -> Grant:
+        """Return a grant for the intersection with `scopes`; a grant cannot be widened."""
+        self.check()  # otherwise a forged grant would get a valid seal
+        wanted = frozenset(scopes)
+        allowed = wanted if self.everything else self.scopes & wanted
+        return _mint_grant(self.workspace, allowed, everything=False)
+
+    def check(self) -> None:
+        """Raise TypeError unless this module created the grant and it is unchanged."""
+        try:
+            minted = self._seal == _compute_seal(self.workspace, self.scopes, self.everything)
+        except AttributeError:  # created by other code, with fields missing
+            minted = False
+        if not minted:
+            raise TypeError("this Grant was not created by nexusmem.core.access")
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError("a Grant is immutable")
+
+    def __init_subclass__(cls) -> NoReturn:
+        raise TypeError("a Grant cannot be subclassed")
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Grant cannot be pickled: it is valid in one process only")
+
+    def __repr__(self) -> str:
+        what = "everything" if self.everything else ", ".join(sorted(map(str, self.scopes)))
+        return f"<Grant {self.workspace.value!r}: {what}>"
+
+
+def _compute_seal(workspace: WorkspaceId, scopes: frozenset[Scope], everything: bool) -> int:
+    """Return a keyed hash, cheap enough for every read.
+
+    It protects against mistakes, not against an attacker inside the process.
+    """
+    return hash((_SECRET, workspace.value, scopes, everything))
+
+
+def _mint_grant(workspace: WorkspaceId, scopes: frozenset[Scope], *, everything: bool) -> Grant:
+    grant = object.__new__(Grant)
+    for name, value in (
+        ("workspace", workspace),
+        ("scopes", scopes),
+        ("everything", everything),
+        ("_seal", _compute_seal(workspace, scopes, everything)),
+    ):
+        object.__setattr__(grant, name, value)
+    return grant
+
+
+def check_grant(grant: Grant) -> Grant:
+    """Return `grant`; raise TypeError if it is not a valid Grant. Every read calls this first."""
+    if type(grant) is not Grant:
+        raise TypeError(f"the first argument of a read must be a Grant, got {type(grant).__name__}")
+    grant.check()
+    return grant
+
+
+def administrator_grant(workspace: WorkspaceId) -> Grant:
+    """Return a grant for a complete workspace, used by export, erasure and background work."""
+    return _mint_grant(workspace, frozenset(), everything=True)
+
+
+@lru_cache(maxsize=10_000)  # hot path: called for every message
+def _home_scope(room: str | None, user: str, session: str | None, agent: str) -> Scope:
+    if room or not user:
+        home = Scope.room(room or "")
+    else:
+        home = Scope.session(user, session) if session else Scope.dm(user, agent)
+    return parse_scope(str(home))  # the instance that records share: comparing it is fast
+
+
+WORKSPACE_SCOPE = parse_scope(str(Scope.workspace()))
+
+
+@lru_cache(maxsize=10_000)  # hot path, too
+def _scope_for(kind: ScopeKind, name: str) -> Scope:
+    return Scope(kind, (name,))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Viewer:
+    """The reader and where it reads from: a room, a DM with one user, or a user's session."""
+
+    workspace: WorkspaceId
+    agent: AgentId
+    user: UserId | None = None
+    room: str | None = None
+    session: str | None = None
+    participants: tuple[UserId, ...] = ()
+    project: str | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in {"the room": self.room, "the session": self.session}.items():
+            if value is not None:
+                require_str(value, name)
+        if not self.room and not self.user:
+            raise NotFound("a viewer needs a room or a user, got neither")
+
+    @property
+    def home(self) -> Scope:
+        """The scope that events of this viewer are written to."""
+        user = self.user.value if self.user else ""
+        return _home_scope(self.room, user, self.session, self.agent.value)
+
+    @property
+    def people(self) -> tuple[UserId, ...]:
+        """The participants of the room, or the user of the DM or session."""
+        return self.participants if self.room else tuple(filter(None, [self.user]))
+
+    def grant(self) -> Grant:
+        """Return the grant of this viewer, by the two rules of seed 000.
+
+        A room shows itself, the user scopes of its participants and its project, but never a DM. A
+        DM shows itself, the user's own scope and the project, but never a room or another user's
+        DM. Both show the scopes without a person: the agent's and the workspace's.
+        """
+        return _mint_grant(self.workspace, frozenset(self._visible_scopes()), everything=False)
+
+    def _visible_scopes(self) -> Iterable[Scope]:
+        yield self.home
+        yield WORKSPACE_SCOPE
+        yield _scope_for(ScopeKind.AGENT, self.agent.value)
+        if self.project:
+            yield _scope_for(ScopeKind.PROJECT, self.project)
+        yield from (_scope_for(ScopeKind.USER, person.value) for person in self.people)
+
+    def resolve_scope(self, name: str) -> Scope:
+        """Return the visible scope that `name` means: a kind (`project`) or `kind:id`.
+
+        Raise NotFound if the viewer cannot reach the scope, whether it exists or not.
+        """
+        if ":" in require_str(name, "scope"):
+            scope = parse_scope(name)
+            return scope if scope in self.grant().scopes else self._raise_unreachable(name)
+        kind = parse_kind(name)
+        if kind is ScopeKind.WORKSPACE:
+            return WORKSPACE_SCOPE
+        reachable = [scope for scope in self.grant().scopes if scope.kind is kind]
+        own = self.user and Scope.user(self.user.value)
+        if own in reachable:
+            return own
+        return reachable[0] if len(reachable) == 1 else self._raise_unreachable(name)
+
+    def _raise_unreachable(self, name: str) -> NoReturn:
+        reachable = ", ".join(sorted(map(str, self.grant().scopes)))
+        raise NotFound(f"scope {name!r} is not visible here; visible scopes: {reachable}")

@@ -1,0 +1,151 @@
+"""Derive a memory from a draft: label, trust and time are computed from its sources."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import fields
+from functools import lru_cache
+
+from .access import Label
+from .errors import InvalidInput
+from .ids import WorkspaceId
+from .records import Draft, Event, Memory, MemoryKind
+from .records.dossiers import parse_reach
+
+Source = Event | Memory
+
+COPIED_FIELDS = [field.name for field in fields(Draft) if field.name != "at"]
+
+
+def derive_memory(workspace: WorkspaceId, draft: Draft, sources: Mapping[str, Source]) -> Memory:
+    """Return the memory that `draft` becomes.
+
+    Its label contains the draft's scope and the labels of all sources, so only readers of all
+    sources may read it. The label of a dossier also contains every scope that its maker could read.
+    Trust is that of the least trusted source, the time that of the newest source. Raise
+    InvalidInput if the draft has no sources.
+    """
+    if not draft.sources:
+        raise InvalidInput("a draft needs at least one source event or memory, got none")
+    source_records = [sources[id] for id in draft.sources]
+    reach = parse_reach(draft.body) if draft.kind is MemoryKind.DOSSIER else ()
+    label = frozenset({draft.scope, *reach}).union(*map(label_of, source_records))
+    return Memory(
+        id=draft.id,
+        workspace=workspace,
+        label=label,
+        trust=min(source.trust for source in source_records),
+        at=draft.at or max(source.at for source in source_records),
+        recorded_at=max(source.recorded_at for source in source_records),
+        **{name: getattr(draft, name) for name in COPIED_FIELDS},
+    )
+
+
+def label_of(source: Source) -> Label:
+    return source.label if isinstance(source, Memory) else frozenset({source.scope})
+
+
+def keyword_text(memory: Memory) -> str:
+    return memory.text if memory.indexed_text is None else memory.indexed_text
+
+
+def is_text_searchable(memory: Memory) -> bool:
+    """Return False for memories indexed as empty, which only names and threads find."""
+    return memory.indexed_text != ""
+
+
+def text_to_embed(memory: Memory) -> str:
+    """Return the text of a memory with secrets redacted, as the embedder receives it."""
+    from ..text.secrets import redact_secrets  # compiling its patterns is slow
+
+    return redact_secrets(memory.text)
+
+
+def thread_name(memory: Memory) -> str:
+    """Return the conversation of a memory: the caller's thread, or else its day."""
+    return f"={memory.thread}" if memory.thread else f"~{memory.at:%Y-%m-%d}"
+
+
+def is_question(text: str) -> bool:
+    """Return whether the last 80 characters contain a question mark."""
+    return "?" in text[-80:]
+
+
+INSTRUCTION_PATTERN = re.compile(
+    r"^\s*(?:please\s+)?(?:always|never)\b|\b(?:from now on|going forward|my preference)\b"
+    r"|\b(?:always|never)\b[^.!?\n]{0,60}\b(?:when|whenever|if|unless|use|include|provide|give|format"
+    r"|answer|reply|respond|write|add|keep|show|avoid)\b"
+    r"|\bi(?:'d| would)? (?:really )?(?:prefer|rather)\b"
+    r"|\b(?:make sure|remember|be sure) (?:to|that) (?:always|never|you)\b"
+    r"|\b(?:don't|do not) (?:ever|use|include)\b",
+    re.IGNORECASE,
+)
+
+
+def is_instruction(memory: Memory) -> bool:
+    """Return whether a person states how things are to be done from now on."""
+    return memory.role != "assistant" and bool(INSTRUCTION_PATTERN.search(memory.text))
+
+
+DEFAULT_NAMED_KINDS = (
+    MemoryKind.FACT,
+    MemoryKind.ENTITY,
+)  # kinds found by name unless the caller names others
+NAME_FIELDS = {  # body fields that hold the names of a memory: a text or a list of texts
+    MemoryKind.FACT: ("subject", "object"),
+    MemoryKind.ENTITY: ("name", "aliases"),
+    MemoryKind.EPISODE: ("entities",),
+    MemoryKind.LANDMARK: ("owner",),
+    MemoryKind.REVIEW: ("names",),
+    MemoryKind.LINK: ("members",),
+}
+
+
+def names_in(memory: Memory) -> frozenset[str]:
+    """Return the normalized names a memory is found by.
+
+    A fact has its subject and object, an entity its name and aliases, an episode its entities and
+    its span key, a landmark its owner, a review the names in question, and a link the ids of its
+    members.
+    """
+    values = [memory.body.get(field) for field in NAME_FIELDS.get(memory.kind, ())]
+    if is_span_episode(memory):
+        values.append(span_key(str(memory.body["span"])))
+    every = (
+        name for each in values for name in (each if isinstance(each, list | tuple) else (each,))
+    )
+    return frozenset(normalize_name(name) for name in every if isinstance(name, str))
+
+
+def is_span_episode(memory: Memory) -> bool:
+    """Return whether a memory is an episode of a thread, session, day or week, not of one turn."""
+    return memory.kind is MemoryKind.EPISODE and memory.body.get("span", "turn") != "turn"
+
+
+def span_key(span: str) -> str:
+    """Return the name that finds all episodes of a span: day, week, session or thread."""
+    return f"#{span}"
+
+
+def lookup_names(memory: Memory) -> frozenset[str]:
+    """Return the names of a memory and, for an entity, the marked first and last word of each."""
+    names = names_in(memory)
+    if memory.kind is not MemoryKind.ENTITY:
+        return names
+    words = [name.split() for name in names if " " in name]
+    return names | {name_part_key(part) for each in words for part in (each[0], each[-1])}
+
+
+def name_part_key(word: str) -> str:
+    """Return the lookup key of an entity for one word of its name."""
+    return f"~{word}"
+
+
+@lru_cache(maxsize=10_000)  # one search normalizes the same names many times
+def normalize_name(name: str) -> str:
+    """Return the canonical form of a name; of a scope (`user:alice`), that of its last part."""
+    normalized = unicodedata.normalize("NFKC", name)
+    last = normalized.rpartition(":")[2].split() or normalized.split()
+    return " ".join(last).casefold()

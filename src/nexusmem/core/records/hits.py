@@ -1,0 +1,93 @@
+"""Search results: hits with their scores and explanations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import overload
+
+from ...text.terms import find_highlights
+from .event import Metadata
+from .memory import Memory, MemoryKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """How the score of a hit was computed."""
+
+    found_by: Mapping[str, int]  # strategy → rank in its results, starting at 1
+    parts: Mapping[str, float]  # signal → its contribution to the total
+    total: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StrategyReport:
+    """Work of one search strategy, or of a helper step such as rewrite or rerank."""
+
+    name: str
+    seconds: float
+    found: int  # results; for a helper step, the candidates it read or texts it wrote
+    shown: int  # number of hits that this strategy found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A memory that matches a query, with its score."""
+
+    memory: Memory
+    score: float
+    reasons: Mapping[str, float] = field(default_factory=dict)  # strategy → its own score
+    event_keys: tuple[str, ...] = ()
+    explanation: Explanation | None = None  # only if the query requests it
+    query_terms: tuple[str, ...] = ()
+
+    @property
+    def id(self) -> str:
+        return self.memory.id
+
+    @property
+    def kind(self) -> MemoryKind:
+        return self.memory.kind
+
+    @property
+    def text(self) -> str:
+        return self.memory.text
+
+    @property
+    def at(self) -> datetime:
+        return self.memory.at
+
+    @property
+    def metadata(self) -> Metadata:
+        return self.memory.metadata
+
+    @property
+    def highlights(self) -> tuple[str, ...]:
+        """The sentences that contain terms of the query; computed on access."""
+        return find_highlights(self.memory.text, self.query_terms)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hits(Sequence[Hit]):
+    """Search results, best first, as a sequence of hits.
+
+    `total` counts all memories that contain a term of the query. With a filter or a threshold it
+    counts those of the examined memories that passed.
+    """
+
+    hits: tuple[Hit, ...]
+    total: int
+    seconds: float
+    degraded: tuple[str, ...] = ()  # parts that were unavailable, and why
+    strategies: tuple[StrategyReport, ...] = ()
+
+    @overload
+    def __getitem__(self, index: int) -> Hit: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Hit, ...]: ...
+    def __getitem__(self, index: int | slice) -> Hit | tuple[Hit, ...]:
+        return self.hits[index]
+
+    def __len__(self) -> int:
+        return len(self.hits)

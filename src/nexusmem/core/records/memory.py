@@ -1,0 +1,157 @@
+"""Memories: records derived from events, and the drafts that flows propose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from ..access import Label
+from ..ids import WorkspaceId, digest
+from ..scope import Scope
+from .event import Metadata, Trust
+
+Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+
+
+class MemoryKind(StrEnum):
+    """Kind of a memory."""
+
+    PASSAGE = "passage"
+    FACT = "fact"
+    ENTITY = "entity"
+    EPISODE = "episode"
+    LANDMARK = "landmark"
+    PROCEDURE = "procedure"
+    GOAL = "goal"
+    REVIEW = "review"  # a change proposed to a person: a merge, a contradiction
+    DOSSIER = "dossier"  # a document about a person or thing, built from other memories
+    LINK = "link"  # a relation between memories: see links.py
+
+
+class Tier(StrEnum):
+    """Storage tier: memories of tier long do not decay."""
+
+    SHORT = "short"
+    LONG = "long"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A memory proposed by a flow.
+
+    The store adds the fields that a caller must not choose: id, label and trust. They are computed
+    from `sources`, the ids of its source events or memories. `slot` distinguishes drafts of the
+    same kind with the same sources.
+    """
+
+    scope: Scope
+    kind: MemoryKind
+    text: str
+    sources: tuple[str, ...]
+    slot: str = ""
+    indexed_text: str | None = None  # indexed instead of the text; "": not indexed
+    at: datetime | None = None  # None: the time of its newest source
+    confidence: float = 1.0
+    salience: float = 0.5
+    tier: Tier = Tier.SHORT
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    speaker: str | None = None
+    role: str | None = None
+    source: str = "message"
+    thread: str | None = None
+    tags: tuple[str, ...] = ()
+    learned: bool = False  # derived from its sources; searched separately from observed events
+    metadata: Metadata = field(default_factory=dict)
+    body: Metadata = field(default_factory=dict)  # fields of this kind only
+
+    @property
+    def id(self) -> str:
+        return memory_id(self.kind, self.scope, self.slot, self.sources)
+
+
+def memory_id(kind: MemoryKind, scope: Scope, slot: str, sources: Sequence[str]) -> str:
+    """Return the id of a memory: the same sources in the same slot give the same memory."""
+    return digest("memory", kind.value, str(scope), slot, *sorted(sources))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """A record derived from events or other memories."""
+
+    id: str
+    workspace: WorkspaceId
+    scope: Scope
+    label: Label
+    kind: MemoryKind
+    text: str
+    sources: tuple[str, ...]
+    at: datetime
+    recorded_at: datetime
+    trust: Trust
+    slot: str = ""
+    indexed_text: str | None = None  # indexed instead of the text; "": not indexed
+    confidence: float = 1.0
+    salience: float = 0.5
+    tier: Tier = Tier.SHORT
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    speaker: str | None = None
+    role: str | None = None
+    source: str = "message"
+    thread: str | None = None
+    tags: tuple[str, ...] = ()
+    learned: bool = False
+    archived: bool = False  # left out of contexts, but still found by searches
+    metadata: Metadata = field(default_factory=dict)
+    body: Metadata = field(default_factory=dict)
+
+    @property
+    def fact(self) -> Fact:
+        """The fact that a memory of kind fact states."""
+        return Fact(**self.body)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """A fact: subject, predicate, and object (an entity) or value (any JSON). Never overwritten."""
+
+    subject: str
+    predicate: str
+    object: str | None = None
+    value: Json = None
+    stated: bool = True  # False: inferred
+    exact: bool = False  # looked up by key, stored byte for byte
+    aspect: str | None = None  # such as "color" in "my favorite color is green"
+    category: str | None = None  # personal, professional, social, projects, …
+    tense: str = "current"  # of the statement: current, past or future
+    negated: bool = False  # the statement denies the fact
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddingProfile:
+    """Identity of a vector space; vectors of different profiles are never compared."""
+
+    provider: str
+    model: str
+    dimension: int
+    revision: str = "1"
+
+    @property
+    def name(self) -> str:
+        return f"{self.provider}/{self.model}/{self.dimension}/{self.revision}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCost:
+    """Cost of a model for one purpose; accounts sum it per day, with `at` at midnight UTC."""
+
+    at: datetime
+    purpose: str
+    model: str
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    cost: float

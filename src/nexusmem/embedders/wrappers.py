@@ -1,0 +1,209 @@
+"""Embedder wrappers: translate exceptions, check the stored profile, cache query vectors."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from threading import Lock
+
+from ..core.errors import ConfigError, EmbedderUnavailable, NexusError
+from ..core.ids import WorkspaceId, digest
+from ..core.protocols.embedder import Embedder, Floats, is_static
+from ..core.protocols.vectors import Vectors
+from ..core.records import EmbeddingProfile
+from .wordpiece import clear_word_caches
+
+
+class UserSuppliedEmbedder:
+    """Wraps a user-supplied embedder and turns OSError into EmbedderUnavailable.
+
+    Work that fails with EmbedderUnavailable is retried later.
+    """
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+
+    @property
+    def profile(self) -> EmbeddingProfile:
+        try:
+            return self._embedder.profile
+        except OSError as error:  # network errors and timeouts
+            raise _unavailable_error(error) from error
+
+    @property
+    def is_local(self) -> bool:
+        return self._embedder.is_local
+
+    @property
+    def static(self) -> bool:
+        return is_static(self._embedder)
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        try:
+            return self._embedder.embed(texts)
+        except OSError as error:
+            raise _unavailable_error(error) from error
+
+
+def embed_one(embedder: Embedder, question: str) -> Floats:
+    """Embed one question; any exception that is not a NexusError becomes EmbedderUnavailable.
+
+    Recall then continues without vectors. Stored texts are embedded without this translation: a
+    text that always fails is given up after a few attempts.
+    """
+    try:
+        vectors = embedder.embed([question])
+    except NexusError:
+        raise
+    except Exception as error:
+        raise _unavailable_error(error) from error
+    return _check_vector(vectors, (1, embedder.profile.dimension))
+
+
+def _check_vector(vectors: Floats, expected_shape: tuple[int, int]) -> Floats:
+    from numpy import isfinite  # importing nexusmem must not load numpy
+
+    if vectors.shape != expected_shape:
+        raise EmbedderUnavailable(
+            f"the embedder returned vectors of shape {vectors.shape}, expected {expected_shape}"
+        )
+    if not isfinite(vectors).all():
+        raise EmbedderUnavailable("the embedder returned a vector that is not finite")
+    vector: Floats = vectors[0]
+    return vector
+
+
+def _unavailable_error(error: Exception) -> EmbedderUnavailable:
+    return EmbedderUnavailable(f"the embedder failed with {type(error).__name__}: {error!s:.200}")
+
+
+def profile_mismatch_error(
+    stored: Sequence[EmbeddingProfile], configured: EmbeddingProfile
+) -> ConfigError:
+    """Return the error for a configured embedder that differs from the stored vectors."""
+    names = " and ".join(each.name for each in stored)
+    return ConfigError(
+        f"this memory has vectors of {names}, but {configured.name} is configured: restore the"
+        " former configuration, run `nexus reembed` to switch, or switch automatically with"
+        " memory.embeddings.on_change: background"
+    )
+
+
+class ProfileCheckedEmbedder:
+    """Wraps an embedder and raises ConfigError if the store has only vectors of others."""
+
+    def __init__(self, embedder: Embedder, vectors: Vectors) -> None:
+        self._embedder = embedder
+        self._vectors = vectors
+
+    @cached_property
+    def profile(self) -> EmbeddingProfile:
+        own = self._embedder.profile
+        stored = self._vectors.list_profiles()
+        if stored and own not in stored:
+            raise profile_mismatch_error(stored, own)
+        return own
+
+    @property
+    def is_local(self) -> bool:
+        return self._embedder.is_local
+
+    @property
+    def static(self) -> bool:
+        return is_static(self._embedder)
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        self.profile  # checks before a paid request  # noqa: B018
+        return self._embedder.embed(texts)
+
+
+CacheKey = tuple[EmbeddingProfile, WorkspaceId, str]
+ProviderCall = Callable[[Callable[[], Floats]], Floats]  # runs a request with a deadline
+
+
+class CachedEmbedder:
+    """Embedder with an LRU cache of query vectors.
+
+    The workspace is part of the cache key: otherwise response times would reveal the questions of
+    other tenants. The cache has digests instead of texts. Requests to a remote provider run through
+    `provider_call`, for example with a deadline.
+    """
+
+    def __init__(
+        self,
+        embedder: Embedder,
+        *,
+        size: int = 1024,
+        provider_call: ProviderCall | None = None,
+        check_ready: Callable[[WorkspaceId], None] = lambda _workspace: None,
+    ) -> None:
+        if size < 1:
+            raise ConfigError(f"cached_questions must be at least 1, got {size}")
+        self._embedder = embedder
+        self._size = size
+        self._provider_call = provider_call
+        self._check_ready = check_ready  # raises if vectors cannot be searched
+        self._vectors: OrderedDict[CacheKey, Floats] = OrderedDict()
+        self._lock = Lock()
+        self.hits = 0
+        self.misses = 0
+
+    @property
+    def profile(self) -> EmbeddingProfile:
+        return self._embedder.profile
+
+    @property
+    def is_local(self) -> bool:
+        return self._embedder.is_local
+
+    @property
+    def static(self) -> bool:
+        return is_static(self._embedder)
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        """Embed without the cache: each stored text is embedded only once."""
+        return self._embedder.embed(texts)
+
+    def embed_query(self, workspace: WorkspaceId, text: str) -> Floats:
+        """Return the vector of a question; it is read-only because the cache shares it."""
+        self._check_ready(workspace)
+        vector = self._get_cached(workspace, text)
+        if vector is not None:
+            return vector
+        if self._provider_call is None or self.is_local:
+            return self._embed_and_cache(workspace, text)
+        return self._provider_call(lambda: self._embed_and_cache(workspace, text))
+
+    def _embed_and_cache(self, workspace: WorkspaceId, text: str) -> Floats:
+        # Without the lock: other threads must not wait for the provider.
+        vector = embed_one(self._embedder, text)
+        vector.flags.writeable = False
+        self._put_cached((self.profile, workspace, digest(text)), vector)
+        return vector
+
+    def clear_workspace(self, workspace: WorkspaceId) -> None:
+        """Remove the questions of a workspace, and all tokenizer caches with their words."""
+        clear_word_caches()
+        with self._lock:
+            for key in [key for key in self._vectors if key[1] == workspace]:
+                del self._vectors[key]
+
+    def _get_cached(self, workspace: WorkspaceId, text: str) -> Floats | None:
+        # Reading the profile may send a request, so it is skipped while the cache is empty.
+        key = (self.profile, workspace, digest(text)) if self._vectors else None
+        with self._lock:
+            vector = self._vectors.get(key) if key else None
+            if vector is None or key is None:
+                self.misses += 1
+            else:
+                self.hits += 1
+                self._vectors.move_to_end(key)
+            return vector
+
+    def _put_cached(self, key: CacheKey, vector: Floats) -> None:
+        with self._lock:
+            self._vectors[key] = vector
+            self._vectors.move_to_end(key)
+            if len(self._vectors) > self._size:
+                self._vectors.popitem(last=False)

@@ -1,0 +1,1 @@
+"""Evaluation: retrieval quality on public benchmarks, measured through the public API."""

@@ -1,0 +1,284 @@
+"""Echo filter: remove injected memories and repetitions from the text of an event.
+
+An agent reads memories and repeats them. If Nexus learned them again, each repetition would look
+like an independent source and raise the confidence. Therefore:
+
+- fenced blocks are removed from every text (`text.fence`),
+- words of an agent or a tool that equal a recently injected context are removed from every text,
+  with or without a fence,
+- a repetition of an earlier message becomes a passage, but no second fact.
+
+A person may repeat a memory that the agent showed. Two equal messages of a person give one fact.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from operator import add
+
+from ...core.access import administrator_grant
+from ...core.errors import Unavailable
+from ...core.ids import WorkspaceId, digest_each
+from ...core.protocols.store import Store
+from ...core.records import Event, EventKind
+from ...core.records.window import IDLE_TIMEOUT, WindowItem, WindowSlot
+from ...core.scope import Scope
+from ...text.fence import remove_fences
+from ...text.terms import normalize_each, normalize_words
+
+MIN_WORDS = 4  # shorter texts such as "Yes, of course." repeat by chance
+MIN_LETTERS = 16  # for scripts without spaces
+MIN_PIECE_CHARS = 2 * MIN_WORDS - 1  # MIN_WORDS words of one letter, with spaces
+MAX_COMPARED_CHARS = 20_000  # of an earlier message
+MAX_CONTEXTS = 64
+MAX_DIGESTS = 20_000
+PARAGRAPH = re.compile(r"\n[ \t>]*\n")
+# Ends of sentences; the pattern begins with a character class because that is fast.
+SENTENCE = re.compile(r"([.!?…。！？])(?:(?<=[.!?…])[\"'”’)\]]{0,3}\s+|(?<=[。！？]))")
+LABEL = re.compile(r"[^\n:]{1,60}:\s+")  # "Alice: …", "Memory: …"
+HEADER = re.compile(r"\s*[\[(][^\])\n]{1,80}[\])]\s*")  # "[2026-03-01, Alice] …"
+TRAILER = re.compile(r"[\[(][^\])\n]{1,80}[\])]$")
+MAX_TRAILER_CHARS = 80 + 2  # including both brackets
+ELEMENT = re.compile(r"</?[a-zA-Z][^<>]{0,80}>")
+QUOTE_PREFIX = re.compile(r"[ \t>*•#|-]+|[ \t]*\d{1,3}[.)][ \t]+")  # at the beginning of a line
+
+
+@dataclass(frozen=True, slots=True)
+class InjectedContexts:
+    """Digests of contexts recently given to the model in one scope; texts are not stored.
+
+    The composer stores them in the window of the scope. Contexts of other scopes must not change
+    what is learned here. Digests are personal data, so they are erased with their sources.
+    """
+
+    contexts: tuple[frozenset[str], ...] = ()  # oldest first
+
+    def with_context(self, context: str) -> InjectedContexts:
+        """Return a copy with one more context; the oldest are dropped above the limits."""
+        contexts = (*self.contexts, text_digests(context))[-MAX_CONTEXTS:]
+        while len(contexts) > 1 and sum(map(len, contexts)) > MAX_DIGESTS:
+            contexts = contexts[1:]
+        return InjectedContexts(contexts)
+
+    def contains_text(self, text: str) -> bool:
+        """Return whether this line, sentence or paragraph was injected."""
+        return any(
+            digest in context
+            for digest in _piece_digests(text)
+            for context in reversed(self.contexts)
+        )
+
+
+NOTHING_INJECTED = InjectedContexts()
+
+
+def text_digests(context: str) -> frozenset[str]:
+    """Return digests of the lines, sentences and paragraphs of a text, with or without fence.
+
+    Only words count: an agent may change spaces, punctuation, case, quoting and escaping.
+    """
+    pieces = set(_split_pieces(context))  # a line often equals its only sentence
+    return frozenset(_hash_texts({text for piece in pieces for text in _text_variants(piece)}))
+
+
+def own_text(event: Event, injected: InjectedContexts = NOTHING_INJECTED) -> str:
+    """Return the event's text without injected contexts; passages are made of it."""
+    text = remove_fences(event.text)
+    if is_from_person(event) or not injected.contexts or not text:
+        return text
+    return remove_pieces(text, injected.contains_text)
+
+
+def new_text(
+    event: Event, recent: Iterable[Event] = (), injected: InjectedContexts = NOTHING_INJECTED
+) -> str:
+    """Return the text without injected contexts and repetitions; facts are derived from it.
+
+    `recent` are earlier messages of the same scope. Sentences of an agent or a tool that repeat
+    one of them are removed. A person's message becomes empty if the same person wrote the same
+    text before, for example because it was imported under another key.
+    """
+    text = own_text(event, injected)
+    before = [each for each in recent if each.id != event.id]
+    if not text or not before:
+        return text
+    same = (remove_fences(each.text) for each in before if each.speaker == event.speaker)
+    if any(
+        _normalize_text(each) == _normalize_text(text) for each in same if _may_be_equal(each, text)
+    ):
+        return ""
+    if is_from_person(event):
+        return text
+    earlier = "\n".join(_normalize_text(each.text[:MAX_COMPARED_CHARS]) for each in before)
+    return remove_pieces(
+        text, lambda piece: _is_long_enough(piece) and _normalize_text(piece) in earlier
+    )
+
+
+def is_from_person(event: Event) -> bool:
+    """Return whether a person wrote the event, not an agent, a tool or a document."""
+    return event.role == "user" and event.kind is not EventKind.DOCUMENT
+
+
+def remove_pieces(text: str, is_known: Callable[[str], bool]) -> str:
+    """Return the text without paragraphs, lines and sentences for which `is_known` is true."""
+    paragraphs = PARAGRAPH.split(text)
+    left = ["" if is_known(each) else _remove_from_paragraph(each, is_known) for each in paragraphs]
+    return text if left == paragraphs else "\n\n".join(filter(str.strip, left))
+
+
+def _remove_from_paragraph(paragraph: str, is_known: Callable[[str], bool]) -> str:
+    if len(paragraph) < MIN_PIECE_CHARS:
+        return paragraph
+    flowing = "\n".join(line for line in paragraph.split("\n") if not is_known(line))
+    sentences = _split_sentences(flowing)
+    left = [sentence for sentence in sentences if not is_known(sentence)]
+    return flowing if left == sentences else " ".join(left)
+
+
+def _split_pieces(text: str) -> Iterator[str]:
+    """Yield paragraphs, lines and sentences of at least MIN_PIECE_CHARS characters."""
+    for paragraph in PARAGRAPH.split(text):
+        lines = paragraph.split("\n")
+        unquoted = [_strip_prefix(QUOTE_PREFIX, line) for line in lines]
+        flowing = "\n".join(unquoted)
+        yield from (
+            _strip_markup(each)
+            for each in _split_sentences(flowing)
+            if len(each) >= MIN_PIECE_CHARS
+        )
+        for piece, plain in zip((paragraph, *lines), (flowing, *unquoted), strict=True):
+            if len(piece) >= MIN_PIECE_CHARS:
+                yield _strip_markup(piece) if "<" in piece or "&" in piece else plain
+
+
+def _split_sentences(text: str) -> list[str]:
+    parts = SENTENCE.split(text)  # sentence, end mark, sentence, end mark, …
+    return [*map(add, parts[::2], parts[1::2]), parts[-1]]
+
+
+def _piece_digests(piece: str) -> list[str]:
+    """Return the digests of all variants of a piece."""
+    return (
+        _hash_texts(_text_variants(_strip_markup(piece))) if len(piece) >= MIN_PIECE_CHARS else []
+    )
+
+
+def _strip_markup(piece: str) -> str:
+    return _strip_quoting(html.unescape(ELEMENT.sub(" ", piece) if "<" in piece else piece))
+
+
+def _text_variants(text: str) -> set[str]:
+    """Return the text, the text without its label, and both without outer brackets."""
+    inner = _strip_brackets(text)
+    if ":" not in text:
+        return {text, inner}
+    return {text, inner, _strip_prefix(LABEL, text), _strip_prefix(LABEL, inner)}
+
+
+def _strip_brackets(text: str) -> str:
+    edges = text.strip()
+    if edges[:1] in "[(":
+        text = _strip_prefix(HEADER, text)
+    if edges[-1:] not in "])":
+        return text
+    end = text.rstrip()  # search only the end: a paragraph can be long
+    trailer = TRAILER.search(end, max(0, len(end) - MAX_TRAILER_CHARS))
+    return end[: trailer.start()].rstrip() if trailer else text
+
+
+def _strip_prefix(pattern: re.Pattern[str], text: str) -> str:
+    start = pattern.match(text)
+    return text[start.end() :] if start else text
+
+
+def _hash_texts(texts: Iterable[str]) -> list[str]:
+    """Return digests of the texts that are too long to repeat by chance."""
+    ascii_texts: list[str] = []
+    other_texts: list[str] = []
+    for text in texts:
+        (ascii_texts if text.isascii() else other_texts).append(text)
+    normalized = {*normalize_each(ascii_texts)}
+    normalized.update(normalize_words(unicodedata.normalize("NFKC", each)) for each in other_texts)
+    return digest_each("injected", filter(_is_distinctive, normalized))
+
+
+def _is_distinctive(words: str) -> bool:
+    if len(words) >= 2 * MIN_LETTERS:  # at most every second character is a space
+        return True
+    spaces = words.count(" ")
+    return spaces + 1 >= MIN_WORDS or len(words) - spaces >= MIN_LETTERS
+
+
+def _strip_quoting(text: str) -> str:
+    """Remove quote marks, list bullets and numbers at the beginning of each line."""
+    if "\n" in text:
+        return "\n".join(_strip_prefix(QUOTE_PREFIX, line) for line in text.split("\n"))
+    return _strip_prefix(QUOTE_PREFIX, text)
+
+
+def _normalize_text(text: str) -> str:
+    return " ".join(text.casefold().split()).strip(" \"'“”‘’*_>.!?-")
+
+
+def _may_be_equal(one: str, other: str) -> bool:
+    """Return whether two texts are similar enough for a full comparison."""
+    return abs(len(one) - len(other)) <= 20 and _first_letters(one) == _first_letters(other)
+
+
+def _first_letters(text: str) -> str:
+    return "".join(text[:30].casefold().split()).lstrip("\"'“”‘’*_>")[:3]
+
+
+def _is_long_enough(piece: str) -> bool:
+    """Return whether a piece has too many words to repeat by chance."""
+    return len(piece.split(None, MIN_WORDS)) >= MIN_WORDS or (
+        not piece.isascii() and len(piece) >= MIN_LETTERS
+    )
+
+
+def make_injected_item(
+    scope: Scope,
+    id: str,
+    text: str,
+    *,
+    rests_on: Iterable[str],
+    people: Iterable[str] = (),
+    now: datetime,
+) -> WindowItem:
+    """Return a window item with the digests of a context; it is erased with any of its sources.
+
+    Only workers may read it, because other viewers of the scope may see less than this context.
+    """
+    return WindowItem(
+        scope=scope,
+        slot=WindowSlot.INJECTED,
+        key=id,
+        value=[*sorted(text_digests(text))],
+        at=now,
+        expires_at=now + IDLE_TIMEOUT,
+        source_ids=tuple(dict.fromkeys(rests_on)),
+        people=tuple(people),
+        extra_scopes=(Scope.worker(),),
+    )
+
+
+def load_injected(
+    store: Store, workspace: WorkspaceId, scope: Scope, *, now: datetime
+) -> InjectedContexts:
+    """Return the contexts injected into this scope; nothing if the window does not answer.
+
+    Learning does not wait for the window: fenced blocks and repetitions are filtered without it.
+    """
+    grant = administrator_grant(workspace).narrow_to([scope, Scope.worker()])
+    try:
+        items = store.window.find(grant, slots=[WindowSlot.INJECTED], now=now)
+    except Unavailable:
+        return NOTHING_INJECTED
+    contexts = [frozenset(map(str, item.value)) for item in items if isinstance(item.value, list)]
+    return InjectedContexts(tuple(reversed(contexts)))

@@ -1,0 +1,183 @@
+"""Passages: verbatim chunks of messages and documents for search."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from ...core.access import administrator_grant
+from ...core.protocols.store import Store
+from ...core.records import Draft, Event, EventKind, MemoryKind, memory_id
+from ...core.records.notebook import DOCUMENT, is_version, load_history, parse_versions
+from ...text.utc_offset import local_time
+
+MAX_CHUNK_CHARS = 1_200  # a few paragraphs, within the limit of every embedder
+
+HEADING_SEPARATOR = " › "
+HEADING = re.compile(r"^(#{1,6})\s+(.+?)\s*#*$")
+PARAGRAPH = re.compile(r"\n\s*\n")
+SENTENCE = re.compile(r"(?<=[.!?…。！？])\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    text: str
+    heading: str  # headings above the chunk: "Guide › Install"
+
+
+def split_chunks(text: str) -> Iterator[Chunk]:
+    """Yield chunks split at headings, paragraphs and sentences; no text is left out."""
+    sections = list(_split_sections(text))
+    for (heading, section), (following, _) in zip(sections, [*sections[1:], ("", "")], strict=True):
+        pieces = list(_join_fragments(_split_fragments(section)))
+        if heading and not pieces and not following.startswith(heading + HEADING_SEPARATOR):
+            pieces = [heading]  # a heading without text
+        yield from (Chunk(piece, heading) for piece in pieces)
+
+
+def _split_sections(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the text under each Markdown heading, with its path of headings."""
+    above: dict[int, str] = {}
+    lines: list[str] = []
+    fenced = False
+    for line in text.splitlines():
+        fenced ^= line.lstrip().startswith("```")
+        match = None if fenced else HEADING.match(line)
+        if match:
+            yield _join_headings(above), "\n".join(lines)
+            lines = []
+            level = len(match[1])
+            above = {depth: name for depth, name in above.items() if depth < level}
+            above[level] = match[2]
+        else:
+            lines.append(line)
+    yield _join_headings(above), "\n".join(lines)
+
+
+def _join_headings(headings: dict[int, str]) -> str:
+    return HEADING_SEPARATOR.join(headings[level] for level in sorted(headings))
+
+
+def _split_fragments(section: str) -> Iterator[str]:
+    for paragraph in PARAGRAPH.split(section):
+        stripped = paragraph.strip()
+        if len(stripped) <= MAX_CHUNK_CHARS:
+            yield stripped
+            continue
+        for sentence in SENTENCE.split(stripped):
+            cuts = range(0, len(sentence), MAX_CHUNK_CHARS)
+            yield from (sentence[cut : cut + MAX_CHUNK_CHARS] for cut in cuts)
+
+
+def _join_fragments(fragments: Iterator[str]) -> Iterator[str]:
+    """Join adjacent fragments up to MAX_CHUNK_CHARS."""
+    pack = ""
+    for fragment in filter(None, fragments):
+        joined = f"{pack}\n\n{fragment}" if pack else fragment
+        if len(joined) > MAX_CHUNK_CHARS and pack:
+            yield pack
+            joined = fragment
+        pack = joined
+    if pack:
+        yield pack
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexingSettings:
+    """Which messages are indexed as passages (seed 002). The ledger stores all messages."""
+
+    auto_index_messages: bool = True
+    min_content_length: int = 10
+    max_content_length: int = 0  # 0: no limit
+    batch_size: int = 100
+    allowed_roles: tuple[str, ...] = ("user", "assistant")
+
+
+def passage_drafts(event: Event, settings: IndexingSettings) -> Iterator[Draft]:
+    if event.kind is EventKind.DOCUMENT:
+        yield from _document_drafts(event)
+    elif event.kind is EventKind.MESSAGE and _is_indexable(event, settings):
+        yield from _message_drafts(event)
+
+
+def _is_indexable(event: Event, settings: IndexingSettings) -> bool:
+    length = len(event.text)
+    return (
+        settings.auto_index_messages
+        and event.role in settings.allowed_roles
+        and length >= settings.min_content_length
+        and (settings.max_content_length == 0 or length <= settings.max_content_length)
+    )
+
+
+def _message_drafts(event: Event) -> Iterator[Draft]:
+    """Yield one passage, or several for a long message."""
+    pieces = [event.text]
+    if len(event.text) > MAX_CHUNK_CHARS:
+        pieces = [chunk.text for chunk in split_chunks(event.text)]
+    for number, piece in enumerate(pieces):
+        yield Draft(
+            scope=event.scope,
+            kind=MemoryKind.PASSAGE,
+            text=piece,
+            sources=(event.id,),
+            slot=f"{number:06}" if len(pieces) > 1 else "",
+            indexed_text=f"{event.speaker}: {piece} ({local_time(event):%A %d %B %Y})",
+            speaker=event.speaker,
+            role=event.role,
+            source=str(event.metadata.get("source", "message")),
+            thread=event.thread,
+            tags=event_tags(event),
+            metadata=event.metadata,
+        )
+
+
+def _document_drafts(event: Event) -> Iterator[Draft]:
+    for number, chunk in enumerate(split_chunks(event.text)):
+        where = {"heading": chunk.heading} if chunk.heading else {}
+        yield Draft(
+            scope=event.scope,
+            kind=MemoryKind.PASSAGE,
+            text=chunk.text,
+            sources=(event.id,),
+            slot=f"{number:06}",
+            indexed_text=f"{chunk.heading}\n{chunk.text}" if chunk.heading else None,
+            speaker=event.speaker,
+            role=event.role,
+            source="document",
+            thread=event.thread,
+            tags=event_tags(event),
+            metadata={**event.metadata, **where},
+        )
+
+
+def event_tags(event: Event) -> tuple[str, ...]:
+    tags = event.metadata.get("tags", ())
+    return tuple(map(str, tags)) if isinstance(tags, list | tuple) else ()
+
+
+def keep_newest_version(store: Store, event: Event) -> bool:
+    """Return whether the event is the newest version of its document; delete older passages.
+
+    Events that are no document versions return True.
+    """
+    if not is_version(event):
+        return True
+    path = event.metadata[DOCUMENT]["path"]
+    here = administrator_grant(event.workspace).narrow_to([event.scope])
+    events = [
+        *load_history(store, here, event.scope, path),
+        event,
+    ]  # an imported event may not be in the ledger's history yet
+    newest = parse_versions(events)[-1]
+    old = [each for each in events if each.id != newest.event]
+    store.memories.delete(event.workspace, sorted(_passage_ids(old)))
+    return event.id == newest.event and not newest.deleted and bool(newest.text)
+
+
+def _passage_ids(events: Iterable[Event]) -> Iterator[str]:
+    """Yield the memory ids of all passages of these documents."""
+    for event in events:
+        for number, _ in enumerate(split_chunks(event.text)):
+            yield memory_id(MemoryKind.PASSAGE, event.scope, f"{number:06}", [event.id])

@@ -1,0 +1,148 @@
+"""Relearning: derive all memories of a scope again with the current rules.
+
+The result of the rules depends on the memories that existed when a message was learned. So all
+events of the scope are learned again in order, in an empty scratch store. Then the result is
+compared with the stored memories.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+
+from ..core.access import administrator_grant
+from ..core.derive import is_span_episode
+from ..core.ids import WorkspaceId
+from ..core.protocols.store import Store
+from ..core.records import Draft, Event, EventKind, Memory, MemoryKind
+from ..core.scope import Scope
+from .extract.echo_filter import is_from_person
+from .extract.explicit_events import share_link_drafts
+from .extract.fact_drafts import RULES
+from .pipeline import EventPipeline
+
+BATCH_SIZE = 64  # events
+# Kinds that the rules derive from one message: obsolete if the rules no longer derive them.
+SINGLE_EVENT_KINDS = (MemoryKind.FACT, MemoryKind.LANDMARK, MemoryKind.ENTITY, MemoryKind.EPISODE)
+
+
+@dataclass(frozen=True, slots=True)
+class RelearnReport:
+    """Result of relearning one scope."""
+
+    events: int
+    changed: Sequence[Memory] = ()  # memories that were missing or different
+    deleted: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Relearner:
+    """Relearns scopes of one store."""
+
+    store: Store
+    make_scratch: Callable[[], Store]  # makes an empty store with the window of `store`
+    make_pipeline: Callable[[Store], EventPipeline]
+
+    def relearn_scope(self, workspace: WorkspaceId, scope: Scope) -> RelearnReport:
+        """Derive all memories of a scope again; write differences and delete obsolete ones."""
+        here = administrator_grant(workspace).narrow_to([scope])
+        events = self.store.ledger.find(here)
+        stored = {memory.id: memory for memory in self.store.memories.find(here)}
+        derived, read_ids = self._derive_all(workspace, events)
+        existing = _ExistingMemories({event.id: event for event in events}, stored, read_ids)
+        drafts = [draft for draft in derived.values() if existing.should_put(draft)]
+        put = self.store.memories.put(workspace, drafts) if drafts else []
+        links = [link for link in self._share_links(events) if link.id not in stored]
+        put += self.store.memories.put(workspace, links) if links else []
+        obsolete = [
+            memory.id for memory in stored.values() if existing.is_obsolete(memory, derived)
+        ]
+        deleted = self.store.memories.delete(workspace, obsolete) if obsolete else 0
+        changed = [memory for memory in put if stored.get(memory.id) != memory]
+        return RelearnReport(len(events), changed, deleted)
+
+    def _share_links(self, events: Sequence[Event]) -> list[Draft]:
+        """Return links to shared copies; these are in other scopes, so the real store is read."""
+        shares = [event for event in events if event.kind is EventKind.SHARE]
+        return [link for share in shares for link in share_link_drafts(self.store, share)]
+
+    def _derive_all(
+        self, workspace: WorkspaceId, events: Sequence[Event]
+    ) -> tuple[dict[str, Draft], set[str]]:
+        """Return the last draft of each memory by id, and the ids of readable events."""
+        with closing(self.make_scratch()) as scratch:
+            pipeline = self.make_pipeline(scratch)
+            ordered = sorted(events, key=lambda event: (event.recorded_at, event.at, event.id))
+            derived: dict[str, Draft] = {}
+            read_ids: set[str] = set()
+            for part in _split_batches(ordered):
+                scratch.ledger.append(workspace, part, recorded_at=part[-1].recorded_at)
+                for event, drafts in pipeline.derive_drafts(part):
+                    if not isinstance(drafts, Exception):
+                        read_ids.add(event.id)
+                        derived |= {draft.id: draft for draft in drafts}
+                        scratch.memories.put(workspace, drafts)
+            everything = administrator_grant(workspace)
+            stored = {memory.id for memory in scratch.memories.get(everything, list(derived))}
+            return {id: draft for id, draft in derived.items() if id in stored}, read_ids
+
+
+def _split_batches(events: Sequence[Event]) -> Iterator[Sequence[Event]]:
+    for start in range(0, len(events), BATCH_SIZE):
+        yield events[start : start + BATCH_SIZE]
+
+
+@dataclass(frozen=True, slots=True)
+class _ExistingMemories:
+    """The stored memories of a scope, and which of them may be changed."""
+
+    events: Mapping[str, Event]
+    memories: Mapping[str, Memory]
+    read_ids: set[str]
+    _source_ids: set[str] = field(init=False)
+    _has_model_memories: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        sources = {id for memory in self.memories.values() for id in memory.sources}
+        object.__setattr__(self, "_source_ids", sources)
+        by_a_model = any(map(_is_model_made, self.memories.values()))
+        object.__setattr__(self, "_has_model_memories", by_a_model)
+
+    def should_put(self, draft: Draft) -> bool:
+        """Return whether a draft may be written.
+
+        Memories of a model stay, because they cost money. Memories of an agent's words stay, too:
+        the contexts that it may repeat are stored only for some days, so the echo filter would
+        now miss repetitions.
+        """
+        if draft.kind is MemoryKind.LINK or (
+            draft.id in self.memories and self._has_model_memories
+        ):
+            return False
+        event = self.events.get(draft.sources[0])
+        if event is None or is_from_person(event) or event.id not in self._source_ids:
+            return True
+        return not draft.learned and draft.id not in self.memories
+
+    def is_obsolete(self, memory: Memory, drafts: Mapping[str, Draft]) -> bool:
+        """Return whether the rules derived this memory once and do not derive it now."""
+        event = self.events.get(memory.sources[0])
+        return (
+            memory.id not in drafts
+            and memory.learned
+            and memory.kind in SINGLE_EVENT_KINDS
+            and memory.metadata.get("made_by") == [RULES]
+            and not is_span_episode(memory)
+            and not self._has_model_memories
+            and event is not None
+            and event.id in self.read_ids
+            and is_from_person(event)
+        )
+
+
+def _is_model_made(memory: Memory) -> bool:
+    """Return whether a model or a plug-in extractor derived the memory from a message."""
+    makers = memory.metadata.get("made_by", [RULES])
+    derived = memory.kind in SINGLE_EVENT_KINDS and memory.learned and not is_span_episode(memory)
+    return derived and makers != [RULES]

@@ -1,0 +1,171 @@
+"""Noise filter: repetition, random text, greetings, code, quoted mail and data teach nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from ...text import secrets as core
+from .coreference import Speakers
+from .lexicon import ENGLISH_WORDS, FOREIGN_WORDS, word_set
+from .results import Entity, TextSpan
+from .tokens import Token
+
+# Scripts with capital letters: Latin with accents, Greek, Cyrillic, Armenian.
+UPPER = "A-ZÀ-ÖØ-ÞĀ-ŽΑ-ΩΆ-ΏА-ЯЁԱ-Ֆ"
+CAPITAL = rf"[{UPPER}][^\W\d_]+(?:[-'’][^\W\d_]+)?"
+CAPITALIZED_RUN = re.compile(rf"{CAPITAL}(?: (?:(?:de|del|da|di|von|van|le|la) )?{CAPITAL})*")
+SENTENCE_START = re.compile(r"(?:^|[.!?…:;\n\"“„«»(¿¡-])\s*$")  # any word is capitalized here
+NAME_BEFORE_TITLE = re.compile("([\u4e00-\u9fff\u30a0-\u30ff]{1,6})(?:さん|様|氏)")  # Japanese
+QUOTED_TITLE = re.compile("[《「『]([^》」』\n]{1,40})[》」』]")
+GERMAN_WORDS = word_set(
+    "der die das und ist nicht mit wir ich haben ein eine auf für den dem von zu"
+)
+MAX_NAME_CHARACTERS = 60  # characters of a name
+MAX_CAPITALIZED_SHARE = 0.5  # share of capitalized words above which the text is shouting
+
+
+def find_foreign_names(text: str, speakers: Speakers) -> Iterator[Entity]:
+    """Return capitalized words inside sentences, and titles or quotations in scripts without
+    capitals.
+
+    German capitalizes every noun, so only names of several words count there.
+    """
+    found: dict[str, list[TextSpan]] = {}
+    for start, end in (*_find_capitalized_names(text), *_find_marked_names(text)):
+        name = text[start:end]
+        if len(name) <= MAX_NAME_CHARACTERS:
+            found.setdefault(name, []).append(TextSpan(start, end))
+    for name, spans in found.items():
+        person = name in (speakers.speaker, speakers.addressee)
+        yield Entity(name=name, type="person" if person else "thing", mentions=tuple(spans))
+
+
+def _find_capitalized_names(text: str) -> Iterator[tuple[int, int]]:
+    low = [word.casefold() for word in re.findall(r"[^\W\d_]+", text)]
+    if text.isascii() and FOREIGN_WORDS.isdisjoint(low):
+        return  # a language without a list of function words
+    runs = [
+        match
+        for match in CAPITALIZED_RUN.finditer(text)
+        if not match.group().isupper()
+        and not SENTENCE_START.search(text[max(0, match.start() - 3) : match.start()])
+    ]
+    if sum(len(match.group().split()) for match in runs) > MAX_CAPITALIZED_SHARE * len(low):
+        return
+    several = not GERMAN_WORDS.isdisjoint(low)
+    yield from (match.span() for match in runs if not several or " " in match.group())
+
+
+def _find_marked_names(text: str) -> Iterator[tuple[int, int]]:
+    for pattern in (NAME_BEFORE_TITLE, QUOTED_TITLE):
+        yield from (match.span(1) for match in pattern.finditer(text))
+
+
+CODE_FENCE = re.compile(r"^[ \t]*(```|~~~)", re.MULTILINE)
+QUOTED_LINE = re.compile(r"^[ \t]*>[^\n]*", re.MULTILINE)
+QUOTE_HEADER = re.compile(
+    r"^[ \t]*On [^\n]{4,160}\bwrote:[ \t]*$", re.MULTILINE
+)  # header of a quoted mail
+MANY_WORDS, MIN_DISTINCT_SHARE = 40, 0.2  # number of words, and the minimum share of distinct words
+FEW_WORDS = 3
+LONG_TEXT_WORDS, MIN_SMALL_WORD_SHARE = (
+    100,
+    0.03,
+)  # number of words, and the minimum share of function words in natural text
+ENCODED_DATA = re.compile(r"[A-Za-z0-9+/=_%-]{40,}")  # encoded data
+MAX_WORD_CHARACTERS = 40
+GARBLED_CHARACTERS = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ufffd]")
+MAX_GARBLED_SHARE = 0.05  # share of characters
+
+GREETINGS = word_set(
+    """hi hello hey hiya dear good thanks thank cheers bye goodbye see welcome congrats
+    congratulations oh wow sorry nice great happy merry take talk"""
+)
+PLEASANTRIES = GREETINGS | word_set(
+    """morning afternoon evening night day you ya later soon again tomorrow care a lot so much very
+    well for your how are is it going what's up all everyone everybody team folks guys there and to
+    meet my god gosh please ok okay sure yes no yeah lol haha new year christmas luck weekend"""
+)
+
+
+def mask_quoted_text(text: str) -> str:
+    """Replace code, data and quoted lines by spaces, so that offsets stay valid."""
+    kept = QUOTED_LINE.sub(_spaces_for, text) if ">" in text else text
+    kept = QUOTE_HEADER.sub(_spaces_for, kept) if " wrote:" in kept else kept
+    if max(map(len, kept.split()), default=0) >= MAX_WORD_CHARACTERS:
+        kept = ENCODED_DATA.sub(_spaces_for, kept)
+    fences = (
+        [match.start() for match in CODE_FENCE.finditer(kept)]
+        if "```" in kept or "~~~" in kept
+        else []
+    )
+    pieces, place = [], 0
+    for opened, closed in zip(fences[::2], [*fences[1::2], len(kept)], strict=False):
+        pieces += [kept[place:opened], " " * (closed - opened)]
+        place = closed
+    return "".join([*pieces, kept[place:]])
+
+
+def _spaces_for(match: re.Match[str]) -> str:
+    return " " * len(match.group())
+
+
+def is_junk(text: str, all_words: Sequence[Token]) -> bool:
+    """Return whether the message teaches nothing, not even a name."""
+    return is_repetition(all_words) or is_greeting(all_words) or is_noise(text, all_words)
+
+
+def is_noise(text: str, all_words: Sequence[Token]) -> bool:
+    """Return whether the text is binary data or lacks function words."""
+    garbled = not text.isprintable() or "\ufffd" in text
+    if garbled and len(GARBLED_CHARACTERS.findall(text)) > MAX_GARBLED_SHARE * len(text):
+        return True
+    if len(all_words) <= LONG_TEXT_WORDS:
+        return False
+    small = sum(word.lower in ENGLISH_WORDS and len(word.lower) > 1 for word in all_words)
+    return small < MIN_SMALL_WORD_SHARE * len(all_words)
+
+
+def is_greeting(all_words: Sequence[Token]) -> bool:
+    """Return whether the message is only a greeting, thanks or a goodbye."""
+    if len(all_words) > MANY_WORDS or not all_words or all_words[0].lower not in GREETINGS:
+        return False
+    return all(
+        word.lower in PLEASANTRIES or word.kind == "mark" or word.text[:1].isupper()
+        for word in all_words
+    )
+
+
+def is_repetition(words: Sequence[Token]) -> bool:
+    return len(words) > MANY_WORDS and len(
+        {word.lower for word in words}
+    ) < MIN_DISTINCT_SHARE * min(len(words), 400)
+
+
+def is_english(words: Sequence[Token]) -> bool:
+    """Return whether function words indicate English. Very short texts count as English."""
+    low = [word.lower for word in words if word.kind == "word"]
+    if not low:
+        return False
+    if not any(map(str.isascii, low)):
+        return False
+    foreign = sum(map(FOREIGN_WORDS.__contains__, low))
+    english = sum(map(ENGLISH_WORDS.__contains__, low))
+    return foreign <= english if foreign else (english > 0 or len(low) <= FEW_WORDS * 2)
+
+
+def secret_spans(text: str) -> list[TextSpan]:
+    """Return the positions of secrets, in order and without overlap."""
+    return [TextSpan(found.start, found.end) for found in core.find_secrets(text)]
+
+
+def mask_spans(text: str, spans: Sequence[TextSpan]) -> str:
+    """Replace each span by spaces, so that offsets stay valid."""
+    if not spans:
+        return text
+    pieces, place = [], 0
+    for span in spans:
+        pieces += [text[place : span.start], " " * (span.end - span.start)]
+        place = span.end
+    return "".join([*pieces, text[place:]])

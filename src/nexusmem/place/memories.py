@@ -1,0 +1,504 @@
+"""Memory records of a place: list, get, correct, forget, version history, landmarks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from ..core.access import Viewer, administrator_grant
+from ..core.canonical import clean_text, clean_time, format_time, parse_time
+from ..core.derive import normalize_name
+from ..core.errors import Conflict, InvalidInput, NotFound
+from ..core.filters import And, Condition, Filter, Not, Op, Or, combine_filters, parse_filter
+from ..core.ids import WorkspaceId, require_str
+from ..core.records import (
+    Event,
+    EventKind,
+    Memory,
+    MemoryKind,
+    NewEvent,
+    Receipt,
+    event_id,
+    memory_id,
+)
+from ..core.records.links import LANDMARK, SHARED_FROM, LinkRelation, drop_duplicates, find_links
+from ..maintain.forget import ForgetReport, ForgetTarget, forget
+from ..observe.events import EventOptions, note_event
+from ..recall.query import check_limit, kind_conditions
+from .base import PlaceBase, audit_read
+
+if TYPE_CHECKING:
+    from ..core.scope import Scope
+    from ..core.strength import Strength
+    from ..maintain.forget import ForgetTarget
+    from ..wiring.parts import Parts
+
+
+MAX_LISTED = 100_000
+REPLACES = "replaces"  # metadata key of a correction: the replaced memory and its events
+CORRECTABLE_KINDS = (MemoryKind.PASSAGE, MemoryKind.FACT, MemoryKind.LANDMARK)
+COPIED_WITH_SHARE = (SHARED_FROM, LANDMARK)  # set by share(), never by a caller
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryPage:
+    """One page of a listing, and the cursor of the next page."""
+
+    items: tuple[Memory, ...]
+    cursor: str | None  # None: this is the last page
+
+    def __iter__(self) -> Iterator[Memory]:
+        return iter(self.items)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryVersion:
+    """One version of a memory or of a fact's value."""
+
+    id: str  # of the memory; a replaced version can no longer be read by its id
+    text: str
+    at: datetime  # when this version was said
+    until: datetime | None  # when a later version replaced it; None: no end is known
+    by: str | None  # the speaker
+    current: bool
+
+
+class MemoryMethods(PlaceBase):
+    """The methods of a place that work on single memories."""
+
+    @audit_read
+    def memories(
+        self,
+        kind: str | MemoryKind | Sequence[str | MemoryKind] | None = None,
+        *,
+        where: Mapping[str, Any] | Filter | None = None,
+        scope: str | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> MemoryPage:
+        """List memories, newest first, one page at a time.
+
+        `kind` is "passage", "fact", "landmark", "episode" …, or several of them; None lists every
+        kind but links. `where` is a filter such as {"speaker": "alice"}. `scope` narrows the
+        listing to one scope. Pass `page.cursor` as `cursor` to get the next page; it is None on
+        the last page.
+        """
+        most = check_limit(limit, MAX_LISTED)
+        grant = self._narrow_grant(scope)
+        filters = [_kind_filter(kind), parse_filter(where), _cursor_filter(cursor)]
+        self._parts.learner.catch_up(grant)
+        found = self._parts.store.memories.find(
+            grant, where=combine_filters(filters), limit=most + 1
+        )
+        more = len(found) > most
+        return MemoryPage(
+            items=tuple(found[:most]), cursor=_make_cursor(found[most - 1]) if more else None
+        )
+
+    @audit_read
+    def get(self, id: str) -> Memory:
+        """Return one memory by its id; raise NotFound if the viewer cannot see it."""
+        wanted = require_str(id, "an id")
+        with self._parts.telemetry.operation("get", workspace=self.viewer.workspace, record=wanted):
+            return self._find_memory(wanted)
+
+    @audit_read
+    def strength(self, id: str) -> Strength:
+        """Return how strong a memory is now: its importance, its age and its uses seen from here.
+
+        Weak memories are archived: recall still finds them, compose no longer shows them.
+        """
+        from ..maintain.jobs.decay import strength_for_viewer  # loaded on first use
+
+        memory, parts = self._find_memory(id), self._parts
+        parts.usage_counter.flush()
+        curve = parts.settings.maintain.strength.decay_curve
+        return strength_for_viewer(parts.store, self.grant, memory, now=parts.now(), curve=curve)
+
+    @audit_read
+    def source_events(self, id: str) -> list[Event]:
+        """Return the events a memory was derived from."""
+        return self._parts.store.ledger.get(self.grant, self._find_memory(id).sources)
+
+    @audit_read
+    def landmarks(
+        self,
+        kind: str | None = None,
+        *,
+        owner: str | None = None,
+        due_before: datetime | None = None,
+        open: bool | None = None,
+        limit: int = 100,
+    ) -> list[Memory]:
+        """List decisions, action items, commitments, preferences and corrections, newest first.
+
+        `kind` is "decision", "action_item", "commitment", "preference_stated" or "correction".
+        `owner` is the person who has to act. `due_before` keeps landmarks with an earlier due
+        date. `open=True` keeps those that are neither over nor replaced, `open=False` the others.
+        The details are in `memory.body`: kind, owner, due.
+        """
+        from ..compose.sections.landmarks import find_closed  # loaded on first use
+
+        most = check_limit(limit, MAX_LISTED)
+        before = None if due_before is None else clean_time(due_before, "due_before")
+        self._parts.learner.catch_up(self.grant)
+        store = self._parts.store
+        where = Condition("kind", Op.EQ, MemoryKind.LANDMARK)
+        found = store.memories.find(self.grant, where=where)
+        links = find_links(store, self.grant, [each.id for each in found], LinkRelation.SAME_AS)
+        unique = drop_duplicates(found, links)
+        closed = find_closed(unique, self._parts.now()) if open is not None else set[str]()
+        return [
+            each
+            for each in unique
+            if kind in (None, each.body.get("kind"))
+            and (owner is None or _is_owner(each, owner))
+            and (before is None or _is_due_before(each, before))
+            and (open is None or open == (each.id not in closed))
+        ][:most]
+
+    @audit_read
+    def history(self, id: str) -> list[MemoryVersion]:
+        """Return every version of a memory, oldest first, each with its time.
+
+        For a fact these are all values said of the same subject and predicate. For a memory that
+        was corrected these are the replaced texts and the current one; the id of a replaced
+        version works as well. Versions whose events were forgotten are left out.
+        """
+        wanted = require_str(id, "an id")
+        self._parts.learner.catch_up(self.grant)
+        memory = self._find_corrected(wanted)
+        if memory.kind is MemoryKind.FACT:
+            return [*self._replaced_versions(memory), *self._fact_versions(memory)]
+        current = MemoryVersion(
+            id=memory.id,
+            text=memory.text,
+            at=memory.at,
+            until=None,
+            by=memory.speaker,
+            current=True,
+        )
+        return [*self._replaced_versions(memory), current]
+
+    def correct(self, id: str, text: str) -> Memory:
+        """Replace a memory by a new text, and return the new memory.
+
+        `history(new.id)` still shows the old text. What was learned only from the old message or
+        note is removed, and Nexus learns from the new text instead; shared copies of the old
+        version are removed, too. The original message stays in the conversation.
+
+        Only the author may correct a memory, or the user whose private place it belongs to;
+        otherwise InvalidInput. Exact values and documents have their own calls: `set_value`,
+        `notebook.write`.
+        """
+        self._parts.learner.catch_up(self.grant)
+        wanted = require_str(id, "an id")
+        if earlier := self._find_correction(wanted):
+            return self._repeat_correction(wanted, earlier, text)
+        memory = self._find_memory(wanted)
+        events = self._require_author(memory)
+        _check_correctable(memory, events)
+        now = self._parts.now()
+        options: EventOptions = {
+            "key": _correction_key(wanted),
+            "thread": memory.thread,
+            "tags": memory.tags,
+            "metadata": {
+                **_caller_metadata(memory),
+                REPLACES: {"memory": memory.id, "events": list(memory.sources)},
+            },
+        }
+        event = note_event(self.viewer, memory.scope, text, now=now, options=options)
+        self._append_events([event], now)
+        self._erase_replaced(memory, event.id)
+        return self._find_memory(_correction_memory_id(event))
+
+    def forget(self, id: str | Receipt) -> None:
+        """Erase a memory with everything derived from it, or a message by its receipt.
+
+        With a memory's id, the message it was learned from stays; a note made by `remember` goes.
+        With the receipt of `observe` (or an event's id), the message and everything learned from
+        it go. Only the author may erase, or the user whose private place it is; otherwise
+        InvalidInput. `Workspace.forget` is the administrator's call, and reports what was erased.
+        """
+        wanted = id.event_id if isinstance(id, Receipt) else require_str(id, "an id")
+        self._parts.learner.catch_up(self.grant)
+        erase_target(
+            self._parts,
+            self.viewer.workspace,
+            lambda: self._choose_target(wanted),
+            by=self.viewer,
+        )
+
+    def _choose_target(self, id: str) -> ForgetTarget:
+        """Return what to erase: an event or a memory; raise unless the viewer may erase it."""
+        from ..maintain.forget import event_target, memory_target
+
+        store, workspace = self._parts.store, self.viewer.workspace
+        if events := store.ledger.get(self.grant, [id]):
+            self._check_author([each.scope for each in events], events, id)
+            return event_target(store, workspace, id)
+        self._require_author(self._find_memory(id))
+        return memory_target(store, workspace, id)
+
+    def _find_memory(self, id: str) -> Memory:
+        found = self._parts.store.memories.get(self.grant, [require_str(id, "an id")])
+        if not found:
+            raise NotFound(f"no memory {id!r} here")
+        return found[0]
+
+    def _find_corrected(self, id: str) -> Memory:
+        """Return the memory, or the newest correction if the memory was replaced."""
+        memories, wanted, seen = self._parts.store.memories, id, set[str]()
+        while wanted not in seen:
+            if found := memories.get(self.grant, [wanted]):
+                return found[0]
+            seen.add(wanted)
+            if correction := self._find_correction(wanted):
+                wanted = _correction_memory_id(correction)
+        raise NotFound(f"no memory {id!r} here")
+
+    def _find_correction(self, id: str) -> Event | None:
+        """Return the event that corrected this memory, if the viewer can see one."""
+        ids = [event_id(scope, _correction_key(id)) for scope in sorted(self.grant.scopes)]
+        found = self._parts.store.ledger.get(self.grant, ids)
+        return found[0] if found else None
+
+    def _repeat_correction(self, id: str, correction: Event, text: str) -> Memory:
+        """Complete a correction that was interrupted, and return its memory.
+
+        Raises Conflict if the memory was corrected to another text.
+        """
+        if old := self._parts.store.memories.get(self.grant, [id]):
+            self._require_author(old[0])
+            self._erase_replaced(old[0], correction.id)
+        memory = self._find_memory(_correction_memory_id(correction))
+        if clean_text(text) != correction.text:
+            raise Conflict(f"memory {id!r} was corrected before; correct {memory.id!r} instead")
+        return memory
+
+    def _erase_replaced(self, memory: Memory, correction_id: str) -> None:
+        from ..maintain.forget import erase_replaced  # loaded on first use
+
+        parts, workspace = self._parts, self.viewer.workspace
+        events = parts.store.ledger.get(self.grant, memory.sources)
+        replaced = self._replaced_with(memory, events)
+        with parts.audit.record_write(
+            workspace, "correct", by=self.viewer, memory=memory.id, event=correction_id
+        ):
+            erase_replaced(parts.store, workspace, replaced, now=parts.now())
+        parts.evict_caches(workspace)
+        parts.learner.flush(self.grant)
+
+    def _require_author(self, memory: Memory) -> list[Event]:
+        """Return the memory's events; raise InvalidInput unless the viewer may change it."""
+        events = self._parts.store.ledger.get(self.grant, self._source_event_ids(memory))
+        self._check_author(memory.label, events, memory.id)
+        return events
+
+    def _check_author(self, scopes: Iterable[Scope], events: Sequence[Event], id: str) -> None:
+        user = self.viewer.user
+        private = user is not None and all(scope.owner == user.value for scope in scopes)
+        author = user.value if user else self.viewer.agent.value
+        written = bool(events) and all(event.speaker == author for event in events)
+        if not private and not written:
+            raise InvalidInput(
+                f"{id!r} is not {author!r}'s: only its author, the user whose private place it is,"
+                " or the administrator (Workspace.forget) may change it"
+            )
+
+    def _source_event_ids(self, memory: Memory) -> list[str]:
+        """Return the ids of all events a memory rests on, also through other memories."""
+        store, found, looked = self._parts.store, set[str](), set[str]()
+        wanted = set(memory.sources)
+        while wanted:
+            events = set(store.ledger.load_keys(self.grant, sorted(wanted)))
+            found |= events
+            looked |= wanted
+            between = store.memories.get(self.grant, sorted(wanted - events))
+            wanted = {id for each in between for id in each.sources} - looked
+        return sorted(found)
+
+    def _replaced_with(self, memory: Memory, events: Sequence[Event]) -> list[Memory]:
+        """Return what a correction erases: for a text, also what was learned from it alone."""
+        if memory.kind is not MemoryKind.PASSAGE:
+            return [memory]
+        ids = {event.id for event in events}
+        derived = self._parts.store.eraser.list_derived(self.viewer.workspace, sorted(ids))
+        alone = [each for each in derived if set(each.sources) <= ids and each.id != memory.id]
+        return [memory, *(each for each in alone if each.scope == memory.scope)]
+
+    def _replaced_versions(self, memory: Memory) -> list[MemoryVersion]:
+        """Return the versions a memory replaced, oldest first, as their events still say them."""
+        versions: list[MemoryVersion] = []
+        sources = self._parts.store.ledger.get(self.grant, memory.sources[:1])
+        until, replaced = memory.at, sources[0].metadata.get(REPLACES) if sources else None
+        seen = set[str]()
+        while isinstance(replaced, Mapping) and str(replaced.get("memory")) not in seen:
+            old = str(replaced.get("memory"))
+            seen.add(old)
+            ids = [str(each) for each in replaced.get("events", ())]
+            events = self._parts.store.ledger.get(self.grant, ids[:1])
+            if not events:
+                break
+            event = events[0]
+            versions.append(
+                MemoryVersion(
+                    id=old,
+                    text=event.text,
+                    at=event.at,
+                    until=until,
+                    by=event.speaker,
+                    current=False,
+                )
+            )
+            until, replaced = event.at, event.metadata.get(REPLACES)
+        return versions[::-1]
+
+    def _fact_versions(self, memory: Memory) -> list[MemoryVersion]:
+        from ..recall.views.fact_timeline import build_timeline  # loaded on first use
+
+        fact = memory.fact
+        same = And(
+            (
+                Condition("kind", Op.EQ, MemoryKind.FACT),
+                Condition("subject", Op.EQ, fact.subject),
+                Condition("predicate", Op.EQ, fact.predicate),
+            )
+        )
+        found = self._parts.store.memories.find(self.grant, where=same)
+        if fact.exact:
+            return _exact_versions([each for each in found if each.fact.exact])
+        facts = [each for each in found if not each.fact.exact and each.fact.aspect == fact.aspect]
+        timeline = build_timeline(facts, self._parts.now(), fact.predicate)
+        ended = {each.memory.id: each.ended_at for each in timeline.past}
+        current = {each.id for each in timeline.current}
+        return [
+            MemoryVersion(
+                id=each.id,
+                text=each.text,
+                at=each.at,
+                until=ended.get(each.id, each.valid_to),
+                by=each.speaker,
+                current=each.id in current,
+            )
+            for each in reversed(timeline.observations)
+        ]
+
+
+def _correction_key(id: str) -> str:
+    return f"correct/{id}"
+
+
+def _correction_memory_id(correction: Event | NewEvent) -> str:
+    return memory_id(MemoryKind.PASSAGE, correction.scope, "", [correction.id])
+
+
+def _exact_versions(newest_first: Sequence[Memory]) -> list[MemoryVersion]:
+    """Return the values a key had, oldest first; each one ends where the next one begins."""
+    until: datetime | None = None
+    versions: list[MemoryVersion] = []
+    for each in newest_first:
+        versions.append(
+            MemoryVersion(
+                id=each.id,
+                text=each.text,
+                at=each.at,
+                until=until,
+                by=each.speaker,
+                current=until is None,
+            )
+        )
+        until = each.at
+    return versions[::-1]
+
+
+def _kind_filter(kind: str | MemoryKind | Sequence[str | MemoryKind] | None) -> Filter:
+    if kind is None:
+        return Not(Condition("kind", Op.EQ, MemoryKind.LINK))
+    (filter,) = kind_conditions([kind] if isinstance(kind, str) else kind)
+    return filter
+
+
+def _make_cursor(memory: Memory) -> str:
+    return f"{format_time(memory.at)} {memory.id}"
+
+
+def _cursor_filter(cursor: str | None) -> Filter | None:
+    """Return the filter for everything after the cursor in the order newest first, then id."""
+    if cursor is None:
+        return None
+    at, space, id = require_str(cursor, "the cursor").partition(" ")
+    try:
+        time = parse_time(at)
+    except ValueError:
+        space = ""
+    if not space:
+        raise InvalidInput(f"cursor must be the `cursor` of an earlier page, got {cursor!r:.80}")
+    same_time = And((Condition("at", Op.EQ, time), Condition("id", Op.GT, id)))
+    return Or((Condition("at", Op.LT, time), same_time))
+
+
+def _is_owner(memory: Memory, owner: str) -> bool:
+    held = memory.body.get("owner")
+    return isinstance(held, str) and normalize_name(held) == normalize_name(owner)
+
+
+def _is_due_before(memory: Memory, before: datetime) -> bool:
+    due = memory.body.get("due")
+    return isinstance(due, str) and parse_time(due) < before
+
+
+def _check_correctable(memory: Memory, events: Sequence[Event]) -> None:
+    """Raise InvalidInput unless one text in one scope can take the memory's place."""
+    if memory.kind not in CORRECTABLE_KINDS:
+        kinds = ", ".join(kind.value for kind in CORRECTABLE_KINDS)
+        raise InvalidInput(f"only {kinds} can be corrected, not {memory.kind.value}")
+    if memory.kind is MemoryKind.FACT and memory.fact.exact:
+        raise InvalidInput("an exact value is replaced with set_value()")
+    if any(event.kind is EventKind.DOCUMENT for event in events):
+        raise InvalidInput("a document is replaced with notebook.write() or add_document()")
+    if memory.label != {memory.scope}:
+        raise InvalidInput("this memory combines several scopes; correct the messages behind it")
+
+
+def _caller_metadata(memory: Memory) -> dict[str, Any]:
+    """Return the metadata a caller gave; learned memories only have metadata of the rules."""
+    if memory.learned:
+        return {}
+    dropped = {*COPIED_WITH_SHARE, REPLACES, "tags"}
+    return {name: value for name, value in memory.metadata.items() if name not in dropped}
+
+
+def erase_target(
+    parts: Parts,
+    workspace: WorkspaceId,
+    choose: Callable[[], ForgetTarget],
+    *,
+    by: Viewer | None = None,
+) -> ForgetReport:
+    """Erase what `choose` returns, first in the store, then in the caches; report what went.
+
+    `by` is recorded in the audit log as the actor; None is the administrator.
+    """
+    parts.worker.drain()  # receipts of recent contexts are written, so that they are searched, too
+    parts.audit.flush()
+    with parts.telemetry.operation("forget", workspace=workspace) as operation:
+        report = forget(parts.store, workspace, choose(), now=parts.now(), by=by)
+        operation.set_attributes(forgotten=report)
+    parts.evict_caches(workspace)
+    flush_workspace(parts, workspace)
+    return report
+
+
+def flush_workspace(parts: Parts, workspace: WorkspaceId) -> int:
+    """Learn all pending events and update all replicas; return the number of stuck events."""
+    stuck = parts.learner.flush(administrator_grant(workspace))
+    while parts.store.catch_up_replicas():
+        pass
+    return stuck

@@ -1,0 +1,154 @@
+"""Validated search queries, and the search settings that give their defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from math import isfinite
+from typing import Any
+
+from ..core.canonical import clean_list, clean_text, clean_time
+from ..core.errors import InvalidInput
+from ..core.filters import And, Condition, Filter, Not, Op, Or, combine_filters, parse_filter
+from ..core.records import MemoryKind
+
+MAX_HITS = 1_000
+MAX_QUESTION_CHARS = 20_000
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchSettings:
+    """The section `memory.search`: defaults of a query, and how it is answered.
+
+    The default threshold is 0: a cosine that is high for one embedder is low for another, so no
+    other value fits all of them.
+    """
+
+    default_limit: int = 10
+    default_threshold: float = 0.0
+    default_scope: str = "session"
+    max_per_conversation: int = 0  # maximum hits of one conversation; 0: no cap
+    ranking: str = "contextual"  # contextual: better recall | fused: faster
+    strategies: tuple[str, ...] = ("vector", "keyword", "timeline", "graph")
+    query_rewrites: tuple[str, ...] = ()  # none | statement | hyde | self_query; uses memory.llm
+    reranker: str = "none"  # none | http | name of a plug-in
+    reranker_url: str | None = None
+    reranker_model: str | None = None
+    reranker_api_key: str | None = field(default=None, repr=False)
+    model_timeout_seconds: float = 3.0  # maximum wait for a model during recall
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """A validated question with its limits and one combined filter."""
+
+    question: str
+    limit: int = 10
+    threshold: float = 0.0
+    where: Filter | None = None
+    max_per_conversation: int = 0  # 0: no cap
+    people: tuple[str, ...] = ()  # names of participants, which the question may contain
+    now: datetime = EPOCH  # reference time of words such as "yesterday"
+    explain: bool = False
+
+    @property
+    def includes_learned(self) -> bool:
+        """Whether derived memories are searched too: true if the query filters by kind."""
+        return _filters_by("kind", self.where)
+
+
+def _filters_by(field: str, filter: Filter | None) -> bool:
+    match filter:
+        case None:
+            return False
+        case Condition(name, _, _):
+            return name == field
+        case Not(part):
+            return _filters_by(field, part)
+        case And(parts) | Or(parts):
+            return any(_filters_by(field, part) for part in parts)
+
+
+def make_query(
+    question: str,
+    *,
+    limit: int,
+    threshold: float,
+    where: Mapping[str, Any] | Filter | None = None,
+    kinds: Sequence[str | MemoryKind] | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    max_per_conversation: int = 0,
+    people: Sequence[str] = (),
+    now: datetime = EPOCH,
+    as_of: datetime | None = None,
+    explain: bool = False,
+) -> Query:
+    """Validate the arguments of a recall and combine its conditions into one filter.
+
+    Raise InvalidInput if an argument is out of range or a kind is unknown.
+    """
+    return Query(
+        question=clean_text(question, "the question")[:MAX_QUESTION_CHARS],
+        limit=check_limit(limit),
+        threshold=_check_threshold(threshold),
+        where=combine_filters(
+            [
+                parse_filter(where),
+                *_time_conditions(since, until),
+                *kind_conditions(kinds),
+                *_as_of_conditions(as_of),
+            ]
+        ),
+        max_per_conversation=_check_cap(max_per_conversation),
+        people=tuple(people),
+        now=now if as_of is None else clean_time(as_of, "as_of"),
+        explain=explain,
+    )
+
+
+def check_limit(limit: int, maximum: int = MAX_HITS) -> int:
+    """Return `limit`, or raise InvalidInput unless it is an integer from 1 to `maximum`."""
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= maximum:
+        raise InvalidInput(f"limit must be between 1 and {maximum}, got {limit!r:.80}")
+    return limit
+
+
+def _check_cap(cap: int) -> int:
+    if isinstance(cap, bool) or not isinstance(cap, int) or cap < 0:
+        raise InvalidInput(f"per_conversation must be an integer >= 0 (0: no cap), got {cap!r:.80}")
+    return cap
+
+
+def _check_threshold(threshold: float) -> float:
+    is_number = isinstance(threshold, int | float) and not isinstance(threshold, bool)
+    if not is_number or not isfinite(threshold) or not 0 <= threshold <= 1:
+        raise InvalidInput(f"threshold must be between 0 and 1, got {threshold!r:.80}")
+    return float(threshold)
+
+
+def _time_conditions(since: datetime | None, until: datetime | None) -> list[Filter]:
+    edges = ((Op.GTE, since, "since"), (Op.LT, until, "until"))
+    return [
+        Condition("at", op, clean_time(edge, name)) for op, edge, name in edges if edge is not None
+    ]
+
+
+def _as_of_conditions(as_of: datetime | None) -> list[Filter]:
+    """Return the condition for memories recorded by `as_of`, independent of when they happened."""
+    if as_of is None:
+        return []
+    return [Condition("recorded_at", Op.LTE, clean_time(as_of, "as_of"))]
+
+
+def kind_conditions(kinds: Sequence[str | MemoryKind] | None) -> list[Filter]:
+    if kinds is None:
+        return []
+    accepted = [kind.value for kind in MemoryKind]
+    names = clean_list(kinds, "kinds")
+    for name in names:
+        if name not in accepted:
+            raise InvalidInput(f"unknown kind {name!r}; accepted: {', '.join(accepted)}")
+    return [Condition("kind", Op.IN, tuple(names))]

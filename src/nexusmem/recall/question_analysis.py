@@ -1,0 +1,158 @@
+"""Rule-based question analysis: terms, named speakers, time window and addressed role."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import lru_cache
+
+from ..text.terms import WORD, extract_terms, query_terms
+
+# "What did you recommend?", "the list you gave me": asks for messages of the assistant.
+ASSISTANT_QUESTION_PATTERN = re.compile(
+    r"\b(?:did|have|had|were) you\b.*\b(?:say|said|tell|told|recommend|suggest|mention|provide|give"
+    r"|given|gave|list|explain|advise|describe|write|wrote|share|propose|come up)"
+    r"|\byou(?:'ve| have| had)? (?:said|told|recommended|suggested|mentioned|provided|gave|given"
+    r"|listed|explained|advised|described|wrote|shared|proposed|came up)"
+    r"|\byour (?:last|previous|earlier|suggestion|recommendation|answer|advice|response|list)"
+    r"|\bremind me\b|\bour (?:previous|last|earlier) (?:chat|conversation|discussion)",
+    re.IGNORECASE,
+)
+
+# Phrases about the form of the answer or about the conversation; they carry no search terms.
+# All alternatives after the first share one \b, so the engine tests the word boundary once.
+BOILERPLATE_PATTERN = re.compile(
+    r"""^\s*(?:(?:can|could|would|will)\s+you\s+)?(?:please\s+)?
+        (?:help\s+me\s+(?:understand|remember)|list|tell\s+me|walk\s+me\s+through|give\s+me
+          |provide(?:\s+me\s+with)?|summari[sz]e|remind\s+me|show\s+me|describe|explain)\b
+      | \b(?:
+          (?:mention|list|include|name)\s+only(?:\s+and\s+only)?\s+\w+\s+(?:items?|things?)\b
+        | in\s+(?:the\s+)?(?:chronological\s+|correct\s+|right\s+)?order\b
+        | the\s+(?:order|sequence)\s+(?:in\s+which|of)\b
+        | (?:throughout|across|during|over|in|from)\s+(?:all\s+(?:of\s+)?)?
+          (?:our|my|these|those|the)\s+(?:\w+\s+)?
+          (?:conversations?|chats?|discussions?|sessions?|messages)\b
+        | (?:i|we|you)\s+(?:have\s+|had\s+)?
+          (?:brought\s+up|mentioned|talked\s+about|discussed|asked\s+about|told\s+you(?:\s+about)?
+            |said)\b
+        | (?:different|various)\s+(?:aspects?|parts?|topics?|things?|features?)\b(?:\s+of)?
+        | aspects?\s+of\b
+        | a\s+(?:comprehensive|complete|detailed|brief|short|full|clear|thorough)?\s*
+          (?:summary|overview)\s+of\b
+        )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+MIN_REMAINING_TERMS = 2  # with fewer terms left, the question is kept unchanged
+
+
+@dataclass(frozen=True, slots=True)
+class TimeWindow:
+    """The half-open time interval that a question names: `since` <= t < `until`."""
+
+    since: datetime
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionAnalysis:
+    """The result of the rules for one question."""
+
+    terms: tuple[str, ...]
+    people: frozenset[str]  # speakers that the question names
+    embedding_text: str  # the question without names, which dominate the vector of a short text
+    asks_assistant: bool
+    window: TimeWindow | None = None
+    all_terms: frozenset[str] = frozenset()  # terms of the unstripped question
+    core_text: str = ""  # the question without boilerplate, names included
+
+    @property
+    def person(self) -> str | None:
+        """The speaker that the question is about; None if it names none or several."""
+        return next(iter(self.people)) if len(self.people) == 1 else None
+
+    def with_speakers(self, speakers: Iterable[str | None]) -> QuestionAnalysis:
+        """Return the analysis with the names of these speakers recognized in the question."""
+        people = _find_named_speakers(speakers, self.all_terms)
+        if people == self.people:
+            return self
+        return replace(self, people=people, embedding_text=_remove_names(self.core_text, people))
+
+
+def analyze_question(
+    question: str, speakers: Iterable[str | None], now: datetime
+) -> QuestionAnalysis:
+    """Analyze a question; `now` is the reference time of relative dates."""
+    core_text, all_terms = strip_boilerplate(question), frozenset(extract_terms(question))
+    people = _find_named_speakers(speakers, all_terms)
+    return QuestionAnalysis(
+        terms=tuple(query_terms(core_text)),
+        people=people,
+        embedding_text=_remove_names(core_text, people),
+        asks_assistant=bool(ASSISTANT_QUESTION_PATTERN.search(question)),
+        window=find_time_window(question, now),
+        all_terms=all_terms,
+        core_text=core_text,
+    )
+
+
+def strip_boilerplate(question: str) -> str:
+    """Remove boilerplate phrases; return the question unchanged if too few terms remain."""
+    core_text = BOILERPLATE_PATTERN.sub(" ", question)
+    if core_text == question or len(set(query_terms(core_text))) >= MIN_REMAINING_TERMS:
+        return core_text
+    return question
+
+
+def _find_named_speakers(
+    speakers: Iterable[str | None], question_terms: frozenset[str]
+) -> frozenset[str]:
+    """Return the speakers with all terms of their names in the question."""
+    return frozenset(
+        name for name in speakers if name and question_terms.issuperset(_name_terms(name))
+    )
+
+
+@lru_cache(maxsize=1_000)
+def _name_terms(name: str) -> tuple[str, ...]:
+    return tuple(extract_terms(name))
+
+
+def find_time_window(question: str, now: datetime) -> TimeWindow | None:
+    """Return the time window of the question, or None if it names no time.
+
+    Several times are merged into one window from the earliest to the latest.
+    """
+    return (
+        _parse_time_window_cached(question, now)
+        if now.tzinfo is UTC
+        else _parse_time_window(question, now)
+    )
+
+
+def _parse_time_window(question: str, now: datetime) -> TimeWindow | None:
+    from ..text.dates import find_dates  # slow to import
+
+    spans = find_dates(question, now)
+    if not spans:
+        return None
+    return TimeWindow(min(span.since for span in spans), max(span.until for span in spans))
+
+
+# The planner, the search and the episode view parse the same question. Only UTC times are cached:
+# equal times in two zones compare as equal keys but may fall on different days.
+_parse_time_window_cached = lru_cache(maxsize=16)(_parse_time_window)
+
+clear_question_cache = _parse_time_window_cached.cache_clear  # questions may contain erased data
+
+
+def _remove_names(question: str, people: frozenset[str]) -> str:
+    names = {term for name in people for term in _name_terms(name)}
+    if not names:
+        return question
+    remaining = WORD.sub(
+        lambda word: " " if names.issuperset(extract_terms(word.group())) else word.group(),
+        question,
+    )
+    return remaining if extract_terms(remaining) else question

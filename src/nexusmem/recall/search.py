@@ -1,0 +1,209 @@
+"""Search: rank a query, select the hits and attach their explanations."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from ..core.access import Grant
+from ..core.derive import thread_name
+from ..core.json_codec import fast_constructor
+from ..core.protocols.store import Store
+from ..core.records import Explanation, Hit, Hits, Memory, StrategyReport
+from ..core.scope import Scope
+from ..telemetry.metrics import Metrics
+from ..text.terms import normalize_words
+from .query import Query
+
+
+class RankedId(NamedTuple):
+    """A ranked memory id with its score and the scores of the single strategies."""
+
+    id: str
+    score: float
+    reasons: Mapping[str, float]
+    explanation: Explanation | None = None
+
+
+class RankedResults(Protocol):
+    """All results of a ranking, best first."""
+
+    @property
+    def query_terms(self) -> tuple[str, ...]:
+        """The terms of the question."""
+        ...
+
+    @property
+    def degraded(self) -> tuple[str, ...]:
+        """Steps that failed, each as `name: reason`."""
+        ...
+
+    @property
+    def scores(self) -> Sequence[float]:
+        """The scores in descending order, from 0 to 1."""
+        ...
+
+    def get_slice(self, start: int, end: int) -> list[RankedId]:
+        """Return the results at positions `start` to `end` (exclusive)."""
+        ...
+
+    def build_reports(self, shown: Sequence[str]) -> tuple[StrategyReport, ...]:
+        """Return time and hit counts of each strategy; `shown` are the ids of the returned hits."""
+        ...
+
+
+Ranking = Callable[[Grant, Query], RankedResults]
+
+_new_hit = fast_constructor(Hit)
+
+
+def search_memories(
+    store: Store, ranking: Ranking, grant: Grant, query: Query, *, include_keys: bool = True
+) -> Hits:
+    """Rank the query, cut at its threshold, remove duplicates and return the hits.
+
+    The keys of the source events are left out if `include_keys` is false.
+    """
+    started = time.perf_counter()
+    order = ranking(grant, query)
+    relevant = sum(score > 0 and score >= query.threshold for score in order.scores)
+    is_unfiltered = query.where is None and query.threshold == 0
+    with store.snapshot():
+        best = _select_hits(store, grant, query, order, relevant)
+        sources = [id for _, memory in best for id in memory.sources]
+        keys = store.ledger.load_keys(grant, sources) if include_keys else {}
+        matching = store.memories.count_matching(grant, order.query_terms) if is_unfiltered else 0
+    hits = tuple(_build_hit(ranked, memory, order.query_terms, keys) for ranked, memory in best)
+    return Hits(
+        hits=hits,
+        total=max(relevant, matching),
+        seconds=time.perf_counter() - started,
+        degraded=order.degraded,
+        strategies=order.build_reports([hit.memory.id for hit in hits]),
+    )
+
+
+def _select_hits(
+    store: Store, grant: Grant, query: Query, results: RankedResults, relevant_count: int
+) -> list[tuple[RankedId, Memory]]:
+    chosen = _HitSelection(query.max_per_conversation)
+    start = 0
+    while start < relevant_count and len(chosen.hits_by_source) < query.limit:
+        end = min(start + query.limit, relevant_count)
+        part = results.get_slice(start, end)
+        memories = {each.id: each for each in store.memories.get(grant, [r.id for r in part])}
+        for ranked in part:
+            if memory := memories.get(ranked.id):
+                _check_access(grant, memory)
+                chosen.try_add(ranked, memory)
+        start = end
+    return list(chosen.hits_by_source.values())[: query.limit]
+
+
+class _HitSelection:
+    """Selection of hits from ranked memories, which are added best first.
+
+    Only the best passage of a long message is selected. The same text in two scopes (recorded
+    twice, or shared) is selected once. The same text twice in one scope counts as two hits. With
+    a cap per conversation, the best hits of each conversation are selected.
+    """
+
+    def __init__(self, per_conversation: int) -> None:
+        self.hits_by_source: dict[object, tuple[RankedId, Memory]] = {}
+        self._scope_by_text: dict[object, Scope] = {}  # (kind, text) → scope of its best hit
+        self._scopes: set[Scope] = set()
+        self._unindexed: list[Memory] = []  # not yet in _scope_by_text
+        self._cap = per_conversation
+        self._conversation_counts: Counter[object] = Counter()  # conversation → selected hits
+
+    def try_add(self, ranked: RankedId, memory: Memory) -> None:
+        """Add a memory unless it is a duplicate or its conversation has reached the cap."""
+        source = (memory.kind, memory.sources)
+        conversation = (memory.scope, thread_name(memory)) if self._cap else None
+        if conversation and self._conversation_counts[conversation] >= self._cap:
+            return
+        if self._is_first_with_text(memory) and source not in self.hits_by_source:
+            self.hits_by_source[source] = (ranked, memory)
+            self._conversation_counts[conversation] += 1
+
+    def _is_first_with_text(self, memory: Memory) -> bool:
+        """Whether no earlier memory of another scope has the same kind and text.
+
+        Texts are normalized only after a second scope appears, because most searches read one.
+        """
+        self._scopes.add(memory.scope)
+        self._unindexed.append(memory)
+        if len(self._scopes) == 1:
+            return True
+        for each in self._unindexed:
+            best_scope = self._scope_by_text.setdefault(
+                (each.kind, normalize_words(each.text)), each.scope
+            )
+        self._unindexed.clear()
+        return best_scope == memory.scope
+
+
+def _build_hit(
+    ranked: RankedId, memory: Memory, query_terms: tuple[str, ...], event_keys: Mapping[str, str]
+) -> Hit:
+    return _new_hit(
+        memory=memory,
+        score=ranked.score,
+        reasons=ranked.reasons,
+        event_keys=tuple(event_keys[id] for id in memory.sources if id in event_keys),
+        query_terms=query_terms,
+        explanation=ranked.explanation,
+    )
+
+
+def _check_access(grant: Grant, memory: Memory) -> None:
+    """Final access check: raise RuntimeError if the store returned a memory outside the grant."""
+    if memory.workspace != grant.workspace or not grant.allows(memory.label):
+        raise RuntimeError("a store returned a record its grant does not allow; refusing to answer")
+
+
+def with_metrics(ranking: Ranking, metrics: Metrics) -> Ranking:
+    """Return the same ranking; its strategy reports are also recorded in the metrics."""
+
+    def rank_query(grant: Grant, query: Query) -> InstrumentedResults:
+        return InstrumentedResults(ranking(grant, query), metrics)
+
+    return rank_query
+
+
+@dataclass(frozen=True, slots=True)
+class InstrumentedResults:
+    """Ranked results that record their reports in the metrics.
+
+    `search_memories` calls `build_reports` exactly once per query.
+    """
+
+    results: RankedResults
+    metrics: Metrics
+
+    @property
+    def query_terms(self) -> tuple[str, ...]:
+        return self.results.query_terms
+
+    @property
+    def degraded(self) -> tuple[str, ...]:
+        return self.results.degraded
+
+    @property
+    def scores(self) -> Sequence[float]:
+        return self.results.scores
+
+    def get_slice(self, start: int, end: int) -> list[RankedId]:
+        return self.results.get_slice(start, end)
+
+    def build_reports(self, shown: Sequence[str]) -> tuple[StrategyReport, ...]:
+        reports, metrics = self.results.build_reports(shown), self.metrics
+        for each in reports:
+            metrics.observe_seconds("strategy_seconds", each.name, each.seconds)
+            metrics.add("strategy_found_total", each.name, each.found)
+            metrics.add("strategy_shown_total", each.name, each.shown)
+        metrics.add("hits_total", (), len(shown))
+        return reports

@@ -1,0 +1,1 @@
+"""Health checks of `nexus doctor`: read-only, with timeouts."""

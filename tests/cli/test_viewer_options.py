@@ -1,0 +1,108 @@
+"""The options that select the viewer and the place."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("options", "scope"),
+    [
+        ((), "session:alice:default"),
+        (("--session", "monday"), "session:alice:monday"),
+        (("--dm",), "dm:alice:assistant"),
+        (("--dm", "--agent", "scribe", "--user", "bob"), "dm:bob:scribe"),
+        (("--room", "design"), "room:design"),
+        (("--channel", "design"), "room:design"),
+        (("--room", "design", "--session", "monday"), "room:design"),
+    ],
+)
+def test_options_select_place(lines, options, scope) -> None:
+    (receipt,) = lines("observe", "alice", "The kettle is on the stove.", *options)
+
+    assert receipt["scope"] == scope
+
+
+@pytest.mark.parametrize(
+    ("scope", "options", "kept"),
+    [
+        ("session", (), "session:alice:default"),
+        ("channel", (), "room:default"),
+        ("channel", ("--room", "design"), "room:design"),
+        ("room:design", (), "room:design"),
+        ("session:alice:monday", (), "session:alice:monday"),
+        ("dm", (), "dm:alice:assistant"),
+        ("agent", (), "agent:assistant"),
+        ("global", (), "workspace"),
+        ("user", (), "user:alice"),
+        ("profile", (), "user:alice"),
+        ("project", ("--project", "apollo"), "project:apollo"),
+        ("project:apollo", (), "project:apollo"),
+    ],
+)
+def test_scope_by_kind_or_full_name(lines, scope, options, kept) -> None:
+    (receipt,) = lines("remember", "The kettle is on the stove.", "--scope", scope, *options)
+
+    assert receipt["scope"] == kept
+
+
+def test_scope_out_of_reach_is_not_found(run) -> None:
+    for scope, options in (
+        ("session", ("--room", "design")),
+        ("dm:bob:assistant", ()),
+        ("user:bob", ()),
+        ("project", ()),
+        ("nonsense", ()),
+    ):
+        result = run("remember", "x", "--scope", scope, *options, code=2)
+        assert result.stderr.startswith("error: ")
+
+
+def test_environment_variables_select_place(lines, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("SESSION", "night"), ("WORKSPACE", "acme"), ("AGENT", "scribe")):
+        monkeypatch.setenv(f"NEXUS_{name}", value)
+
+    (receipt,) = lines("observe", "alice", "The kettle is on the stove.")
+
+    assert (receipt["workspace"], receipt["scope"]) == ("acme", "session:alice:night")
+
+
+def test_default_scope_setting_selects_place(lines, shell) -> None:
+    (shell / "nexus.yaml").write_text("memory:\n  search: {default_scope: channel}\n")
+
+    (receipt,) = lines("observe", "alice", "The kettle is on the stove.")
+
+    assert receipt["scope"] == "room:default"
+
+
+def test_dm_is_hidden_from_room_and_other_users(run) -> None:
+    run("observe", "alice", "My password hint is the name of the otter.", "--dm")
+
+    run("memory", "search", "otter", "--dm")
+    run("memory", "search", "otter", "--room", "design", "--participant", "alice", code=1)
+    run("memory", "search", "otter", "--dm", "--user", "bob", code=1)
+    run("memory", "search", "otter", "--dm", "--workspace", "other", code=1)
+
+
+def test_room_reads_profiles_and_project(lines) -> None:
+    lines("remember", "Alice drinks green tea.", "--scope", "user")
+    lines("remember", "Apollo ships in June.", "--scope", "project:apollo")
+    in_room = ("--room", "design", "--project", "apollo")
+
+    alone = lines("memory", "search", "tea June", *in_room)
+    together = lines("memory", "search", "tea June", *in_room, "--participant", "alice")
+
+    assert {hit["scope"] for hit in alone} == {"project:apollo"}
+    assert {hit["scope"] for hit in together} == {"project:apollo", "user:alice"}
+
+
+def test_user_without_login_name(lines, monkeypatch: pytest.MonkeyPatch) -> None:
+    def nameless() -> str:
+        raise KeyError("getpwuid(): uid not found")
+
+    monkeypatch.delenv("NEXUS_USER")
+    monkeypatch.setattr("getpass.getuser", nameless)
+
+    (receipt,) = lines("observe", "somebody", "The kettle is on the stove.")
+
+    assert receipt["scope"] == "session:user:default"

@@ -1,0 +1,146 @@
+"""Sample texts and the number of tokens that OpenAI's tokenizers give for them."""
+
+from __future__ import annotations
+
+# kind, text, tokens of o200k, tokens of cl100k
+COUNTED = [
+    (
+        "English",
+        (
+            "We decided to use PostgreSQL instead of MySQL for the new billing service;"
+            " don't ask why, it's done."
+        ),
+        23,
+        23,
+    ),
+    ("typos", "wehn yuo tpye fsat yuor wrods cmoe otu wrnog adn nboody udnerstnads tehm", 29, 34),
+    ("capitals", "THE QUICK BROWN FOX: AUTHORIZATION FAILED, CONSTITUTIONAL EXCEPTION", 16, 15),
+    ("random capitals", "QXZJVKWPYTRB NMGHFDLCXSWE PQOWIEURYTMZ", 21, 22),
+    ("random letters", "xkqvzj bnwpt fghqz lmrtw zzxcv", 18, 18),
+    ("base64", "aGVsbG8gd29ybGQsIHRoaXMgaXMgYSB0ZXN0IG9mIGJhc2U2NA==", 34, 35),
+    ("hex", "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", 43, 43),
+    ("uuid", "123e4567-e89b-12d3-a456-426614174000", 18, 18),
+    ("numbers", "3.14159265, 1234567890 and 2026-03-02T09:15:11.123Z", 28, 28),
+    ("Python", "def add(left: int, right: int) -> int:\n    return left + right\n", 19, 19),
+    (
+        "Rust",
+        'fn main() -> Result<(), Box<dyn Error>> {\n    println!("{:?}", x);\n    Ok(())\n}\n',
+        23,
+        22,
+    ),
+    ("camel", "getUserAccountBalanceFromDatabaseConnectionPool handleXMLHttpRequest", 12, 10),
+    ("snake", "max_connection_pool_size default_request_timeout_ms", 8, 8),
+    ("path", "/usr/local/lib/python3.12/site-packages/numpy/core/_multiarray.so", 17, 16),
+    ("URL", "https://sub.example.co.uk/path/to/res%20ource?x=1&y=2#g", 21, 21),
+    ("JSON", '{"name": "nexus", "port": 8080, "tags": ["a", "b"], "ok": true}', 28, 28),
+    (
+        "Markdown",
+        (
+            "## Title\n\n- **bold** and `code`\n- [link](https://example.org)\n\n"
+            "| a | b |\n|---|---|\n| 1 | x |\n"
+        ),
+        36,
+        36,
+    ),
+    ("line ends", "a\nb\n\n\nc\r\nd\n", 8, 8),
+    ("spaces", "x          y\n        z\t\tend   ", 9, 9),
+    ("our marks", "hello⟨U+202E⟩⟨U+200B⟩ world ⟨hidden: x⟩", 31, 21),
+    (
+        "our line",
+        "- [2026-03-02 09:15 | said] alice: Remark 7 about the train to Leeds was heard.\n",
+        28,
+        28,
+    ),
+    ("emoji", "😀🎉🚀 👩\u200d💻🇬🇧 ❤️ 🧑🏽\u200d🌾!", 24, 34),
+    ("mathematics", "∀x∈ℝ: ∃y≥0 ⇒ ∑ᵢ xᵢ² ≤ ∫₀¹ f(t)dt ≈ π·√2 ± ε", 41, 43),
+    ("boxes", "┌──────┬───────┐\n│ a    │ b     │\n└──────┴───────┘\n", 32, 32),
+    (
+        "names",
+        "Srinivasa Ramanujan, Wojciech Szczęsny, Nguyễn Thị Minh Khai, Siobhán O'Shaughnessy",
+        31,
+        39,
+    ),
+    (
+        "German",
+        "Die Donaudampfschifffahrtsgesellschaft hat gestern höhere Beiträge beschlossen.",
+        16,
+        24,
+    ),
+    (
+        "French",
+        "Hier nous avons décidé de changer de base de données, car l'ancienne était trop lente.",
+        19,
+        23,
+    ),
+    (
+        "Spanish",
+        "Ayer decidimos cambiar la base de datos porque la antigua era demasiado lenta.",
+        16,
+        19,
+    ),
+    (
+        "Italian",
+        "Ieri abbiamo deciso di cambiare il database perché quello vecchio era troppo lento.",
+        17,
+        20,
+    ),
+    (
+        "Polish",
+        "Wczoraj zdecydowaliśmy się zmienić bazę danych; chrząszcz brzmi w trzcinie.",
+        25,
+        31,
+    ),
+    ("Finnish", "Huomenna menemme yhdessä Helsinkiin katsomaan uutta kirjastoa.", 17, 22),
+    ("Turkish", "Dün veritabanını değiştirmeye karar verdik çünkü eskisi çok yavaştı.", 21, 26),
+    (
+        "Indonesian",
+        "Kemarin kami memutuskan untuk mengganti basis data karena yang lama terlalu lambat.",
+        18,
+        24,
+    ),
+    (
+        "Swahili",
+        "Jana tuliamua kubadilisha hifadhidata kwa sababu ya zamani ilikuwa polepole sana.",
+        21,
+        31,
+    ),
+    (
+        "Vietnamese",
+        "Hôm qua chúng tôi đã quyết định thay đổi cơ sở dữ liệu vì cái cũ quá chậm.",
+        22,
+        40,
+    ),
+    (
+        "Russian",
+        "Вчера мы решили сменить базу данных, потому что старая была слишком медленной.",
+        19,
+        33,
+    ),
+    ("Ukrainian", "Учора ми вирішили змінити базу даних, бо стара була надто повільною.", 23, 40),
+    (
+        "Greek",
+        "Χθες αποφασίσαμε να αλλάξουμε τη βάση δεδομένων γιατί η παλιά ήταν πολύ αργή.",
+        25,
+        69,
+    ),
+    ("Hebrew", "אתמול החלטנו להחליף את מסד הנתונים כי הישן היה איטי מדי.", 22, 50),
+    ("Arabic", "قررنا أمس تغيير قاعدة البيانات لأن القديمة كانت بطيئة جدا.", 14, 43),
+    ("vowelled Arabic", "قَرَّرْنَا أَمْسِ تَغْيِيرَ قَاعِدَةِ الْبَيَانَاتِ", 36, 43),
+    ("Hindi", "कल हमने डेटाबेस बदलने का फैसला किया क्योंकि पुराना बहुत धीमा था।", 18, 62),
+    ("Tamil", "நேற்று நாங்கள் தரவுத்தளத்தை மாற்ற முடிவு செய்தோம்.", 17, 69),
+    ("Sinhala", "ඊයේ අපි දත්ත සමුදාය වෙනස් කිරීමට තීරණය කළෙමු.", 23, 80),
+    ("Thai", "เมื่อวานเราตัดสินใจเปลี่ยนฐานข้อมูลเพราะของเก่าช้าเกินไป", 23, 48),
+    ("Lao", "ມື້ວານນີ້ພວກເຮົາຕັດສິນໃຈປ່ຽນຖານຂໍ້ມູນ", 65, 81),
+    ("Tibetan", "ཁ་སང་ང་ཚོས་གཞི་གྲངས་མཛོད་བརྗེ་རྒྱུའི་ཐག་བཅད་པ་ཡིན།", 75, 104),
+    ("Burmese", "မနေ့က ကျွန်ုပ်တို့ ဒေတာဘေ့စ်ကို ပြောင်းရန် ဆုံးဖြတ်ခဲ့သည်။", 24, 113),
+    ("Khmer", "ម្សិលមិញ យើងបានសម្រេចចិត្តផ្លាស់ប្តូរមូលដ្ឋានទិន្នន័យ", 33, 85),
+    ("Georgian", "გუშინ გადავწყვიტეთ მონაცემთა ბაზის შეცვლა.", 14, 79),
+    ("Armenian", "Երեկ մենք որոշեցինք փոխել տվյալների բազան։", 15, 79),
+    ("Amharic", "ትናንት የውሂብ ጎታውን ለመቀየር ወሰንን ምክንያቱም አሮጌው በጣም ቀርፋፋ ነበር።", 93, 125),
+    ("Chinese", "昨天我们决定更换数据库，因为旧的太慢了。会议上大家都同意这个方案。", 22, 36),
+    ("traditional Chinese", "昨天我們決定更換資料庫，因為舊的太慢了。", 18, 32),
+    ("Japanese", "昨日、古いデータベースが遅すぎたため、変更することに決めました。", 24, 35),
+    ("Korean", "어제 우리는 오래된 데이터베이스가 너무 느려서 바꾸기로 결정했습니다.", 19, 37),
+    ("Javanese script", "ꦏꦧꦺꦃ ꦮꦺꦴꦁ", 24, 24),
+    ("cuneiform", "𒀀𒀁𒀂 𒀃", 17, 17),
+]
