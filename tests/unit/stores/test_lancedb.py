@@ -374,13 +374,13 @@ def test_tables_of_other_records_are_rebuilt(tmp_path: Path) -> None:
 def test_tables_newer_than_restored_backup_are_rebuilt(world: World) -> None:
     world.fill(100)
     world.records.optimize()
-    file = world.records.files()[0]
+    file = world.records.list_files()[0]
     backup = file.with_suffix(".backup")
     shutil.copy(file, backup)
     world.fill(100)
     world.follow()
     world.store.close()
-    for each in world.records.files():
+    for each in world.records.list_files():
         each.unlink()
     shutil.copy(backup, file)
 
@@ -566,7 +566,7 @@ def test_sqlite_vec_records_are_rejected(tmp_path: Path) -> None:
     pytest.importorskip("sqlite_vec", reason="the extra sqlite-vec is not installed")
     records = SqliteStore(tmp_path / "memory.db", vectors="sqlite-vec")
 
-    with pytest.raises(ConfigError, match="plain vectors"):
+    with pytest.raises(ConfigError, match="built-in vectors"):
         LanceVectors(tmp_path / "vectors", records)
     records.close()
 
