@@ -39,6 +39,9 @@ class _AsyncWrapper:
         self._wrapped = wrapped
         self._threads = threads
 
+    def __repr__(self) -> str:
+        return f"Async{self._wrapped!r}"
+
 
 class _AsyncMethod(Generic[P, R]):
     """Descriptor: a synchronous method as an awaitable one."""

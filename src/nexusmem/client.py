@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Self
 
 from .config.settings import Settings, load_settings
 from .core.access import administrator_grant
-from .core.errors import NotFound, Unavailable
+from .core.errors import InvalidInput, NotFound, Unavailable
 from .core.ids import WorkspaceId
 from .core.protocols.embedder import Embedder
 from .core.protocols.store import Store
@@ -21,6 +21,7 @@ from .place.base import check_receipt
 from .place.place import Place
 from .runtime.progress import ProgressCallback, ignore_progress
 from .telemetry.metrics import MetricsSnapshot
+from .text.urls import mask_passwords
 from .wiring.build import build_parts
 from .wiring.parts import Parts
 from .workspace import DEFAULT_AGENT, Workspace
@@ -39,7 +40,10 @@ class Nexus:
     """
 
     def __init__(self, parts: Parts) -> None:
+        if not isinstance(parts, Parts):
+            raise InvalidInput(f"open a memory with Nexus.open({parts!r}), not Nexus({parts!r})")
         self._parts = parts
+        self._address = ""  # of the store, for repr()
         self._metrics_file: MetricsFile | None = None
 
     @classmethod
@@ -54,11 +58,13 @@ class Nexus:
     ) -> Self:
         """Open a store: a file, a URL such as postgresql://…, or a Store object.
 
-        Without `store`, the address comes from `settings`, from nexus.yaml or from $NEXUS_STORE.
+        Without `store`, the address comes from `settings`, else from $NEXUS_STORE, else from
+        nexus.yaml, else it is ~/.nexus/memory.db.
         `embedder` replaces the configured embedder, `clock` the system clock. With
         `background=False` no thread is started: events are learned when a call needs them, or by
         `flush()`.
         """
+        _check_open_arguments(store, settings, embedder)
         chosen = settings or load_settings()
         given = store
         if isinstance(given, str | PathLike):
@@ -67,9 +73,13 @@ class Nexus:
         nexus = cls(
             build_parts(chosen, store=given, embedder=embedder, clock=clock, background=background)
         )
+        nexus._address = mask_passwords(chosen.store.url) if given is None else type(given).__name__
         if background:
             nexus._start_metrics_file()
         return nexus
+
+    def __repr__(self) -> str:
+        return f"Nexus({self._address!r})"
 
     def _start_metrics_file(self) -> None:
         """Write this process's metrics to the shared folder, if one is configured."""
@@ -90,14 +100,14 @@ class Nexus:
         """Return the private place of one user with one agent.
 
         Only this user and this agent see what is written there. `session` names an ongoing chat:
-        messages are kept apart by session, and memories are shared by all sessions of the user
+        messages are separated by session, and memories are shared by all sessions of the user
         with this agent. `workspace` separates tenants: nothing is shared between two workspaces.
         `project` adds the memories of one project.
         """
         return self.workspace(workspace).user(name, session=session, agent=agent, project=project)
 
     def workspace(self, name: str) -> Workspace:
-        """Return a workspace: the memory of one team or tenant, apart from all others."""
+        """Return a workspace: the memory of one team or tenant, isolated from all others."""
         return Workspace(self._parts, WorkspaceId(name))
 
     def workspaces(self) -> list[str]:
@@ -105,17 +115,18 @@ class Nexus:
         return [id.value for id in self._parts.store.list_workspaces()]
 
     def wait(self, receipt: Receipt) -> Progress:
-        """Learn the event of a receipt now, and return how far it has come."""
+        """Learn the event of a receipt now, and return its processing stage."""
         check_receipt(receipt)
         grant = administrator_grant(receipt.workspace).narrow_to([receipt.scope])
         self._parts.learner.flush(grant)
         return self.progress(receipt)
 
     def progress(self, receipt: Receipt) -> Progress:
-        """Return how far the event of a receipt has come: durable, indexed or derived.
+        """Return the processing stage of an event: durable, indexed or derived.
 
-        `progress.error` says why it is stuck, if it is. Raises NotFound if the event is gone.
+        `progress.error` says why it is stuck, if it is. Raises NotFound if the event was erased.
         """
+        check_receipt(receipt)
         grant = administrator_grant(receipt.workspace).narrow_to([receipt.scope])
         found = self._parts.store.ledger.load_progress(grant, [receipt.event_id])
         if receipt.event_id not in found:
@@ -206,7 +217,7 @@ class Nexus:
         return metrics_snapshot(self._parts, self._metrics_file)
 
     def prometheus(self) -> str:
-        """Return the metrics in the text format of Prometheus."""
+        """Return the metrics in the Prometheus text format."""
         from .telemetry.metrics import render_prometheus  # loaded on first use
 
         return render_prometheus(self.metrics())
@@ -227,3 +238,16 @@ class Nexus:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _check_open_arguments(store: object, settings: object, embedder: object) -> None:
+    """Raise InvalidInput if an argument of `Nexus.open` has the wrong type."""
+    if not (store is None or isinstance(store, str | PathLike) or hasattr(store, "ledger")):
+        accepted = "a file name, a URL such as postgresql://host/database, or a Store object"
+        raise InvalidInput(f"store must be {accepted}, got {store!r:.80}")
+    if not isinstance(settings, Settings | None):
+        raise InvalidInput(f"settings must be a Settings object, got {settings!r:.80}")
+    if embedder is not None and not callable(getattr(embedder, "embed", None)):
+        accepted = "an object with the method embed"
+        hint = "the setting memory.embeddings.provider chooses an embedder by its name"
+        raise InvalidInput(f"embedder must be {accepted}, got {embedder!r:.80}; {hint}")

@@ -45,6 +45,9 @@ class Workspace:
         self._parts = parts
         self.id = id
 
+    def __repr__(self) -> str:
+        return f"Workspace({self.id.value!r})"
+
     def user(
         self,
         name: str,
@@ -176,7 +179,7 @@ class Workspace:
     def find_sessions(
         self, about: str | Iterable[str], *, user: str, limit: int = 5
     ) -> list[SessionScore]:
-        """Rank one user's own sessions and DMs by what they know of the people in `about`.
+        """Rank one user's own sessions and DMs by their mentions of the names in `about`.
 
         `about` is a question or a list of names. Use it to route a message to the best session.
         """

@@ -302,6 +302,7 @@ FACTS = {
     "empty relation": ("A", "", "B"),
     "list relation": ("A", ["KNOWS"], "B"),
     "object": ("A", "KNOWS", ""),
+    "no object and no value": ("A", "KNOWS", None),
     "number object": ("A", "KNOWS", 5),
     "nul": ("A", "KNOWS", "B\0"),
     "surrogate": ("A\ud800", "KNOWS", "B"),

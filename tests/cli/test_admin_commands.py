@@ -119,7 +119,41 @@ def test_doctor_finds_no_problem_in_new_store(run, lines) -> None:
     assert checks["settings"]["detail"] == "nexus.yaml"
     assert "configured embedder" in checks["vectors"]["detail"]
     assert {check["state"] for check in checks.values()} == {"ok", "note"}
-    assert sum(name.startswith("sqlite-vec: ") for name in checks) == 4
+    assert not any(name.startswith("sqlite-vec") for name in checks)
+
+
+def test_doctor_has_notes_about_sqlite_vec_if_configured(lines, shell) -> None:
+    (shell / "nexus.yaml").write_text("memory: {store: {vector_index: sqlite-vec}}")
+
+    names = [check["name"] for check in lines("doctor")]
+
+    assert "sqlite-vec" in names
+    assert sum(name.startswith("sqlite-vec: ") for name in names) == 4
+
+
+@pytest.mark.parametrize(
+    ("command", "header"),
+    [
+        ("verify", "workspace\tevents\terased\tledger\tindexes"),
+        ("doctor", "state\tcheck\tdetail"),
+        ("jobs", "job\tevery\tlast run\ttook\tresult\tdue\tstate"),
+        ("quota", "quota\tused\tlimit\tresets"),
+    ],
+)
+def test_piped_table_starts_with_column_names(run, command, header) -> None:
+    run("remember", SECRET)
+
+    assert run(command).stdout.splitlines()[0] == header
+
+
+def test_forget_of_unknown_person_finds_nothing(run, lines) -> None:
+    run("remember", SECRET)
+
+    result = run("forget", "--user", "nobody", "--yes", code=1)
+
+    assert (result.stdout, result.stderr) == ("", "nothing was found for user 'nobody'\n")
+    (report,) = lines("forget", "--user", "nobody", code=1)
+    assert report["erased_events"] == 0
 
 
 def test_index_damage_is_detected_and_repaired(run, lines, shell) -> None:
@@ -260,6 +294,16 @@ def test_init_replaces_file_only_with_force(run, shell) -> None:
     assert (shell / "nexus.yaml").read_text().startswith("# Settings of Nexus")
 
 
+def test_init_can_be_repeated(run, shell) -> None:
+    run("init", "--store", "memory.db")
+    written = (shell / "nexus.yaml").read_text()
+
+    run("init", "--store", "memory.db")
+
+    assert (shell / "nexus.yaml").read_text() == written
+    assert "--force" in run("init", "--store", "other.db", code=2).stderr
+
+
 def test_init_print_writes_nothing(run, shell) -> None:
     shown = run("init", "--print").stdout
 
@@ -279,7 +323,8 @@ def test_completion_script_of_each_shell(run, shell_name) -> None:
 
 
 def test_unknown_command_suggests_nearest(run) -> None:
-    assert "did you mean 'doctor'?" in run("docter", code=2).stderr
+    assert "did you mean 'nexus doctor'?" in run("docter", code=2).stderr
+    assert "did you mean 'nexus memory search'?" in run("serach", code=2).stderr
 
 
 def every_command(group: click.Group = nexus, at: str = "nexus"):

@@ -56,6 +56,7 @@ def test_explain_shows_every_item_and_what_was_cut(run, lines) -> None:
     (told,) = lines("explain", id, *HERE)
     (everything,) = lines("explain", id, "--as-admin")
 
+    assert shown.stdout.splitlines()[0] == "section\ttokens\twhy\ttext"
     assert re.search(
         r"^window\t\d+\t.*\tWe decided to use PostgreSQL\.$", shown.stdout, re.MULTILINE
     )

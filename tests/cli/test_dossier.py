@@ -53,7 +53,7 @@ def test_dossier_of_relative(run) -> None:
 
     shown = run("dossier", "show", "mom", *place).output
 
-    assert "## What is known" in shown
+    assert "## Current facts" in shown
     assert "herring" in shown
 
 

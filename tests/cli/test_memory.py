@@ -169,7 +169,7 @@ def test_forgotten_document_is_not_indexed_again(run, lines, docs) -> None:
 
     result = run("memory", "index", "docs/auth.md", code=1)
 
-    assert "erased on request" in result.stderr
+    assert "was erased by forget; use another key" in result.stderr
 
 
 @pytest.mark.requirement("C20")
@@ -348,3 +348,15 @@ def test_landmarks_are_listed_with_owner_and_due_date(run, lines) -> None:
 def test_compact_is_an_alias_of_vacuum(lines, run, told) -> None:
     assert lines("memory", "compact")[0]["pending"] == 0
     assert "compact" not in run("memory", "--help").stdout
+
+
+def test_forget_of_unknown_id_does_not_ask(run) -> None:
+    run("remember", "The kettle is on the stove.")
+
+    result = run("memory", "forget", "0" * 32, said="y\n", code=2)
+
+    assert "Erase" not in result.output
+    assert result.stderr == (
+        f"error: no memory '{'0' * 32}' in session:alice:default;"
+        " choose another place with --room, --dm or --session\n"
+    )

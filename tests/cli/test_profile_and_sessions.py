@@ -88,7 +88,26 @@ def test_profile_on_terminal_is_a_panel(run, monkeypatch: pytest.MonkeyPatch) ->
     shown = run("profile", "show", "alice", *ROOM).stdout
     assert "preferences" in shown
     assert "pottery" in shown
-    assert "no facts" in run("profile", "show", "nobody", *ROOM, code=1).stdout
+
+
+@pytest.mark.usefixtures("talk")
+@pytest.mark.parametrize(
+    ("words", "place"),
+    [
+        (("profile", "show", "nobody", *ROOM), "room:design"),
+        (("sessions", "find", "--about", "Zaphod", *ROOM), "room:design"),
+        (
+            ("sessions", "find", "--about", "Zaphod", "--all-mine"),
+            "the sessions and DMs of alice",
+        ),
+        (("memory", "search", "kettle", "--session", "empty"), "session:alice:empty"),
+        (("memory", "search", "kettle", "--scope", "user"), "user:alice"),
+    ],
+)
+def test_empty_result_names_the_place(run, words, place) -> None:
+    result = run(*words, code=1)
+
+    assert (result.stdout, result.stderr) == ("", f"nothing found in {place}\n")
 
 
 @pytest.mark.requirement("B13")

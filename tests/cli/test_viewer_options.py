@@ -106,3 +106,33 @@ def test_user_without_login_name(lines, monkeypatch: pytest.MonkeyPatch) -> None
     (receipt,) = lines("observe", "somebody", "The kettle is on the stove.")
 
     assert receipt["scope"] == "session:user:default"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("memory", "search", "x", "--since", "soon"),
+        ("memory", "search", "x", "--as-of", "soon"),
+        ("memory", "landmarks", "--due-before", "soon"),
+        ("episodes", "list", "--until", "soon"),
+        ("audit", "tail", "--since", "soon"),
+        ("compose", "x", "--as-of", "soon"),
+        ("observe", "alice", "x", "--at", "soon"),
+        ("goal", "add", "x", "--deadline", "soon"),
+    ],
+)
+def test_every_time_option_has_the_same_error(run, words) -> None:
+    said = run(*words, code=2).stderr
+
+    assert "'soon' is not a time; write 2026-01-31 or 2026-01-31T09:00:00Z" in said
+
+
+@pytest.mark.parametrize(
+    "words", [("remember",), ("memory", "search"), ("memory", "import"), ("share",), ("forget",)]
+)
+def test_help_uses_room_and_workspace(run, words) -> None:
+    shown = run(*words, "--help").stdout
+
+    assert "--room" in shown
+    assert not {"channel", "global", "PARSE_TIME"} & set(shown.replace(".", " ").split())
+    assert "--channel" not in shown

@@ -77,7 +77,7 @@ def shown(team: Team) -> dict[str, Any]:
             found = place.recall(question, explain=True)
             hits = [(hit.memory, hit.score, hit.reasons, hit.explanation) for hit in found]
             seen[f"{name}: {question}"] = (hits, found.total, found.degraded)
-        seen[f"{name}: facts"] = place.recall("tea", kinds=["fact", "episode", "landmark"]).hits
+        seen[f"{name}: facts"] = place.recall("tea", kind=["fact", "episode", "landmark"]).hits
         seen[f"{name}: entities"] = place.entities()
         seen[f"{name}: episodes"] = place.episodes()
         walk = place._parts.store.graph.traverse(place.grant, ["Carla Diaz"], depth=2, limit=50)

@@ -158,7 +158,7 @@ def test_event_moved_to_another_scope_is_rejected(tmp_path: Path) -> None:
             store.ledger.find(IN_ROOM.grant())
         problems = store.ledger.verify(ACME).problems
 
-    assert problems == ("event 2 does not lie where it belongs",)
+    assert problems == ("event 2 does not match its indexed columns",)
 
 
 def test_report_names_the_tampered_event(tmp_path: Path) -> None:

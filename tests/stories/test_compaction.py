@@ -57,7 +57,7 @@ def test_landmarks_and_values_survive_compaction(team: Team) -> None:
     done = place.compact(messages, context_window=WINDOW)
 
     assert done.tokens_before > 0.7 * WINDOW >= done.tokens_after
-    (landmark,) = place.recall("What was decided?", kinds=["landmark"])
+    (landmark,) = place.recall("What was decided?", kind=["landmark"])
     assert done.landmarks == (landmark.text,)  # from memory, not extracted again
     assert landmark.text.endswith("decided to use PostgreSQL for the ledger.")
     block = parse_block(message_text(done.messages[1]))

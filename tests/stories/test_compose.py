@@ -49,7 +49,7 @@ def test_context_has_header_and_sections_in_order(team: Team) -> None:
     context = team.room.compose(QUESTION)
 
     assert "Place: room design · People here: alice, bob · Agent: scribe" in context.text
-    assert "## [RECALL] Found for this question" in context.text
+    assert "## [RECALL] Relevant to this question" in context.text
     assert [section.part for section in context.sections] == [
         part for part in SECTIONS_BY_NAME if context.section_items(part)
     ]

@@ -49,11 +49,11 @@ def test_old_memory_is_archived_until_it_is_used(tmp_path: Path) -> None:
         assert dm.get(living.id).archived
         assert not brought_up()
 
-        assert dm.recall("Oslo", kinds=["fact"])[0].memory.id == living.id
+        assert dm.recall("Oslo", kind=["fact"])[0].memory.id == living.id
         assert any(
             item.id == living.id for item in dm.compose("Where do I live?").section_items("facts")
         )
-        assert dm.recall("Oslo", kinds=["fact"], where={"archived": True})
+        assert dm.recall("Oslo", kind=["fact"], where={"archived": True})
         assert acme.run_job("decay")["revived"] >= 1
         assert brought_up()
 

@@ -22,7 +22,7 @@ def test_dossier_has_facts_with_citations(told) -> None:
     assert found.text.startswith("# Sarah Chen")
     assert "Globex" in found.text
     assert "Lisbon" in found.text
-    assert "## Decisions and promises" in found.text
+    assert "## Decisions and commitments" in found.text
     assert not found.stale
     keys = {key for each in found.citations for key in each.event_keys}
     assert keys == {"work", "home", "hire"}
@@ -35,7 +35,7 @@ def test_dossier_includes_episodes(told) -> None:
     assert told.workspace.refresh_episodes() > 0
     found = told.room.dossiers.get("Sarah Chen")
     episodes = {each.id for each in told.room.episodes()}
-    assert "## What happened" in found.text
+    assert "## Episodes" in found.text
     assert episodes & {each.memory for each in found.citations}
 
 
@@ -122,7 +122,7 @@ def test_mom_means_the_mother_of_the_viewer(team) -> None:
 
     found = team.alices.dossiers.get("mom")
 
-    assert "## What is known" in found.text
+    assert "## Current facts" in found.text
     assert "Oslo" in found.text
     assert team.alices.dossiers.get("Alice's mom").id == found.id
     assert [each.fact.object for each in team.alices.entity("mom").facts if each.fact.object] == [
@@ -136,4 +136,4 @@ def test_mom_of_two_speakers_is_ambiguous(team) -> None:
 
     with pytest.raises(NotFound):
         team.room.entity("mom")
-    assert "## What is known" not in team.room.dossiers.get("mom").text
+    assert "## Current facts" not in team.room.dossiers.get("mom").text

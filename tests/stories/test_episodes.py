@@ -382,12 +382,12 @@ def test_episodes_are_found_by_keyword_and_vector(team: Team) -> None:
     store = team.room._parts.store
     profile = team.room._parts.embedder.profile
 
-    hits = team.room.recall("invoice for Carol", kinds=["episode"], explain=True)
+    hits = team.room.recall("invoice for Carol", kind=["episode"], explain=True)
     found = {hit.memory.id: hit for hit in hits}
     assert session.id in found
     assert found[session.id].explanation is not None
     assert {"keyword", "vector"} <= found[session.id].explanation.found_by.keys()
-    both = team.room.recall("invoice for Carol", kinds=["episode", "fact"])
+    both = team.room.recall("invoice for Carol", kind=["episode", "fact"])
     assert {hit.memory.kind for hit in both} == {MemoryKind.EPISODE, MemoryKind.FACT}
     vectors = store.vectors.get(team.room.grant, profile, [e.id for e in team.room.episodes()])
     assert vectors.keys() == {each.id for each in team.room.episodes()}

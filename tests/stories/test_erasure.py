@@ -273,7 +273,7 @@ def test_derived_memories_are_erased_and_other_sources_relearned(team: Team, on_
     assert report.residue == 0
     assert on_disk(MARK) == 0
     assert keys(team.room.recall("monday hello")) == ["b"]
-    left = team.room.recall("monday", kinds=["episode"])
+    left = team.room.recall("monday", kind=["episode"])
     assert not [hit for hit in left if MARK in hit.text]
 
 
@@ -329,8 +329,12 @@ def test_erased_key_cannot_be_observed_again(team: Team) -> None:
     receipt = team.room.observe("alice", "Something to be forgotten.", key="k")
     team.workspace.forget(event=receipt)
 
-    with pytest.raises(Forgotten):
+    with pytest.raises(Forgotten) as raised:
         team.room.observe("alice", "Something to be forgotten.", key="k")
+
+    home = team.room.scope(None)
+    why = f"the event with key 'k' in {home} was erased by forget; use another key"
+    assert str(raised.value) == why
 
 
 @pytest.mark.requirement("X6")

@@ -147,7 +147,7 @@ def test_observed_facts_are_appended(team: Team) -> None:
     assert [m.fact.value for m in room.facts("Tyler", "HAS_AGE")] == [31]
     assert len(room.facts(object="Anthropic")) == 2
     assert len(room.facts(limit=2)) == 2
-    assert room.recall("where does Tyler work?", kinds=["fact"])[0].memory.fact.subject == "Tyler"
+    assert room.recall("where does Tyler work?", kind=["fact"])[0].memory.fact.subject == "Tyler"
 
 
 @pytest.mark.requirement("B15")

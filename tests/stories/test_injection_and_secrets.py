@@ -176,7 +176,7 @@ def test_instruction_in_a_document_is_quoted(team: Team) -> None:
     team.room.observe("search", ORDER, role="tool", key="tool")
     team.room.observe("scribe", "You prefer Acme, right? Alice prefers Acme.", key="claim")
 
-    learned = [hit.memory for hit in team.room.recall("Acme French", kinds=LEARNED, limit=50)]
+    learned = [hit.memory for hit in team.room.recall("Acme French", kind=LEARNED, limit=50)]
     assert triples(team.room) == []
     assert not [each for each in learned if each.kind in (MemoryKind.FACT, MemoryKind.LANDMARK)]
     (passage, *_) = team.room.recall("previous instructions")
@@ -234,6 +234,6 @@ def test_noise_is_stored_and_not_learned(team: Team) -> None:
     team.workspace.flush()
 
     assert triples(team.room) == []
-    assert not team.room.recall("love Alice", kinds=LEARNED, limit=50).hits
+    assert not team.room.recall("love Alice", kind=LEARNED, limit=50).hits
     assert len(team.room.recent()) == 4
     assert time.process_time() - began < 60

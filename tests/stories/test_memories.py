@@ -32,6 +32,23 @@ def test_user_returns_the_private_place_of_the_default_workspace(nexus: Nexus) -
     assert texts(nexus.user("alice", agent="other").recall("sister")) == []
 
 
+def test_repr_names_the_place(nexus: Nexus) -> None:
+    acme = nexus.workspace("acme")
+
+    assert repr(acme.room("design", agent="scribe", participants=["alice"])) == (
+        "Place(workspace='acme', room='design', agent='scribe')"
+    )
+    assert repr(acme.session("run-1", user="alice", agent="coder")) == (
+        "Place(workspace='acme', user='alice', session='run-1', agent='coder')"
+    )
+    assert repr(nexus.user("alice", session="monday", project="apollo")) == (
+        "Place(workspace='default', user='alice', thread='monday', agent='assistant',"
+        " project='apollo')"
+    )
+    with Nexus.open(":memory:") as opened:
+        assert repr(opened) == "Nexus(':memory:')"
+
+
 def test_sessions_of_a_user_share_memories_and_keep_messages_apart(nexus: Nexus) -> None:
     monday, friday = nexus.user("alice", session="mon"), nexus.user("alice", session="fri")
 
@@ -355,7 +372,7 @@ def test_a_room_may_change_only_what_its_agent_wrote(room: Place) -> None:
     room.remember("The retro is on Friday.")
     said, noted = only(room, "MySQL"), only(room, "retro")
 
-    with pytest.raises(InvalidInput, match="author"):
+    with pytest.raises(InvalidInput, match=f"memory {said} was not written by .*; only its author"):
         room.correct(said, "We use PostgreSQL.")
     with pytest.raises(InvalidInput, match="author"):
         room.forget(said)

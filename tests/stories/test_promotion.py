@@ -18,7 +18,7 @@ def used(team: Team) -> Memory:
     (fact,) = team.room.facts("alice")
     for _ in range(5):
         team.clock.advance(days=1)
-        assert [hit.memory.id for hit in team.room.recall("Oslo", kinds=["fact"])] == [fact.id]
+        assert [hit.memory.id for hit in team.room.recall("Oslo", kind=["fact"])] == [fact.id]
     return fact
 
 

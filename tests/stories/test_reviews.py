@@ -51,7 +51,7 @@ def everything_read(team: Team) -> list[str]:
         [(hit.memory, hit.score, hit.reasons) for hit in room.recall(question, limit=50)]
         for question in ("Where is Sarah?", "Who designed the logo?", "Sarah Chen Lisbon")
     ]
-    facts = [room.recall("Sarah", kinds=["fact", "entity"], limit=50).hits, room.facts()]
+    facts = [room.recall("Sarah", kind=["fact", "entity"], limit=50).hits, room.facts()]
     names = ("Sarah", "Sarah Chen", "Sarah Miller")
     views = [room.entity(name) for name in names] + room.entities()
     read = [room.fact_timeline(name, "MOVED_TO") for name in names]

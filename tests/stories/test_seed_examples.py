@@ -159,7 +159,7 @@ def test_we_decided_to_use_postgresql_instead_of_mysql(told: Told) -> None:
 def test_decision_is_a_landmark_and_its_message_is_found(told: Told) -> None:
     told.say(told.room, (day(5, 20), "alice", "We decided to use PostgreSQL instead of MySQL."))
 
-    landmarks = told.room.recall("PostgreSQL decision", kinds=[MemoryKind.LANDMARK])
+    landmarks = told.room.recall("PostgreSQL decision", kind=[MemoryKind.LANDMARK])
     found = told.room.recall("Which database did we decide to use?")
 
     assert [hit.memory.body["kind"] for hit in landmarks] == ["decision"]

@@ -103,7 +103,7 @@ def test_shared_fact_is_a_fact_in_target(team: Team) -> None:
 def test_shared_decision_is_a_landmark_in_target(team: Team) -> None:
     team.room.observe("bob", "We decided to use Redis for the cache.")
     team.room.flush()
-    (decision,) = [hit.memory for hit in team.room.recall("Redis", kinds=["landmark"])]
+    (decision,) = [hit.memory for hit in team.room.recall("Redis", kind=["landmark"])]
     team.room.share(decision.id, to="project")
 
     assert decision.text in team.alices.compose("what is there to do?").text
@@ -281,7 +281,7 @@ def test_incomplete_shared_landmark_is_refused(
     team = make_team(open_nexus(), clock)
     team.room.observe("bob", "We decided to use Redis for the cache.")
     team.room.flush()
-    (decision,) = [hit.memory for hit in team.room.recall("Redis", kinds=["landmark"])]
+    (decision,) = [hit.memory for hit in team.room.recall("Redis", kind=["landmark"])]
     team.room.share(decision.id, to="project")
     out = StringIO()
     team.workspace.export(out)

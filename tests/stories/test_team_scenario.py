@@ -271,7 +271,7 @@ def test_memory_of_dm_and_room_needs_access_to_both(team: Team) -> None:
 
     for place in (team.room, team.alices, team.bobs):
         assert laundered.id not in {hit.memory.id for hit in place.recall(laundered.text)}
-        assert place.recall("raise", kinds=["episode"]).total == 0
+        assert place.recall("raise", kind=["episode"]).total == 0
         with pytest.raises(NotFound):
             place.get(laundered.id)
         assert laundered not in store.memories.find(place.grant)

@@ -12,7 +12,7 @@ from tests.servers.postgres import Database
 
 from nexusmem import Nexus
 from nexusmem.config.settings import EmbeddingSettings, Settings, StoreSettings, load_settings
-from nexusmem.core.errors import ConfigError, MissingExtra, StoreUnavailable
+from nexusmem.core.errors import ConfigError, InvalidInput, MissingExtra, StoreUnavailable
 from nexusmem.stores.external.composite_store import CompositeStore
 from nexusmem.stores.external.lancedb.vectors import LanceVectors
 from nexusmem.stores.external.redis import RedisContextCache, RedisWindow
@@ -31,6 +31,28 @@ def test_url_selects_the_store() -> None:
         assert in_memory.list_files() == []
     with pytest.raises(ConfigError, match="no store for mongo://; expected one of sqlite://"):
         make_store(StoreSettings(url="mongo://x"))
+    with pytest.raises(ConfigError, match=r"only working memory: set memory\.store\.window_url"):
+        Nexus.open("redis://localhost")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "accepted"),
+    [
+        ({"store": 5}, "a file name, a URL such as postgresql://host/database, or a Store"),
+        ({"store": ":memory:", "settings": "nexus.yaml"}, "a Settings object"),
+        ({"store": ":memory:", "embedder": "minilm"}, "memory.embeddings.provider"),
+    ],
+)
+def test_wrong_argument_of_open_names_what_is_accepted(
+    arguments: dict[str, Any], accepted: str
+) -> None:
+    with pytest.raises(InvalidInput, match=accepted):
+        Nexus.open(**arguments)
+
+
+def test_progress_takes_only_a_receipt() -> None:
+    with Nexus.open(":memory:") as nexus, pytest.raises(InvalidInput, match="Receipt is required"):
+        nexus.progress("x")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("url", ["{}/a.db", "sqlite:///{}/a.db", "SQLite:///{}/a.db"])

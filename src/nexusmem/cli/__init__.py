@@ -83,10 +83,22 @@ class LazyGroup(click.Group):
             return super().resolve_command(ctx, args)
         from difflib import get_close_matches  # loaded on first use
 
-        near = get_close_matches(args[0], self.list_commands(ctx), n=1)
+        paths = self._command_paths(ctx)
+        near = get_close_matches(args[0], paths, n=1)
         commands = ", ".join(self.list_commands(ctx))
-        hint = f"did you mean {near[0]!r}?" if near else f"commands: {commands}"
+        hint = f"did you mean {paths[near[0]]!r}?" if near else f"commands: {commands}"
         raise click.UsageError(f"no command {args[0]!r}; {hint}", ctx)
+
+    def _command_paths(self, ctx: click.Context) -> dict[str, str]:
+        """Return the words of each command by its name, such as "nexus memory search"."""
+        names = self.list_commands(ctx)
+        paths = {name: f"{ctx.command_path} {name}" for name in names}
+        for name in names:
+            command = self.get_command(ctx, name)
+            if isinstance(command, click.Group):
+                for each in command.list_commands(ctx):
+                    paths.setdefault(each, f"{ctx.command_path} {name} {each}")
+        return paths
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; turn a NexusError into an error message with its exit code."""
@@ -136,7 +148,7 @@ COMMANDS = {
     "skills": LazyCommand("skills", WORK, "Export files that teach an agent to use Nexus."),
     "forget": LazyCommand("forget", ADMIN, "Erase data and everything derived from it."),
     "share": LazyCommand("share", ADMIN, "Share a memory with more people."),
-    "review": LazyCommand("review", ADMIN, "Decide about proposed merges and contradictions."),
+    "review": LazyCommand("review", ADMIN, "Accept or reject proposed merges."),
     "audit": LazyCommand("audit", ADMIN, "Show, verify and export the audit log."),
     "verify": LazyCommand("verify", ADMIN, "Check the ledger's hash chain and the indexes."),
     "quota": LazyCommand("quota", ADMIN, "Show the quotas of a workspace and their use."),
@@ -152,7 +164,7 @@ COMMANDS = {
     "rekey": LazyCommand("rekey", RUN, "Encrypt a SQLite file with another key."),
     "models": LazyCommand("models", RUN, "Install models that run on this machine."),
     "completion": LazyCommand("completion", RUN, "Print the completion script of a shell."),
-    "eval": LazyCommand("eval_", RUN, "Measure retrieval quality on benchmarks or own questions."),
+    "eval": LazyCommand("eval_", RUN, "Measure retrieval quality on benchmarks or your questions."),
     "leaktest": LazyCommand("leaktest", RUN, "Search for access control leaks, for some time."),
 }
 

@@ -6,13 +6,12 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import asdict
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from . import EXIT_NEGATIVE
-from .options import DEFAULT_NAME, CommandTarget, json_option, workspace_options
+from .options import DEFAULT_NAME, TIME, CommandTarget, json_option, workspace_options
 from .output import is_terminal, one_line, print_json, print_message, print_record, print_table
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ def audit() -> None:
 @audit.command()
 @click.option("--follow", "-f", is_flag=True, help="Print new entries until interrupted.")
 @click.option("--action", metavar="NAME", help="Only this action: forget, recall, message …")
-@click.option("--since", metavar="TIME", type=datetime.fromisoformat, help="An ISO date or time.")
+@click.option("--since", type=TIME, help="Only from this time on.")
 @click.option("--no-events", is_flag=True, help="Leave out events of the ledger.")
 @click.option(
     "--limit",

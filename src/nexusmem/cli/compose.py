@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .options import CommandTarget, json_option, parse_time, text_or_stdin, viewer_options
+from .options import TIME, CommandTarget, json_option, text_or_stdin, viewer_options
 from .output import escape_invisible, print_json, print_message
 
 if TYPE_CHECKING:
@@ -25,9 +25,7 @@ FORMATS = ("text", "openai", "anthropic")
     help="Number of recent messages to consider; 40 by default.",
 )
 @click.option("--model", metavar="NAME", help="The model whose tokenizer counts the tokens.")
-@click.option(
-    "--as-of", type=parse_time, metavar="TIME", help="Compose the context of an earlier time."
-)
+@click.option("--as-of", type=TIME, help="Compose the context of an earlier time.")
 @click.option(
     "--format",
     "form",

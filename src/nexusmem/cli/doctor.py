@@ -17,7 +17,12 @@ from ..maintain.rebuild import find_missing_vectors
 from ..runtime.health import NOTE, OK, PROBLEM, HealthCheck
 from ..runtime.provider_sdk import require_package
 from ..runtime.timeouts import WAIT_SECONDS, call_with_deadline
-from ..stores.health.sqlite import check_file, check_library, has_current_schema
+from ..stores.health.sqlite import (
+    check_file,
+    check_library,
+    check_sqlite_vec,
+    has_current_schema,
+)
 from ..stores.sql.store import SqlStore
 from ..text.urls import mask_passwords
 from ..wiring.providers import make_embedder
@@ -62,7 +67,8 @@ def doctor(target: CommandTarget, as_json: bool) -> None:
         for check in checks:
             print_json(asdict(check))
     else:
-        print_table(["", "check", "detail"], [(c.state, c.name, c.detail) for c in checks])
+        rows = [(c.state, c.name, c.detail) for c in checks]
+        print_table(["state", "check", "detail"], rows, header=True)
     problems = sum(check.state == PROBLEM for check in checks)
     print_message(f"problems: {problems}")
     if problems:
@@ -98,6 +104,11 @@ def _check_configuration(target: CommandTarget) -> Iterator[HealthCheck]:
             if why not in errors:
                 yield HealthCheck(name, PROBLEM, why)
             errors.add(why)
+
+
+def _check_sqlite_vec(settings: Settings) -> Iterator[HealthCheck]:
+    if settings.store.vector_index == "sqlite-vec":
+        yield from check_sqlite_vec()
 
 
 def _check_store(settings: Settings) -> Iterator[HealthCheck]:
@@ -221,7 +232,7 @@ def _probe_profile(embedder: Embedder) -> EmbeddingProfile:
 
 
 def _is_ready(settings: StoreSettings) -> bool:
-    """Whether the store exists with the current schema, so that opening changes nothing."""
+    """Return whether the store exists with the current schema: then opening changes nothing."""
     if is_postgres(settings):
         from ..stores.health import postgres  # optional package
 
@@ -231,6 +242,7 @@ def _is_ready(settings: StoreSettings) -> bool:
 
 
 CHECKS_BY_PART: dict[str, Callable[[Settings], Iterator[HealthCheck]]] = {
+    "sqlite-vec": _check_sqlite_vec,
     "store": _check_store,
     "window": _make_redis_check("window", "window_url"),
     "contexts": _make_redis_check("contexts", "context_cache_url"),

@@ -10,10 +10,10 @@ import click
 from . import EXIT_NEGATIVE
 from .options import (
     DEFAULT_NAME,
+    TIME,
     CommandTarget,
     json_option,
     limit_option,
-    parse_time,
     viewer_options,
     workspace_options,
 )
@@ -60,12 +60,8 @@ def refresh(target: CommandTarget, *, rewrite: bool, as_json: bool) -> None:
 @click.option(
     "--span", type=click.Choice(["thread", "session", "day", "week"]), help="Only this span."
 )
-@click.option(
-    "--since", type=parse_time, metavar="TIME", help="Only episodes that end after this time."
-)
-@click.option(
-    "--until", type=parse_time, metavar="TIME", help="Only episodes that begin before this time."
-)
+@click.option("--since", type=TIME, help="Only episodes that end after this time.")
+@click.option("--until", type=TIME, help="Only episodes that begin before this time.")
 @limit_option
 @json_option
 @viewer_options

@@ -1,4 +1,4 @@
-"""`nexus eval`: measure retrieval quality on benchmarks or own questions."""
+"""`nexus eval`: measure retrieval quality on benchmarks or your questions."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def eval(
     config: str | None,
     as_json: bool,
 ) -> None:
-    """Measure retrieval quality on benchmarks or own questions.
+    """Measure retrieval quality on benchmarks or your questions.
 
     Messages are written and questions searched as in an application, with the configured
     embedder, index and ranking. No model writes or judges answers: the figures count the evidence

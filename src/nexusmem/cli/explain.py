@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from . import EXIT_NEGATIVE
-from .options import DEFAULT_NAME, CommandTarget, json_option, viewer_options
+from .options import DEFAULT_NAME, CommandTarget, json_option, name_place, viewer_options
 from .output import is_terminal, one_line, print_json, print_message, print_table
 
 if TYPE_CHECKING:
@@ -39,9 +39,12 @@ def explain(target: CommandTarget, id: str, *, as_admin: bool, as_json: bool) ->
     """
     with target.open_nexus() as nexus:
         workspace = nexus.workspace(target.workspace or DEFAULT_NAME)
-        explanation = (
-            workspace.explain(id) if as_admin else target.resolve_place(workspace).explain(id)
-        )
+        place = target.resolve_place(workspace)
+        if as_admin:
+            explanation = workspace.explain(id)
+        else:
+            with name_place(place):
+                explanation = place.explain(id)
     if as_json:
         print_json(explanation_json(explanation))
     else:
@@ -51,13 +54,15 @@ def explain(target: CommandTarget, id: str, *, as_admin: bool, as_json: bool) ->
 
 def _print_explanation(explanation: ContextExplanation) -> None:
     receipt = explanation.receipt
-    print_table(["section", "tokens", "why", "text"], list(_item_rows(explanation)))
+    shown = list(_item_rows(explanation))
+    print_table(["section", "tokens", "why", "text"], shown, header=True)
     cut = [
         (each.part, each.tokens, each.why, _item_text(explanation, each.id)) for each in receipt.cut
     ]
     if cut and is_terminal():
         click.echo("Not shown:")
-    print_table(["section", "tokens", "cut because", "text"], cut)
+    if cut or is_terminal():
+        print_table(["section", "tokens", "cut because", "text"], cut, header=True)
     for line in _total_lines(receipt):
         print_message(line)
     if explanation.hidden_hits is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from . import EXIT_NEGATIVE
-from .options import DEFAULT_NAME, CommandTarget, json_option, workspace_options
+from .options import DEFAULT_NAME, CommandTarget, RoomOption, json_option, workspace_options
 from .output import one_line, print_json, print_message, print_record
 
 if TYPE_CHECKING:
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--user", metavar="NAME", help="All messages and private places of a user.")
-@click.option("--room", "--channel", "room", metavar="NAME", help="Everything in a room.")
+@click.option(
+    "--room", "--channel", "room", cls=RoomOption, metavar="NAME", help="Everything in a room."
+)
 @click.option("--event", metavar="ID", help="One event.")
 @click.option("--memory", metavar="ID", help="One memory; the message it was learned from stays.")
 @click.option("--yes", is_flag=True, help="Skip the confirmation.")
@@ -28,7 +30,7 @@ def forget(target: CommandTarget, yes: bool, as_json: bool, **targets: str | Non
     """Erase data and everything derived from it.
 
     Afterwards every file of the store is searched for the erased texts. Exits with 1 if traces
-    are left.
+    are left, or if nothing was found.
 
     \b
         nexus forget --user alice
@@ -43,7 +45,12 @@ def forget(target: CommandTarget, yes: bool, as_json: bool, **targets: str | Non
         click.confirm(f"Erase {what} and everything derived from it?", abort=True, err=True)
     with target.open_nexus() as nexus:
         report = nexus.workspace(target.workspace or DEFAULT_NAME).forget(**given)
-    (print_json if as_json else print_record)(_report_json(report))
+    is_empty = not any(asdict(report.erased).values())
+    if as_json or not is_empty:
+        (print_json if as_json else print_record)(_report_json(report))
+    if is_empty:
+        print_message(f"nothing was found for {kind} {one_line(value)!r}")
+        sys.exit(EXIT_NEGATIVE)
     if report.residue:
         print_message(f"{report.residue} traces are left; run the command again")
         sys.exit(EXIT_NEGATIVE)

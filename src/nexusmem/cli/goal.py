@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from . import EXIT_NEGATIVE
-from .options import CommandTarget, json_option, limit_option, scope_option, viewer_options
+from .options import (
+    TIME,
+    CommandTarget,
+    json_option,
+    limit_option,
+    make_scope_option,
+    viewer_options,
+)
 from .output import one_line, print_json, print_message, print_record, print_table
 
 if TYPE_CHECKING:
@@ -23,11 +30,7 @@ if TYPE_CHECKING:
 MAX_TEXT_CHARACTERS = 100
 STATUSES = ["open", "active", "blocked", "completed", "abandoned", "any"]
 
-deadline_option = click.option(
-    "--deadline",
-    type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]),
-    help="Due date or time, in UTC.",
-)
+deadline_option = click.option("--deadline", type=TIME, help="Due date or time.")
 
 
 @click.group()
@@ -52,7 +55,7 @@ def goal() -> None:
     help="1 is the most urgent.",
 )
 @deadline_option
-@scope_option
+@make_scope_option("Where to store the goal; default: this place")
 @json_option
 @viewer_options
 def add(

@@ -45,7 +45,7 @@ def init(target: CommandTarget, force: bool, printed: bool, as_json: bool) -> No
 
 
 def _hide_password(url: str) -> str:
-    """Return the URL without its password: passwords belong into the environment."""
+    """Return the URL without its password: passwords belong in the environment."""
     if mask_passwords(url) == url:
         return url
     print_message("the password in the URL is not written to the file; set NEXUS_STORE instead")
@@ -56,6 +56,8 @@ def _write_settings(file: Path, text: str, *, force: bool) -> None:
     from ..core.errors import InvalidInput  # loaded on first use
 
     try:
+        if file.is_file() and file.read_bytes() == text.encode():
+            return  # the same command again
         with file.open("w" if force else "x", encoding="utf-8") as out:
             out.write(text)
     except FileExistsError:

@@ -129,8 +129,9 @@ def _print_jobs(workspace: Workspace, limit: int, as_json: bool) -> None:
             print_table(EVENT_COLUMNS_SHORT, [_event_summary(each) for each in events])
         print_table(JOB_COLUMNS_SHORT, [_job_summary(each) for each in jobs])
         return
-    print_table(EVENT_COLUMNS, list(events))
-    print_table(JOB_COLUMNS, list(jobs))
+    if pending:
+        print_table(EVENT_COLUMNS, list(events), header=True)
+    print_table(JOB_COLUMNS, list(jobs), header=True)
 
 
 def _print_failures(workspaces: Sequence[Workspace], limit: int, as_json: bool) -> None:
@@ -146,7 +147,7 @@ def _print_failures(workspaces: Sequence[Workspace], limit: int, as_json: bool) 
         for row in found:
             print_json(row)
     else:
-        print_table(FAILURE_COLUMNS, [_failure_cells(row) for row in found])
+        print_table(FAILURE_COLUMNS, [_failure_cells(row) for row in found], header=True)
 
 
 def _find_failures(workspace: Workspace, limit: int) -> list[dict[str, Any]]:
@@ -166,7 +167,7 @@ def _failure_cells(row: Mapping[str, Any]) -> tuple[str, ...]:
 def _event_summary(cells: EventCells) -> tuple[str, str]:
     id, place, step, attempts, tried, error = cells
     times = "1 attempt" if attempts == 1 else f"{attempts} attempts"
-    next_try = tried if tried == ONLY_MANUALLY else f"again at {tried}"
+    next_try = tried if tried == ONLY_MANUALLY else f"next attempt at {tried}"
     why = f"{step}: {times}, {next_try}"
     return f"{id}\n{place}", f"{why}\n{error}" if error else why
 

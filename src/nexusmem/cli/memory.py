@@ -20,13 +20,14 @@ from ..core.errors import InvalidInput
 from . import EXIT_NEGATIVE
 from .options import (
     DEFAULT_NAME,
+    TIME,
     CommandTarget,
     admin_option,
     json_option,
     limit_option,
+    make_scope_option,
     open_stdin,
     parse_json,
-    parse_time,
     scope_option,
     store_options,
     text_or_stdin,
@@ -159,7 +160,7 @@ def memory() -> None:
     """Search, list, correct, index, export and import memories.
 
     \b
-        nexus memory search "how did we implement auth?" --scope channel --limit 5
+        nexus memory search "how did we implement auth?" --room design --limit 5
     """
 
 
@@ -175,14 +176,10 @@ def memory() -> None:
     type=parse_json,
     help="""For example '{"speaker": "alice"}'.""",
 )
-@click.option("--since", type=parse_time, help="Only from this time on.")
-@click.option("--until", type=parse_time, help="Only before this time.")
-@click.option(
-    "--kind", "kinds", metavar="KIND", multiple=True, help="passage, fact, …; repeatable."
-)
-@click.option(
-    "--as-of", type=parse_time, help="Only events recorded until then; a date is its start."
-)
+@click.option("--since", type=TIME, help="Only from this time on.")
+@click.option("--until", type=TIME, help="Only before this time.")
+@click.option("--kind", metavar="KIND", multiple=True, help="passage, fact, …; repeatable.")
+@click.option("--as-of", type=TIME, help="Only events recorded until then; a date is its start.")
 @click.option(
     "--max-per-conversation", type=int, metavar="N", help="Maximum hits of one conversation."
 )
@@ -202,7 +199,7 @@ def search(
     """Search memories by meaning and keyword, best first.
 
     \b
-        nexus memory search "how did we implement auth?" --scope channel --limit 5
+        nexus memory search "how did we implement auth?" --room design --limit 5
         nexus memory search "deadline" --room design --since 2026-01-01 --json
         nexus memory search "which database?" --as-of 2026-03-01 --explain
 
@@ -210,21 +207,22 @@ def search(
     keys of its events; then the time and the number of results of each strategy. With --json these
     are the last line.
     """
-    from .output import print_hits  # loaded on first use
+    from .output import exit_empty, print_hits  # loaded on first use
 
-    options["kinds"] = options["kinds"] or None
+    options["kind"] = options["kind"] or None
     with target.open_place(scope) as place:
         found = place.recall(query, scope=scope, **options)
+        home = place.scope(scope)
     for reason in found.degraded:
         print_message(f"warning: {reason}")
     print_hits(found, as_json=as_json, full=full, explain=options["explain"])
     if not found:
-        sys.exit(EXIT_NEGATIVE)
+        exit_empty(home)
 
 
 @memory.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
-@scope_option
+@make_scope_option("Where to store the documents; default: this place")
 @json_option
 @viewer_options
 def index(
@@ -236,7 +234,7 @@ def index(
     text are skipped.
 
     \b
-        nexus memory index ./docs --scope global
+        nexus memory index ./docs --scope workspace
     """
     candidates = find_text_files(paths)
     with target.open_place(scope, create=True) as place, progress_bar("Indexing") as report:
@@ -294,9 +292,7 @@ def show(target: CommandTarget, id: str, *, as_json: bool) -> None:
 
 
 @memory.command("list")
-@click.option(
-    "--kind", "kinds", metavar="KIND", multiple=True, help="passage, fact, …; repeatable."
-)
+@click.option("--kind", metavar="KIND", multiple=True, help="passage, fact, …; repeatable.")
 @click.option(
     "--filter",
     "where",
@@ -313,7 +309,7 @@ def list_(
     target: CommandTarget,
     scope: str | None,
     *,
-    kinds: tuple[str, ...],
+    kind: tuple[str, ...],
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -328,7 +324,7 @@ def list_(
     from ..core.json_codec import memory_to_json  # loaded on first use
 
     with target.open_place(scope) as place:
-        page = place.memories(kinds or None, scope=scope, **options)
+        page = place.memories(kind or None, scope=scope, **options)
     if as_json:
         for each in page:
             print_json(memory_to_json(each))
@@ -385,9 +381,13 @@ def forget(target: CommandTarget, id: str, *, yes: bool, as_json: bool) -> None:
     \b
         nexus memory forget 5a15… --dm --yes
     """
-    if not yes and not as_json:
-        click.confirm(f"Erase {one_line(id)} and everything derived from it?", abort=True, err=True)
+    from ..place.memories import check_erasable  # loaded on first use
+
     with target.open_place() as place:
+        check_erasable(place, id)
+        if not yes and not as_json:
+            question = f"Erase {one_line(id)} and everything derived from it?"
+            click.confirm(question, abort=True, err=True)
         place.forget(id)
     (print_json if as_json else print_record)({"erased": id})
 
@@ -424,9 +424,7 @@ def history(target: CommandTarget, id: str, *, as_json: bool) -> None:
 @memory.command()
 @click.option("--kind", metavar="KIND", help="decision, action_item, commitment, …")
 @click.option("--owner", metavar="NAME", help="The person who has to act.")
-@click.option(
-    "--due-before", type=parse_time, metavar="TIME", help="Only with an earlier due date."
-)
+@click.option("--due-before", type=TIME, help="Only with an earlier due date.")
 @click.option("--open/--closed", default=None, help="Only open or only closed ones.")
 @limit_option
 @json_option
@@ -503,7 +501,7 @@ def vacuum(target: CommandTarget, as_json: bool) -> None:
     (print_json if as_json else print_record)(done)
 
 
-# Seed 002 calls this command `compact`.
+# Specification 002 calls this command `compact`.
 memory.add_command(
     click.Command(
         "compact",
@@ -552,20 +550,26 @@ def export(
 
 @memory.command("import")
 @click.argument("file")
-@scope_option
+@make_scope_option("Write everything to this scope")
 @admin_option
 @json_option
 @viewer_options
 def import_(
     target: CommandTarget, file: str, scope: str | None, *, as_admin: bool, as_json: bool
 ) -> None:
-    """Import an archive, or a list of entries as in seed 002. Importing twice changes nothing.
+    """Import an archive of `nexus memory export`, or a JSON list of texts.
+
+    An entry of such a list needs only "content". Importing twice changes nothing.
+
+    \b
+        [{"content": "We use PostgreSQL.", "created_at": "2026-01-31T09:00:00Z"}]
 
     With --scope everything is written to that scope, else each record to its own scope, if the
     viewer can reach it. FILE "-" is standard input.
 
     \b
-        nexus memory import memories.json --scope global
+        nexus memory import backup.jsonl --as-admin
+        nexus memory import notes.json --scope workspace
     """
     source = open_stdin() if file == "-" else file
     with target.open_nexus(create=True) as nexus, progress_bar("Importing") as report:

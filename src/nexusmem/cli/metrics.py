@@ -23,7 +23,7 @@ TIMING_PREFIXES = {  # metric → prefix of its rows
 
 
 @click.command()
-@click.option("--prometheus", is_flag=True, help="Print the text format of Prometheus.")
+@click.option("--prometheus", is_flag=True, help="Print the Prometheus text format.")
 @click.option(
     "--watch",
     type=click.FloatRange(0.1, 3600),

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from . import EXIT_NEGATIVE
-from .options import CommandTarget, json_option, open_stdin, scope_option, viewer_options
+from .options import CommandTarget, json_option, make_scope_option, open_stdin, viewer_options
 from .output import escape_invisible, print_json, print_message, print_table
 
 if TYPE_CHECKING:
     from ..core.records.notebook import Document
     from ..place.notebook import Notebook
+
+notebook_option = make_scope_option("The notebook of this scope; default: this place")
 
 
 @click.group()
@@ -32,7 +34,7 @@ def notebook() -> None:
 
 
 @notebook.command("list")
-@scope_option
+@notebook_option
 @json_option
 @viewer_options
 def list_(target: CommandTarget, *, scope: str | None, as_json: bool) -> None:
@@ -49,7 +51,7 @@ def list_(target: CommandTarget, *, scope: str | None, as_json: bool) -> None:
 @notebook.command()
 @click.argument("path")
 @click.option("--version", type=int, metavar="N", help="An earlier version.")
-@scope_option
+@notebook_option
 @json_option
 @viewer_options
 def read(
@@ -71,7 +73,7 @@ def read(
 @notebook.command()
 @click.argument("path")
 @click.option("--if-hash", metavar="HASH", help="Only if the newest version has this hash.")
-@scope_option
+@notebook_option
 @json_option
 @viewer_options
 def write(
@@ -92,7 +94,7 @@ def write(
 
 @notebook.command()
 @click.argument("path")
-@scope_option
+@notebook_option
 @json_option
 @viewer_options
 def delete(target: CommandTarget, path: str, *, scope: str | None, as_json: bool) -> None:
@@ -107,7 +109,7 @@ def delete(target: CommandTarget, path: str, *, scope: str | None, as_json: bool
 
 @notebook.command()
 @click.argument("path")
-@scope_option
+@notebook_option
 @json_option
 @viewer_options
 def history(target: CommandTarget, path: str, *, scope: str | None, as_json: bool) -> None:
@@ -123,7 +125,7 @@ def history(target: CommandTarget, path: str, *, scope: str | None, as_json: boo
 
 @notebook.command()
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
-@scope_option
+@notebook_option
 @json_option
 @viewer_options
 def sync(target: CommandTarget, folder: Path, *, scope: str | None, as_json: bool) -> None:

@@ -39,7 +39,11 @@ def login_name() -> str:
 
 
 STORE_OPTIONS: Options = {
-    "store": click.option("--store", metavar="FILE|URL", help="The store; default: $NEXUS_STORE."),
+    "store": click.option(
+        "--store",
+        metavar="FILE|URL",
+        help="The store; default: $NEXUS_STORE, else nexus.yaml, else ~/.nexus/memory.db.",
+    ),
     "config": click.option(
         "--config", metavar="FILE", help="Settings file; default: $NEXUS_CONFIG or ./nexus.yaml."
     ),
@@ -56,8 +60,20 @@ WORKSPACE_OPTIONS: Options = {
         help="The memory of one team or tenant.",
     ),
 }
+
+
+class RoomOption(click.Option):
+    """--room; the help does not list its alias --channel."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        record = super().get_help_record(ctx)
+        return record and (record[0].replace(", --channel", ""), record[1])
+
+
 VIEWER_OPTIONS: Options = {
-    "room": click.option("--room", "--channel", "room", metavar="NAME", help="Run in this room."),
+    "room": click.option(
+        "--room", "--channel", "room", cls=RoomOption, metavar="NAME", help="Run in this room."
+    ),
     "dm": click.option("--dm", is_flag=True, help="Run in the user's DM with the agent."),
     "session": click.option(
         "--session",
@@ -89,15 +105,13 @@ VIEWER_OPTIONS: Options = {
         "participants",
         metavar="NAME",
         multiple=True,
-        help="Of the room; repeatable.",
+        help="A participant of the room; repeatable.",
     ),
     "project": click.option("--project", metavar="NAME", help="The project."),
 }
 PLACE_HELP = """
 
-    Without --room, --dm and --session the command runs in the user's session "default";
-    memory.search.default_scope can name another place. --scope channel without --room means the
-    room "default". The place decides what can be read: --scope only narrows it.
+    Default place: your session "default". Choose another with --room, --dm or --session.
 """
 
 
@@ -142,7 +156,9 @@ class CommandTarget:
     def open_place(self, scope: str | None = None, *, create: bool = False) -> Iterator[Place]:
         """Open the store and the place that the options name."""
         with self.open_nexus(create=create) as nexus:
-            yield self.resolve_place(nexus.workspace(self.workspace or DEFAULT_NAME), scope)
+            place = self.resolve_place(nexus.workspace(self.workspace or DEFAULT_NAME), scope)
+            with name_place(place):
+                yield place
 
     def resolve_place(self, workspace: Workspace, scope: str | None = None) -> Place:
         """Return the place of the options, else of the scope, else the user's session."""
@@ -178,6 +194,21 @@ class CommandTarget:
         """Return that grant, narrowed to the scope."""
         grant, one = self.resolve_access(workspace, scope, as_admin=as_admin)
         return grant.narrow_to([one]) if one else grant
+
+
+@contextmanager
+def name_place(place: Place) -> Iterator[None]:
+    """Replace "here" in the message of a NotFound error by the place and a hint."""
+    from ..core.errors import NotFound
+
+    try:
+        yield
+    except NotFound as error:
+        what, _, rest = str(error).rpartition(" here")
+        if not what.startswith("no ") or (rest and not rest.startswith(";")):
+            raise
+        hint = "choose another place with --room, --dm or --session"
+        raise NotFound(f"{what} in {place.scope(None)}; {hint}{rest}") from error
 
 
 def store_options(command: Command) -> Command:
@@ -224,20 +255,35 @@ admin_option = click.option(
     is_flag=True,
     help="Read everything in the workspace, not only what the user may see.",
 )
-scope_option = click.option(
-    "--scope",
-    metavar="SCOPE",
-    help="session, channel, agent, global, user, project, dm, or kind:id.",
-)
 
 
-def parse_time(text: str) -> datetime:
-    """Parse an ISO 8601 time; without an offset it is UTC."""
-    try:
-        return datetime.fromisoformat(text)
-    except ValueError:
-        hint = "write 2026-01-31 or 2026-01-31T09:00:00Z"
-        raise click.BadParameter(f"{text!r:.80} is not a time; {hint}") from None
+def make_scope_option(purpose: str) -> Callable[[Any], Any]:
+    """Return the option --scope; its help states the purpose and the accepted scopes."""
+    accepted = "session, room, dm, user, agent, project, workspace, or kind:id"
+    return click.option("--scope", metavar="SCOPE", help=f"{purpose}. Accepted: {accepted}.")
+
+
+scope_option = make_scope_option("Only this scope")
+
+
+class TimeType(click.ParamType):  # type: ignore[type-arg]  # not generic in click 8.1
+    """An ISO 8601 time; without an offset it is UTC."""
+
+    name = "time"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> datetime:
+        if isinstance(value, datetime):
+            return value
+        try:
+            return datetime.fromisoformat(value)
+        except ValueError:
+            hint = "write 2026-01-31 or 2026-01-31T09:00:00Z"
+            self.fail(f"{value!r:.80} is not a time; {hint}", param, ctx)
+
+
+TIME = TimeType()
 
 
 def parse_json(text: str) -> Any:
@@ -266,6 +312,4 @@ def text_or_stdin(text: str) -> str:
 key_option = click.option(
     "--key", metavar="KEY", help="Idempotency key: writing the same key twice has no effect."
 )
-at_option = click.option(
-    "--at", metavar="TIME", type=parse_time, help="When it was said; default: now."
-)
+at_option = click.option("--at", type=TIME, help="Time of the event; default: now.")

@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -21,6 +21,7 @@ from ..core.canonical import format_time
 from ..core.json_codec import memory_to_json
 from ..core.records import Hit, Hits, Memory
 from ..core.strength import Strength
+from . import EXIT_NEGATIVE
 
 if TYPE_CHECKING:
     from ..core.records import Receipt
@@ -79,20 +80,26 @@ def print_message(text: str) -> None:
     click.echo(escape_invisible(text), err=True)
 
 
+def exit_empty(place: object) -> NoReturn:
+    """Print on standard error that a place contains no result, and exit with 1."""
+    print_message(f"nothing found in {one_line(str(place))}")
+    sys.exit(EXIT_NEGATIVE)
+
+
 def is_terminal() -> bool:
-    """Whether standard output is a terminal."""
+    """Return whether standard output is a terminal."""
     return sys.stdout.isatty()
 
 
-def print_table(columns: Sequence[str], rows: Sequence[Row]) -> None:
-    """Print a table on a terminal, else tab-separated rows.
+def print_table(columns: Sequence[str], rows: Sequence[Row], *, header: bool = False) -> None:
+    """Print a table on a terminal, else tab-separated rows, with `header` also the column names.
 
     Nothing is cut: wide cells wrap, between words if all words fit. Ids are wrapped last, because
     users copy them.
     """
     cells = [[escape_invisible(str(cell)) for cell in row] for row in rows]
     if not is_terminal():
-        _print_rows(cells)
+        _print_rows([columns, *cells] if header else cells)
         return
     from rich.console import Console  # slow to load
     from rich.table import Table  # loaded on first use
@@ -167,7 +174,7 @@ def progress_bar(label: str) -> Iterator[ProgressCallback]:
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-MAX_TEXT_CHARACTERS = 200  # as in seed 002
+MAX_TEXT_CHARACTERS = 200  # as in specification 002
 MAX_PARTS = 4  # shown parts of a score
 
 
@@ -179,7 +186,8 @@ def print_hits(hits: Hits, *, as_json: bool, full: bool, explain: bool = False) 
         _print_hit_tables(hits, full=full, explain=explain)
     else:
         _print_hit_lines(hits, full=full, explain=explain)
-    print_message(f"{len(hits)} of {hits.total} in {hits.seconds * 1000:.1f} ms")
+    if hits:
+        print_message(f"{len(hits)} of {hits.total} in {hits.seconds * 1000:.1f} ms")
 
 
 def _print_json_hits(hits: Hits, *, explain: bool) -> None:

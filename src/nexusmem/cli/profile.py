@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from . import EXIT_NEGATIVE
 from .options import DEFAULT_NAME, CommandTarget, json_option, viewer_options, workspace_options
-from .output import escape_invisible, is_terminal, one_line, print_json, print_record, print_table
+from .output import (
+    escape_invisible,
+    exit_empty,
+    is_terminal,
+    one_line,
+    print_json,
+    print_record,
+    print_table,
+)
 
 if TYPE_CHECKING:
     from ..recall.views.profile import Profile, ProfileEntry, WritingStyle
@@ -42,23 +48,26 @@ def show(target: CommandTarget, person: str, *, as_json: bool) -> None:
         nexus profile show alice --dm --user alice --json
     """
     with target.open_place() as place:
-        found = place.profile(person)
+        found, home = place.profile(person), place.scope(None)
     if as_json:
         print_json(_profile_json(found))
-    elif is_terminal():
+    if found.is_empty:
+        exit_empty(home)
+    if as_json:
+        return
+    if is_terminal():
         _print_panel(found)
     else:
         print_table(
             ["part", "text", "confidence"], [_line_cells(line) for line in _profile_lines(found)]
         )
-    sys.exit(EXIT_NEGATIVE if found.is_empty else 0)
 
 
 @profile.command()
 @json_option
 @workspace_options
 def refresh(target: CommandTarget, *, as_json: bool) -> None:
-    """Derive people's habits again: usual hours, channel, frequency.
+    """Derive people's habits again: usual hours, room, frequency.
 
     \b
         nexus profile refresh --workspace acme
@@ -100,7 +109,7 @@ def _print_panel(found: Profile) -> None:
     others = ", ".join(map(escape_invisible, found.aliases))
     Console().print(
         Panel(
-            Text("\n").join(lines or [Text("no facts")]),
+            Text("\n").join(lines),
             title=Text(escape_invisible(found.person)),
             subtitle=Text(f"also called {others}") if others else None,
         )

@@ -32,7 +32,8 @@ def quota(target: CommandTarget, as_json: bool) -> None:
         for each in quotas:
             print_json(_quota_json(each))
     else:
-        print_table(("quota", "used", "limit", "resets"), [_quota_cells(each) for each in quotas])
+        rows = [_quota_cells(each) for each in quotas]
+        print_table(("quota", "used", "limit", "resets"), rows, header=True)
 
 
 def _quota_json(use: QuotaUse) -> dict[str, Any]:

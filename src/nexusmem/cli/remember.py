@@ -11,7 +11,7 @@ from .options import (
     at_option,
     json_option,
     key_option,
-    scope_option,
+    make_scope_option,
     text_or_stdin,
     viewer_options,
 )
@@ -20,7 +20,7 @@ from .output import print_receipt
 
 @click.command()
 @click.argument("text")
-@scope_option
+@make_scope_option("Where to store the note; default: this place")
 @key_option
 @at_option
 @json_option
@@ -31,7 +31,7 @@ def remember(
     """Store a note, word for word. TEXT "-" is standard input.
 
     \b
-        nexus remember "The staging server is called heron." --scope global
+        nexus remember "The staging server is called heron." --scope workspace
     """
     with target.open_place(scope, create=True) as place:
         receipt = place.remember(text_or_stdin(text), scope=scope, **options)

@@ -1,4 +1,4 @@
-"""`nexus review`: decide about proposed merges and contradictions."""
+"""`nexus review`: accept or reject proposed merges and contradictions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MAX_TEXT_CHARACTERS = 100
 
 @click.group()
 def review() -> None:
-    """Decide about proposed merges and contradictions.
+    """Accept or reject proposed merges and contradictions.
 
     \b
         nexus review list --room design

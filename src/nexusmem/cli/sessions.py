@@ -9,7 +9,7 @@ import click
 
 from . import EXIT_NEGATIVE
 from .options import DEFAULT_NAME, CommandTarget, json_option, scope_option, viewer_options
-from .output import one_line, print_json, print_table
+from .output import exit_empty, one_line, print_json, print_table
 
 if TYPE_CHECKING:
     from ..recall.views.sessions import OutdatedFact, SessionScore
@@ -34,7 +34,7 @@ def sessions() -> None:
 @json_option
 @viewer_options
 def find(target: CommandTarget, *, about: str, limit: int, all_mine: bool, as_json: bool) -> None:
-    """Rank sessions and threads by what they know of the names in TEXT.
+    """Rank sessions and threads by how often and how recently they mention the names in TEXT.
 
     \b
         nexus sessions find --about "What does Tyler do now?" --room design
@@ -46,8 +46,12 @@ def find(target: CommandTarget, *, about: str, limit: int, all_mine: bool, as_js
         workspace = nexus.workspace(target.workspace or DEFAULT_NAME)
         if all_mine:
             found = workspace.find_sessions(about, user=target.user, limit=limit)
+            searched = f"the sessions and DMs of {target.user}"
         else:
-            found = target.resolve_place(workspace).find_sessions(about, limit=limit)
+            place = target.resolve_place(workspace)
+            found, searched = place.find_sessions(about, limit=limit), str(place.scope(None))
+    if not found:
+        exit_empty(searched)
     if as_json:
         for each in found:
             print_json(_score_json(each))
@@ -55,7 +59,6 @@ def find(target: CommandTarget, *, about: str, limit: int, all_mine: bool, as_js
         print_table(
             ["session", "score", "mentions", "last mention"], [_score_row(each) for each in found]
         )
-    sys.exit(0 if found else EXIT_NEGATIVE)
 
 
 @sessions.command()

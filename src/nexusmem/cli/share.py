@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .options import DEFAULT_NAME, CommandTarget, json_option, viewer_options
+from .options import DEFAULT_NAME, CommandTarget, json_option, name_place, viewer_options
 from .output import print_json, print_record
 
 if TYPE_CHECKING:
@@ -18,7 +18,9 @@ ROOM_PREFIX = "room:"
 
 @click.command()
 @click.argument("memory", metavar="MEMORY")
-@click.option("--to", metavar="SCOPE", required=True, help="user, project, global, or room:NAME.")
+@click.option(
+    "--to", metavar="SCOPE", required=True, help="user, project, workspace, or room:NAME."
+)
 @click.option("--key", help="Idempotency key of the copy.")
 @json_option
 @viewer_options
@@ -35,7 +37,9 @@ def share(target: CommandTarget, memory: str, to: str, key: str | None, *, as_js
     with target.open_nexus() as nexus:
         workspace = nexus.workspace(target.workspace or DEFAULT_NAME)
         place = target.resolve_place(workspace)
-        receipt = place.share(memory, to=_resolve_recipient(target, workspace, to), key=key)
+        recipient = _resolve_recipient(target, workspace, to)
+        with name_place(place):
+            receipt = place.share(memory, to=recipient, key=key)
         (print_json if as_json else print_record)(
             {
                 "event": receipt.event_id,

@@ -65,7 +65,7 @@ def _cost_row(spent: ModelCost) -> dict[str, Any]:
 
 
 def _today_record(report: Usage) -> dict[str, Any]:
-    """Return the use of today; without a budget there is no remainder."""
+    """Return today's usage; without a budget nothing remains to report."""
     left = {"cost_left": report.money_left, "tokens_left": report.tokens_left}
     return {
         "cost_today": round(report.cost_today, 6),

@@ -60,9 +60,9 @@ def _print_reports(
     rows = [
         (
             *(name, report.events, report.erased),
-            "intact" if report.is_intact else len(report.problems),
-            len(damage[name]) or "intact",
+            "intact" if report.is_intact else f"{len(report.problems)} problems",
+            f"{len(damage[name])} problems" if damage[name] else "intact",
         )
         for name, report in reports.items()
     ]
-    print_table(["workspace", "events", "erased", "problems", "indexes"], rows)
+    print_table(["workspace", "events", "erased", "ledger", "indexes"], rows, header=True)

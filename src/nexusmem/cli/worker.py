@@ -204,7 +204,7 @@ class WorkerProcesses:
             self._stopping.wait(RESTART_SECONDS)
 
     def _is_finished(self, code: int) -> bool:
-        """Whether not to start the process again; wrong input stops all processes."""
+        """Return whether the process must not be restarted; invalid input stops all processes."""
         refused = code == CommandError.exit_code
         if self._stopping.is_set() or not (self._once or refused):
             return self._stopping.is_set()

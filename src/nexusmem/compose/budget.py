@@ -1,8 +1,8 @@
 """Token budget: choose the items of each section that fit, by worth per token. Pure.
 
-Each section has a cap. What it leaves flows to the next section in order of priority, and floors
-are reserved. Inside a section, the items with the most worth for their length are chosen. A second
-pass gives out what is left in the end.
+Each section has a cap. Its unused tokens go to the next section in order of priority; floors stay
+reserved. Inside a section, the items with the most worth for their length are chosen. A second pass
+distributes the remaining tokens.
 """
 
 from __future__ import annotations

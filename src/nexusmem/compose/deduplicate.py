@@ -26,7 +26,7 @@ SectionLine = tuple[str, ContextItem, str]  # (section name, item, normalized wo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VisibleMessages:
-    """The last messages, which the model sees in any case."""
+    """Recent messages, which the model sees in any case."""
 
     event_ids: set[str] | frozenset[str] = frozenset()
     words: str = ""  # normalized words, one line for each message
@@ -158,13 +158,13 @@ def drop_repeated(
 ) -> DedupResult:
     """Drop the items that the window shows, and those that repeat an earlier item.
 
-    Items in `unshown` did not fit: nothing is dropped for their sake. Items in `dropped` are left
-    out themselves.
+    Items in `unshown` did not fit, so the items that repeat them stay. Items in `dropped` are left
+    out.
     """
     kept: dict[str, list[ContextItem]] = {section.name: [] for section in SECTIONS}
     cuts: list[CutItem] = []
     repeats: list[RepeatedItem] = []
-    absent: set[int] = set()  # lines for whose sake nothing is dropped
+    absent: set[int] = set()  # lines that are not shown, so their repetitions stay
     excluded, droppable = {*unshown, *dropped}, comparison.cuts
     for number, (part, item, _) in enumerate(comparison.lines):
         if excluded and (key := (part, item.id)) in excluded:

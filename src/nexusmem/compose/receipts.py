@@ -168,7 +168,8 @@ class ContextExplanation:
 def explain_context(store: Store, grant: Grant, id: str, now: datetime) -> ContextExplanation:
     """Return the receipt of a context with its texts.
 
-    Raise NotFound if it is gone, or if the grant covers less than the context was composed from.
+    Raise NotFound if it has expired, or if the grant covers less than the context was composed
+    from.
     """
     stored = find_receipt(store, grant, clean_text(id, "an id"), now)
     if isinstance(stored, dict):

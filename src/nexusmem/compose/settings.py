@@ -18,7 +18,7 @@ MAX_EVENTS = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComposeSettings:
-    """Defaults of every context. The numbers are those of seed 003."""
+    """Defaults of every context. The numbers are from specification 003."""
 
     budget_tokens: int = 4_000
     recent_messages: int = 40
@@ -36,7 +36,7 @@ class ComposeSettings:
     def scale_to_budget(self, budget: int | None, sections: Iterable[Section]) -> ComposeSettings:
         """Return settings with larger caps for the sections that grow with a larger budget.
 
-        Those sections are stable: leftovers depend on the question, so they cannot have any.
+        These sections are stable. They get no leftovers, because leftovers depend on the question.
         """
         if budget is None or budget <= self.budget_tokens:
             return self

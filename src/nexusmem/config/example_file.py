@@ -164,8 +164,8 @@ DESCRIPTIONS = {
     "memory.compose.cache_seconds": "Lifetime of a cached context; a new message invalidates it.",
     "memory.compose.min_score": "Minimum score of a hit, from 0 to 1.",
     "memory.compose.section_tokens": (
-        "Maximum tokens of a section, before it gets what other sections leave. Recent messages "
-        "only get that rest."
+        "Maximum tokens of a section, before it gets unused tokens of other sections. Recent "
+        "messages get only unused tokens."
     ),
     "memory.compose.section_min_tokens": "Tokens reserved for a section.",
     **{

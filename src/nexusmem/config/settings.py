@@ -74,7 +74,7 @@ class EmbeddingSettings:
 
     @property
     def switches_automatically(self) -> bool:
-        """Whether memories are embedded again automatically when the embedder changes."""
+        """True if memories are embedded again automatically when the embedder changes."""
         return self.on_change == "background"
 
 
@@ -139,7 +139,7 @@ class WriteSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSettings:
-    """The section `agents.defaults.memory`, as in seed 001."""
+    """The section `agents.defaults.memory`, as in specification 001."""
 
     read: ToggleSettings = field(default_factory=ToggleSettings)
     write: WriteSettings = field(default_factory=WriteSettings)

@@ -1,4 +1,4 @@
-"""Reader of `nexus.yaml`: checks every key, type and range; accepts the keys of seed 002.
+"""Reader of `nexus.yaml`: checks keys, types and ranges; accepts the keys of specification 002.
 
 An error names the file, the key and the nearest valid key. Values are shown only of settings with
 a range or a list of choices, because any other value may be a secret.
@@ -32,7 +32,7 @@ Shape = Mapping[str, Any]  # name → a type, a settings dataclass, or a nested 
 
 MAX_FILE_CHARACTERS = 1_000_000
 QUOTA_NAMES = [quota.name for quota in fields(Quota)]
-BACKENDS = {  # seed 002's backend → our `vector_index`, the seed's section, its address key
+BACKENDS = {  # backend of specification 002 → our `vector_index`, its section, its address key
     "sqlite-vec": ("sqlite-vec", "sqlite_vec", "path"),
     "lancedb": ("lancedb", "lancedb", "path"),
     "pgvector": ("exact", "pgvector", "conn_string"),
@@ -146,7 +146,7 @@ def _join_key(prefix: str, name: str) -> str:
 
 
 def _convert_seed_keys(memory: dict[str, Any], file: Path) -> dict[str, Any]:
-    """Convert the keys of seed 002 to ours; sections of unused backends are ignored."""
+    """Convert the keys of specification 002 to ours; sections of unused backends are ignored."""
     sections = {section: memory.pop(section, {}) for _, section, _ in BACKENDS.values()}
     backend, dimension = memory.pop("backend", None), memory.pop("dimension", None)
     if backend and "store" in memory:
@@ -162,7 +162,7 @@ def _convert_seed_keys(memory: dict[str, Any], file: Path) -> dict[str, Any]:
 
 
 def _seed_store_settings(backend: str, sections: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
-    """Return the store settings of a backend of seed 002; LanceDB is an index, not a store."""
+    """Return the store settings of a backend of specification 002; LanceDB is only an index."""
     vectors, section, address = BACKENDS[backend]
     setting = "vector_index_path" if backend == "lancedb" else "url"
     path = sections[section].get(address)

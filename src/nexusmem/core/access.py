@@ -154,7 +154,7 @@ class Viewer:
         return self.participants if self.room else tuple(filter(None, [self.user]))
 
     def grant(self) -> Grant:
-        """Return the grant of this viewer, by the two rules of seed 000.
+        """Return the grant of this viewer, by the two access rules of specification 000.
 
         A room shows itself, the user scopes of its participants and its project, but never a DM. A
         DM shows itself, the user's own scope and the project, but never a room or another user's

@@ -131,7 +131,7 @@ def clean_list(values: Any, what: str) -> list[Any]:
 def clean_time(at: datetime, what: str = "at") -> datetime:
     """Return `at` in UTC; a time without a zone counts as UTC.
 
-    Raise InvalidInput if it is not a datetime, or lies outside of EARLIEST and LATEST.
+    Raise InvalidInput if it is not a datetime, or is not between EARLIEST and LATEST.
     """
     if not isinstance(at, datetime):
         raise InvalidInput(f"{what} must be a datetime, not {type(at).__name__}")

@@ -52,7 +52,7 @@ def keyword_text(memory: Memory) -> str:
 
 
 def is_text_searchable(memory: Memory) -> bool:
-    """Return False for memories indexed as empty, which only names and threads find."""
+    """Return False for memories with an empty index text: only names and threads find them."""
     return memory.indexed_text != ""
 
 
@@ -85,7 +85,7 @@ INSTRUCTION_PATTERN = re.compile(
 
 
 def is_instruction(memory: Memory) -> bool:
-    """Return whether a person states how things are to be done from now on."""
+    """Return whether a person gives a lasting instruction, such as "always use metric units"."""
     return memory.role != "assistant" and bool(INSTRUCTION_PATTERN.search(memory.text))
 
 
@@ -107,7 +107,7 @@ def names_in(memory: Memory) -> frozenset[str]:
     """Return the normalized names a memory is found by.
 
     A fact has its subject and object, an entity its name and aliases, an episode its entities and
-    its span key, a landmark its owner, a review the names in question, and a link the ids of its
+    its span key. A landmark has its owner, a review the names in question, a link the ids of its
     members.
     """
     values = [memory.body.get(field) for field in NAME_FIELDS.get(memory.kind, ())]

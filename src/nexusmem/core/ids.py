@@ -32,6 +32,9 @@ class Id:
     def of(cls, value: str | Self) -> Self:
         return value if isinstance(value, cls) else cls(require_str(value, cls.__name__))
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.value!r})"
+
     def __str__(self) -> NoReturn:
         raise TypeError(f"a {type(self).__name__} does not convert to text; use .value")
 
@@ -65,7 +68,7 @@ def require_str(value: object, what: str) -> str:
 
 
 def check_name(value: str, what: str) -> None:
-    """Raise InvalidInput for names that a store cannot keep or that look identical."""
+    """Raise InvalidInput for names that a store cannot save or that look like other names."""
     require_str(value, what)
     if not value or value != value.strip():
         raise InvalidInput(f"{what} must not be empty or start or end with a space, got {value!r}")
@@ -92,8 +95,8 @@ def event_digest(scope: str, key: str) -> str:
 def digest(*parts: str) -> str:
     """Return a stable 32-digit hex id of `parts`; different lists of parts give different ids.
 
-    Ids are computed from content and never counted. A sequence would tell one viewer how much
-    another one wrote.
+    Ids are computed from content and never counted. A sequence would reveal to one viewer how much
+    another viewer wrote.
     """
     data = b""
     for part in parts:

@@ -31,7 +31,7 @@ class ScopeKind(StrEnum):
 
 
 class Visibility(StrEnum):
-    """Audience of a record, determined by its scope alone (seed 000)."""
+    """Audience of a record, determined by its scope alone (specification 000)."""
 
     PUBLIC = "public"
     SHARED = "shared"
@@ -42,7 +42,7 @@ KIND_ALIASES = {
     "channel": ScopeKind.ROOM,
     "profile": ScopeKind.USER,
     "global": ScopeKind.WORKSPACE,
-    "_global": ScopeKind.USER,  # seed 004: user-wide
+    "_global": ScopeKind.USER,  # specification 004: user-wide
     "run": ScopeKind.SESSION,
 }
 
@@ -137,8 +137,11 @@ def parse_kind(name: str) -> ScopeKind:
     try:
         return ScopeKind(name)
     except ValueError:
-        accepted = ", ".join([*(kind.value for kind in ScopeKind), *KIND_ALIASES])
-        raise InvalidInput(f"unknown scope kind {name!r}; expected one of {accepted}") from None
+        accepted = ", ".join(kind.value for kind in ScopeKind if kind is not ScopeKind.WORKER)
+        raise InvalidInput(
+            f"unknown scope kind {name!r}; expected one of {accepted},"
+            " for example 'user' or 'room:design'"
+        ) from None
 
 
 @lru_cache(maxsize=10_000)

@@ -1,12 +1,12 @@
 """Memory strength: a pure function of a memory's importance, age and usage.
 
-    importance = base + frequency of use + recency + length     (seed 003)
+    importance = base + frequency of use + recency + length     (specification 003)
     strength   = importance, decaying since the last observation or use
 
-There are two decay curves. `ebbinghaus` (seed 003) is `exp(-0.1 · hours)`. Importance and use
-stretch its time scale, from half a day to more than a month. `daily` (seed 004) is
-`0.95 ^ days` of the importance, raised by the logarithm of the number of uses. For a day or
-two, recent use raises it as well.
+There are two decay curves. `ebbinghaus` (specification 003) is `exp(-0.1 · hours)`. Importance and
+use stretch its time scale, from half a day to more than a month. `daily` (specification 004) is
+`0.95 ^ days` of the importance, raised by the logarithm of the number of uses. For a day or two,
+recent use raises it as well.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ CURVES: Mapping[str, DecayCurve] = {
         from_importance=True,
         raised_by_use=0.25,
         raised_by_recency=0.1,
-        knowledge_lasts=7.0,  # seed 004 lets the confidence of facts fade by weeks, not days
+        knowledge_lasts=7.0,  # specification 004: facts fade by weeks, not days
     ),
 }
 
@@ -101,7 +101,7 @@ class Strength:
 
 
 def importance_parts(state: MemoryState, now: datetime) -> dict[str, float]:
-    """Return the terms of the importance by name (seed 003)."""
+    """Return the terms of the importance by name (specification 003)."""
     return dict(
         zip(
             IMPORTANCE_PARTS,

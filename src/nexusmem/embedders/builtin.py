@@ -155,7 +155,7 @@ def _unique_pieces(pieces: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[
     marked = np.zeros(pieces.max() + 1, np.bool_)
     marked[pieces] = True
     (unique,) = marked.nonzero()
-    positions = np.empty(len(marked), np.int32)  # int64 would be allocated anew on each call
+    positions = np.empty(len(marked), np.int32)  # int64 would be allocated again on each call
     positions[unique] = np.arange(len(unique))
     return unique, positions.take(pieces)
 

@@ -110,7 +110,7 @@ class GeminiEmbedder:
         except errors.APIError as error:
             raise _status_error(error) from error
         except _transport_errors() as error:
-            raise TransientError(f"Gemini gave no answer ({type(error).__name__})") from error
+            raise TransientError(f"Gemini did not answer ({type(error).__name__})") from error
 
 
 def _check_model(model: str) -> None:

@@ -88,7 +88,7 @@ class OpenAIEmbedder:
         except openai.APIStatusError as error:
             raise _status_error(error) from error
         except (openai.OpenAIError, *INVALID_RESPONSE_ERRORS) as error:
-            raise TransientError(f"OpenAI gave no answer ({type(error).__name__})") from error
+            raise TransientError(f"OpenAI did not answer ({type(error).__name__})") from error
 
 
 def _status_error(error: openai.APIStatusError) -> Exception:

@@ -169,7 +169,7 @@ def _fold_char(character: str) -> str:
 
 
 def _is_punctuation(character: str) -> bool:
-    """Whether BERT treats the character as punctuation.
+    """Return whether BERT treats the character as punctuation.
 
     BERT includes all printable ASCII signs, although "$" and "+" are symbols in Unicode.
     """

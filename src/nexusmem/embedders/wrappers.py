@@ -91,7 +91,7 @@ def profile_mismatch_error(
 
 
 class ProfileCheckedEmbedder:
-    """Wraps an embedder and raises ConfigError if the store has only vectors of others."""
+    """Wraps an embedder and raises ConfigError if the store has only vectors of other profiles."""
 
     def __init__(self, embedder: Embedder, vectors: Vectors) -> None:
         self._embedder = embedder

@@ -74,7 +74,7 @@ class BenchmarkQuestion:
 
     @property
     def has_evidence(self) -> bool:
-        """Whether the question has evidence; without it nothing can be measured."""
+        """True if the question has evidence; without it nothing can be measured."""
         return bool(self.gold or self.gold_sessions)
 
 

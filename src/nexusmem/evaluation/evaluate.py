@@ -104,7 +104,7 @@ class MetricDifference:
         return round(self.now - self.before, 4)
 
     def has_fallen(self, tolerance: float) -> bool:
-        """Whether the metric fell by more than `tolerance`."""
+        """Return whether the metric fell by more than `tolerance`."""
         return self.before - self.now > tolerance + ROUNDING_ERROR
 
 

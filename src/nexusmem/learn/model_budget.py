@@ -46,7 +46,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Model costs of a workspace, and the rest of today's budget."""
+    """Model costs of a workspace, and today's remaining budget."""
 
     spent: tuple[ModelCost, ...]  # by day, purpose and model
     cost_today: float
@@ -84,7 +84,7 @@ class ModelBudget:
         return lambda workspace: MeteredModel(model, name, self, workspace, purpose)
 
     def get_usage(self, workspace: WorkspaceId, *, since: datetime | None = None) -> Usage:
-        """Return the costs since a day (None: all) and the rest of today's budget."""
+        """Return the costs since a day (None: all) and today's remaining budget."""
         today = start_of_day(self.clock())
         spent = tuple(self.costs.list_costs(workspace, since=since))
         now = self.costs.list_costs(workspace, since=today) if since and since > today else spent

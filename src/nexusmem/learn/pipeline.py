@@ -246,7 +246,7 @@ def run_extractors(
         try:
             result = extractor.extract(message, policy.restrict_context(context))
             permitted = _filter_result(policy, message, result)
-        except Exception:  # code of others
+        except Exception:  # third-party code
             log.exception(
                 "extractor %s failed on a message; its results are skipped", extractor.name
             )
@@ -394,7 +394,7 @@ def write_vectors(store: Store, embedder: Embedder, memories: Sequence[Memory]) 
     rows = embedder.embed([text_to_embed(memory) for memory in memories])
     by_workspace: dict[WorkspaceId, dict[str, Floats]] = defaultdict(dict)
     for memory, row in zip(memories, rows, strict=True):
-        if row.any():  # zeros: the text means nothing to this embedder
+        if row.any():  # zeros: the embedder knows no word of the text
             by_workspace[memory.workspace][memory.id] = row
     for workspace, vectors in by_workspace.items():
         store.vectors.put(workspace, embedder.profile, vectors)

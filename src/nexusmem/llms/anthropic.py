@@ -76,7 +76,7 @@ class AnthropicModel(ProviderModel):
             retry_after = error.response.headers.get("retry-after")
             raise status_error("Anthropic", error.status_code, retry_after) from error
         except (anthropic.AnthropicError, *INVALID_RESPONSE_ERRORS) as error:
-            raise TransientError(f"Anthropic gave no answer ({type(error).__name__})") from error
+            raise TransientError(f"Anthropic did not answer ({type(error).__name__})") from error
 
 
 def _parse_answer(message: anthropic.types.Message) -> ProviderAnswer:

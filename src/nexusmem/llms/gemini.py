@@ -70,7 +70,7 @@ class GeminiModel(ProviderModel):
         except RecursionError as error:  # the SDK parses the answer without a depth limit
             raise BadOutput("the answer is nested too deeply", problem="not JSON") from error
         except _transport_errors() as error:
-            raise TransientError(f"Gemini gave no answer ({type(error).__name__})") from error
+            raise TransientError(f"Gemini did not answer ({type(error).__name__})") from error
 
 
 def _request_config(request: ModelRequest) -> types.GenerateContentConfig:

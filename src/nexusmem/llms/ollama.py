@@ -37,7 +37,7 @@ class OllamaModel(ProviderModel):
         except RequestRefused as refused:
             raise self._refusal_error(refused) from refused
         except INVALID_RESPONSE_ERRORS as error:
-            raise TransientError(f"Ollama sent no answer ({type(error).__name__})") from error
+            raise TransientError(f"Ollama did not answer ({type(error).__name__})") from error
 
     def _request_body(self, request: ModelRequest) -> dict[str, Any]:
         body: dict[str, Any] = {

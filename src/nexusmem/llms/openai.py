@@ -70,7 +70,7 @@ class OpenAIModel(ProviderModel):
         except openai.APIStatusError as error:
             raise self._refusal_error(error) from error
         except (openai.OpenAIError, *INVALID_RESPONSE_ERRORS) as error:
-            raise TransientError(f"OpenAI gave no answer ({type(error).__name__})") from error
+            raise TransientError(f"OpenAI did not answer ({type(error).__name__})") from error
 
     def _refusal_error(self, error: openai.APIStatusError) -> Exception:
         if (

@@ -29,11 +29,11 @@ MAX_FACTS = 60
 MAX_OTHER = 20  # landmarks, episodes and messages, each
 MAX_LANDMARKS = 500  # that are searched for the name
 HEADINGS = {
-    "known": "What is known",
-    "before": "What was so before",
-    "decided": "Decisions and promises",
-    "happened": "What happened",
-    "said": "What was said",
+    "known": "Current facts",
+    "before": "Past facts",
+    "decided": "Decisions and commitments",
+    "happened": "Episodes",
+    "said": "Messages",
 }
 MAX_LINE_CHARACTERS = 600
 

@@ -179,8 +179,8 @@ def erase_replaced(
 ) -> None:
     """Erase memories that a correction replaces; the events behind them stay in the ledger.
 
-    Tombstones keep them from being derived again. Shared copies are erased, too. Memories that
-    also rest on other events are derived again without the replaced ones.
+    Tombstones keep them from being derived again. Shared copies are erased, too. Memories that also
+    have other source events are derived again without the replaced ones.
     """
     events, derived = _collect_derived(store, workspace, ForgetTarget("", memories=tuple(memories)))
     doomed = {memory.id: memory for memory in (*memories, *derived)}

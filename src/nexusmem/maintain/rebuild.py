@@ -149,7 +149,8 @@ def find_missing_vectors(
     """Return the damage of memories without a vector.
 
     Return nothing while events are pending or the embedder is being replaced. A local embedder is
-    called to leave out texts without meaning; a remote one is not called, because it costs money.
+    called to leave out texts with a zero vector; a remote one is not called, because it costs
+    money.
     """
     here = administrator_grant(workspace)
     if store.queue.count_pending(here):

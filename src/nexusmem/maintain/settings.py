@@ -16,16 +16,16 @@ MAX_MINUTES = 10 * 365 * 24 * 60
 class JobIntervals:
     """Minutes between two runs of each job in a workspace; 0: only on request."""
 
-    consolidate: float = 15.0  # seed 004
+    consolidate: float = 15.0  # specification 004
     near_duplicates: float = 7 * 24 * 60.0
-    habits: float = 60.0  # seeds 001 and 004
+    habits: float = 60.0  # specifications 001 and 004
     episodes: float = 5.0  # ended threads and sessions; days and weeks when they end
     dossiers: float = 15.0  # rebuilds stale dossiers
-    session_end: float = 60.0  # seed 003: an hour after the last message
-    promote: float = 60.0  # seed 004, as the next two
+    session_end: float = 60.0  # specification 003: an hour after the last message
+    promote: float = 60.0  # specification 004, as the next two
     decay: float = 24 * 60.0
     cleanup: float = 24 * 60.0
-    audit_partitions: float = 24 * 60.0  # seed 004
+    audit_partitions: float = 24 * 60.0  # specification 004
     reembed: float = 24 * 60.0  # immediately if a search meets vectors of another embedder
 
 

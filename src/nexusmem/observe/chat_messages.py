@@ -90,7 +90,7 @@ class CompactedBlock:
         for heading, items in zip(HEADINGS, (pins, values, summary), strict=True):
             if items:
                 yield heading
-                # Line numbers prevent that two lines together look like a fence.
+                # Line numbers prevent two lines together from looking like a fence.
                 yield from (f"{number}. {item}" for number, item in enumerate(items, start=1))
 
 

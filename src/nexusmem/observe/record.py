@@ -18,7 +18,7 @@ IS_DUPLICATE = attrgetter("duplicate")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventRecorder:
-    """Appends events to the ledger within a workspace's quota, and wakes who learns from them."""
+    """Appends events to the ledger within a workspace's quota, and wakes the worker."""
 
     store: Store
     quotas: Quotas

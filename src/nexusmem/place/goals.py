@@ -122,7 +122,7 @@ class Goals:
             )
         self._require_open(goals, goal)
         if depends_on(goals, goal, id):
-            raise Conflict(f"{goal!r} waits for {id!r}: a cycle")
+            raise Conflict(f"{goal!r} waits for {id!r}; this would create a cycle")
         return self._apply_action(
             blocked, GoalAction.BLOCK, {"goal": goal}, "waits for another goal"
         )
@@ -199,7 +199,7 @@ class Goals:
         if parent not in goals:
             raise NotFound(f"no goal {parent!r} here")
         if would_cycle(goals, goal.id, parent=parent):
-            raise Conflict(f"{parent!r} is a subgoal of {goal.id!r}: a cycle")
+            raise Conflict(f"{parent!r} is a subgoal of {goal.id!r}; this would create a cycle")
 
     @staticmethod
     def _require_open(goals: Mapping[str, Goal], id: str) -> Goal:

@@ -38,7 +38,7 @@ class KnowledgeMethods(PlaceBase):
         """Return the current and earlier values of a fact, with their times.
 
         `fact_timeline("Tyler", "WORKS_AT").now.fact.object` is the current employer. `at` returns
-        the state at that time, by today's knowledge. `as_of` uses only facts recorded until then.
+        the state at that time, as known today. `as_of` uses only facts recorded until then.
         """
         from ..recall.views.entities import find_spellings  # loaded on first use
         from ..recall.views.fact_timeline import build_timeline, facts_about  # loaded on first use
@@ -101,7 +101,7 @@ class KnowledgeMethods(PlaceBase):
 
     @audit_read
     def find_sessions(self, about: str | Iterable[str], *, limit: int = 5) -> list[SessionScore]:
-        """Rank sessions and threads by what they know of `about`: a question or names."""
+        """Rank sessions and threads by their mentions of `about`: a question or names."""
         from ..recall.views.sessions import find_sessions  # loaded on first use
 
         query = about if isinstance(about, str) else clean_list(about, "names")

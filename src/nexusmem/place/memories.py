@@ -23,6 +23,7 @@ from ..core.records import (
     event_id,
     memory_id,
 )
+from ..core.records.landmarks import check_landmark_kind
 from ..core.records.links import LANDMARK, SHARED_FROM, LinkRelation, drop_duplicates, find_links
 from ..maintain.forget import ForgetReport, ForgetTarget, forget
 from ..observe.events import EventOptions, note_event
@@ -145,6 +146,8 @@ class MemoryMethods(PlaceBase):
         from ..compose.sections.landmarks import find_closed  # loaded on first use
 
         most = check_limit(limit, MAX_LISTED)
+        if kind is not None:
+            check_landmark_kind(kind)
         before = None if due_before is None else clean_time(due_before, "due_before")
         self._parts.learner.catch_up(self.grant)
         store = self._parts.store
@@ -166,7 +169,7 @@ class MemoryMethods(PlaceBase):
     def history(self, id: str) -> list[MemoryVersion]:
         """Return every version of a memory, oldest first, each with its time.
 
-        For a fact these are all values said of the same subject and predicate. For a memory that
+        For a fact these are all values stated for the same subject and predicate. For a memory that
         was corrected these are the replaced texts and the current one; the id of a replaced
         version works as well. Versions whose events were forgotten are left out.
         """
@@ -188,9 +191,9 @@ class MemoryMethods(PlaceBase):
     def correct(self, id: str, text: str) -> Memory:
         """Replace a memory by a new text, and return the new memory.
 
-        `history(new.id)` still shows the old text. What was learned only from the old message or
-        note is removed, and Nexus learns from the new text instead; shared copies of the old
-        version are removed, too. The original message stays in the conversation.
+        `history(new.id)` still shows the old text. Memories derived only from the old message or
+        note are removed, and so are shared copies of the old version. Nexus learns from the new
+        text instead. The original message stays in the conversation.
 
         Only the author may correct a memory, or the user whose private place it belongs to;
         otherwise InvalidInput. Exact values and documents have their own calls: `set_value`,
@@ -221,10 +224,11 @@ class MemoryMethods(PlaceBase):
     def forget(self, id: str | Receipt) -> None:
         """Erase a memory with everything derived from it, or a message by its receipt.
 
-        With a memory's id, the message it was learned from stays; a note made by `remember` goes.
-        With the receipt of `observe` (or an event's id), the message and everything learned from
-        it go. Only the author may erase, or the user whose private place it is; otherwise
-        InvalidInput. `Workspace.forget` is the administrator's call, and reports what was erased.
+        With a memory's id, the message it was learned from stays; a note made by `remember` is
+        erased, too. With the receipt of `observe` (or an event's id), the message and everything
+        learned from it are erased. Only the author may erase, or the user whose private place it
+        is; otherwise InvalidInput. `Workspace.forget` is the administrator's call, and reports what
+        was erased.
         """
         wanted = id.event_id if isinstance(id, Receipt) else require_str(id, "an id")
         self._parts.learner.catch_up(self.grant)
@@ -308,12 +312,12 @@ class MemoryMethods(PlaceBase):
         written = bool(events) and all(event.speaker == author for event in events)
         if not private and not written:
             raise InvalidInput(
-                f"{id!r} is not {author!r}'s: only its author, the user whose private place it is,"
-                " or the administrator (Workspace.forget) may change it"
+                f"memory {id} was not written by {author}; only its author, the owner of the"
+                " private place, or an administrator (Workspace.forget) may change it"
             )
 
     def _source_event_ids(self, memory: Memory) -> list[str]:
-        """Return the ids of all events a memory rests on, also through other memories."""
+        """Return the ids of all source events of a memory, also through other memories."""
         store, found, looked = self._parts.store, set[str](), set[str]()
         wanted = set(memory.sources)
         while wanted:
@@ -334,7 +338,7 @@ class MemoryMethods(PlaceBase):
         return [memory, *(each for each in alone if each.scope == memory.scope)]
 
     def _replaced_versions(self, memory: Memory) -> list[MemoryVersion]:
-        """Return the versions a memory replaced, oldest first, as their events still say them."""
+        """Return the versions a memory replaced, oldest first, with the texts of their events."""
         versions: list[MemoryVersion] = []
         sources = self._parts.store.ledger.get(self.grant, memory.sources[:1])
         until, replaced = memory.at, sources[0].metadata.get(REPLACES) if sources else None
@@ -421,7 +425,7 @@ def _exact_versions(newest_first: Sequence[Memory]) -> list[MemoryVersion]:
 def _kind_filter(kind: str | MemoryKind | Sequence[str | MemoryKind] | None) -> Filter:
     if kind is None:
         return Not(Condition("kind", Op.EQ, MemoryKind.LINK))
-    (filter,) = kind_conditions([kind] if isinstance(kind, str) else kind)
+    (filter,) = kind_conditions(kind)
     return filter
 
 
@@ -468,11 +472,17 @@ def _check_correctable(memory: Memory, events: Sequence[Event]) -> None:
 
 
 def _caller_metadata(memory: Memory) -> dict[str, Any]:
-    """Return the metadata a caller gave; learned memories only have metadata of the rules."""
+    """Return the caller's metadata; learned memories have only metadata of the rules."""
     if memory.learned:
         return {}
     dropped = {*COPIED_WITH_SHARE, REPLACES, "tags"}
     return {name: value for name, value in memory.metadata.items() if name not in dropped}
+
+
+def check_erasable(place: MemoryMethods, id: str) -> None:
+    """Raise NotFound or InvalidInput unless the viewer may erase this memory or event."""
+    place._parts.learner.catch_up(place.grant)  # noqa: SLF001
+    place._choose_target(id)  # noqa: SLF001
 
 
 def erase_target(
@@ -482,7 +492,7 @@ def erase_target(
     *,
     by: Viewer | None = None,
 ) -> ForgetReport:
-    """Erase what `choose` returns, first in the store, then in the caches; report what went.
+    """Erase what `choose` returns, first in the store, then in the caches; return the counts.
 
     `by` is recorded in the audit log as the actor; None is the administrator.
     """

@@ -79,8 +79,8 @@ class ContextMethods(PlaceBase):
 
         `messages` are in the format of OpenAI or Anthropic. The question is the last message of a
         user. With `context_window` (tokens of the model), `context.messages_to_send` are the
-        messages to send, compacted if they are too long; then the context takes at most a third
-        of the window, unless a `budget` is given.
+        messages to send, compacted if they are too long. Without a `budget`, the context then takes
+        at most a third of the window.
         """
         from ..observe.chat_messages import last_question, parse_with_blocks  # loaded on first use
 

@@ -114,7 +114,7 @@ class Notebook:
         return sync_folder(self, Path(folder), owner_id=owner_id, had_path=self._has_existed)
 
     def _has_existed(self, path: str) -> bool:
-        """Whether the document exists, or existed and was deleted or forgotten."""
+        """Return whether the document exists, or existed and was deleted or forgotten."""
         first = event_id(self.scope, version_key(path, 1))
         erased = self._parts.store.eraser.any_erased(self._viewer.workspace, [first])
         return erased or bool(self._load_history(path))

@@ -152,6 +152,20 @@ class Place(ContextMethods, WindowMethods, KnowledgeMethods, ShareMethods):
     procedures, dossiers, reviews. Every read returns only what the viewer may see.
     """
 
+    def __repr__(self) -> str:
+        viewer = self.viewer
+        fields = {
+            "workspace": viewer.workspace.value,
+            "room": viewer.room,
+            "user": viewer.user and viewer.user.value,
+            "session": viewer.session,
+            "thread": self._thread,
+            "agent": viewer.agent.value,
+            "project": viewer.project,
+        }
+        given = (f"{name}={value!r}" for name, value in fields.items() if value is not None)
+        return f"Place({', '.join(given)})"
+
     # Writing
 
     def observe(
@@ -281,6 +295,8 @@ class Place(ContextMethods, WindowMethods, KnowledgeMethods, ShareMethods):
         inferred fact. `valid_from` and `valid_to` limit the time it holds. Facts are never
         overwritten: `fact_timeline` shows which one is current.
         """
+        if object is None and value is None:
+            raise InvalidInput("a fact needs an object or a value")
         fact = Fact(
             subject=subject,
             predicate=predicate,
@@ -314,7 +330,7 @@ class Place(ContextMethods, WindowMethods, KnowledgeMethods, ShareMethods):
         limit: int | None = None,
         threshold: float | None = None,
         where: Mapping[str, Any] | Filter | None = None,
-        kinds: Sequence[str | MemoryKind] | None = None,
+        kind: str | MemoryKind | Sequence[str | MemoryKind] | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
         scope: str | None = None,
@@ -326,10 +342,10 @@ class Place(ContextMethods, WindowMethods, KnowledgeMethods, ShareMethods):
 
         Everything written before the call is searched. `threshold` is the minimum score, from 0
         to 1. `where` is a filter such as {"speaker": "alice"} or {"metadata.stars": {"gte": 4}}.
-        `kinds` also searches derived memories, for example ["fact", "episode"]. `since` and
-        `until` limit the time of the memory, `as_of` the time it was recorded. `scope` searches
-        only one scope. `max_per_conversation` limits the hits of one conversation; 0 means no
-        limit. `explain` adds to each hit how it was ranked.
+        `kind` is one kind or several, also of derived memories: "fact", ["fact", "episode"].
+        `since` and `until` limit the time of the memory, `as_of` the time it was recorded. `scope`
+        searches only one scope. `max_per_conversation` limits the hits of one conversation; 0
+        means no limit. `explain` adds to each hit how it was ranked.
         """
         defaults, now = self._parts.settings.search, self._parts.now()
         query = make_query(
@@ -337,7 +353,7 @@ class Place(ContextMethods, WindowMethods, KnowledgeMethods, ShareMethods):
             limit=_or_default(limit, defaults.default_limit),
             threshold=_or_default(threshold, defaults.default_threshold),
             where=where,
-            kinds=kinds,
+            kind=kind,
             since=since,
             until=until,
             max_per_conversation=_or_default(max_per_conversation, defaults.max_per_conversation),
@@ -396,7 +412,7 @@ class Place(ContextMethods, WindowMethods, KnowledgeMethods, ShareMethods):
         """List facts, newest first, including outdated ones.
 
         `exact=True` lists only values of `set_value`, `exact=False` only other facts. `limit=None`
-        lists all. `fact_timeline` tells which facts are current.
+        lists all. `fact_timeline` shows which facts are current.
         """
         most = None if limit is None else check_limit(limit, MAX_LISTED)
         grant = self._narrow_grant(scope)
@@ -419,7 +435,7 @@ class Place(ContextMethods, WindowMethods, KnowledgeMethods, ShareMethods):
         return self._parts.learner.flush(self.grant)
 
     def progress(self, receipt: Receipt) -> Progress:
-        """Return how far an event has come, and the error if it is stuck.
+        """Return the processing stage of an event, and the error if it is stuck.
 
         Raises NotFound if the viewer cannot see the event.
         """

@@ -118,7 +118,7 @@ class Procedures:
             task,
             limit=MAX_OUTCOMES,
             threshold=0.0,
-            kinds=[MemoryKind.PROCEDURE],
+            kind=MemoryKind.PROCEDURE,
             now=self._parts.now(),
         )
         found = search_memories(self._parts.store, self._parts.ranking, self._grant, query)

@@ -131,7 +131,7 @@ class Reviews:
     def undo(self, id: str, *, by: str | None = None) -> Review:
         """Undo the last decision.
 
-        Undoing an automatic merge, which nobody decided, rejects it.
+        Undoing an automatic merge rejects it.
         """
         review = self._find_review(id)
         if review.status is ReviewStatus.OPEN:

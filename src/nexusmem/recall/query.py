@@ -55,7 +55,7 @@ class Query:
 
     @property
     def includes_learned(self) -> bool:
-        """Whether derived memories are searched too: true if the query filters by kind."""
+        """True if the query filters by kind: then derived memories are searched, too."""
         return _filters_by("kind", self.where)
 
 
@@ -77,7 +77,7 @@ def make_query(
     limit: int,
     threshold: float,
     where: Mapping[str, Any] | Filter | None = None,
-    kinds: Sequence[str | MemoryKind] | None = None,
+    kind: str | MemoryKind | Sequence[str | MemoryKind] | None = None,
     since: datetime | None = None,
     until: datetime | None = None,
     max_per_conversation: int = 0,
@@ -98,7 +98,7 @@ def make_query(
             [
                 parse_filter(where),
                 *_time_conditions(since, until),
-                *kind_conditions(kinds),
+                *kind_conditions(kind),
                 *_as_of_conditions(as_of),
             ]
         ),
@@ -118,7 +118,7 @@ def check_limit(limit: int, maximum: int = MAX_HITS) -> int:
 
 def _check_cap(cap: int) -> int:
     if isinstance(cap, bool) or not isinstance(cap, int) or cap < 0:
-        raise InvalidInput(f"per_conversation must be an integer >= 0 (0: no cap), got {cap!r:.80}")
+        raise InvalidInput(f"max_per_conversation must be an integer >= 0, got {cap!r:.80}")
     return cap
 
 
@@ -143,11 +143,14 @@ def _as_of_conditions(as_of: datetime | None) -> list[Filter]:
     return [Condition("recorded_at", Op.LTE, clean_time(as_of, "as_of"))]
 
 
-def kind_conditions(kinds: Sequence[str | MemoryKind] | None) -> list[Filter]:
-    if kinds is None:
+def kind_conditions(
+    kind: str | MemoryKind | Sequence[str | MemoryKind] | None,
+) -> list[Filter]:
+    """Return the condition on one kind or several; raise InvalidInput if a kind is unknown."""
+    if kind is None:
         return []
-    accepted = [kind.value for kind in MemoryKind]
-    names = clean_list(kinds, "kinds")
+    accepted = [each.value for each in MemoryKind]
+    names = [kind] if isinstance(kind, str) else clean_list(kind, "kind")
     for name in names:
         if name not in accepted:
             raise InvalidInput(f"unknown kind {name!r}; accepted: {', '.join(accepted)}")

@@ -130,7 +130,7 @@ class _HitSelection:
             self._conversation_counts[conversation] += 1
 
     def _is_first_with_text(self, memory: Memory) -> bool:
-        """Whether no earlier memory of another scope has the same kind and text.
+        """Return whether no earlier memory of another scope has the same kind and text.
 
         Texts are normalized only after a second scope appears, because most searches read one.
         """
@@ -162,7 +162,7 @@ def _build_hit(
 def _check_access(grant: Grant, memory: Memory) -> None:
     """Final access check: raise RuntimeError if the store returned a memory outside the grant."""
     if memory.workspace != grant.workspace or not grant.allows(memory.label):
-        raise RuntimeError("a store returned a record its grant does not allow; refusing to answer")
+        raise RuntimeError("a store returned a record outside the grant; no result is returned")
 
 
 def with_metrics(ranking: Ranking, metrics: Metrics) -> Ranking:

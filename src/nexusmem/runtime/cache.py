@@ -18,8 +18,8 @@ class LruCache(Generic[K, V]):
 
     `max_entries=0` disables the cache: `put` stores nothing. With `ttl_seconds`, an entry expires
     that many seconds after it was written; with `renew_on_read`, after its last use. `clock`
-    returns seconds; tests pass their own. Each call reads it once, whatever other entries there
-    are: a clock that ticks with each reading must not reveal them.
+    returns seconds; tests pass their own. Each call reads it exactly once: a clock that advances on
+    each read must not reveal other entries.
 
     `generation` counts the calls of `clear`, `remove` and `remove_where`. A caller that computes
     a value outside the lock reads it first and passes it to `put`. `put` then drops the value if

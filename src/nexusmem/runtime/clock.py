@@ -26,7 +26,7 @@ class MonotonicClock:
             return self._last
 
     def read(self) -> datetime:
-        """Return the current time without a tick, so that the reading has no visible effect."""
+        """Return the current time without advancing the clock."""
         with self._lock:
             return max(self._clock(), self._last)
 

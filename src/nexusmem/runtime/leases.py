@@ -86,7 +86,7 @@ class LeaseHeartbeat:
             renew()
         except NexusError as error:  # the next write raises LeaseLost
             log.info("lease not renewed: %s", error)
-        except Exception:  # this thread must go on renewing the other leases
+        except Exception:  # this thread must continue to renew the other leases
             log.exception("lease not renewed")
 
 

@@ -110,7 +110,7 @@ class JsonEndpoint:
         except urllib.error.HTTPError as error:
             raise self._classify_error(error) from error
         except (OSError, HTTPException, *INVALID_RESPONSE_ERRORS) as error:
-            raise TransientError(f"{self._name} gave no answer ({type(error).__name__})") from error
+            raise TransientError(f"{self._name} did not answer ({type(error).__name__})") from error
 
     def _classify_error(self, error: urllib.error.HTTPError) -> Exception:
         """Return the exception for an HTTP error status."""

@@ -31,7 +31,7 @@ class Quota:
 
     @property
     def has_stored_limits(self) -> bool:
-        """Whether the store has to check a limit."""
+        """True if the store has to check a limit."""
         return any(
             each is not None
             for each in (self.events_per_day, self.max_memories, self.max_text_bytes)

@@ -76,7 +76,7 @@ FAMILIES: Mapping[str, MetricFamily] = {
     "events_written_total": MetricFamily(_COUNTER, "Events written."),
     "hits_total": MetricFamily(_COUNTER, "Hits returned."),
     "errors_total": MetricFamily(_COUNTER, "Failed operations.", ("operation", "error")),
-    "degraded_total": MetricFamily(_COUNTER, "Answers without an unavailable part.", ("part",)),
+    "degraded_total": MetricFamily(_COUNTER, "Answers that lack an unavailable part.", ("part",)),
     "job_results_total": MetricFamily(
         _COUNTER, "Results of jobs in this process.", ("job", "result")
     ),

@@ -255,7 +255,7 @@ def _clean_mapping(value: Any, what: str) -> dict[str, Any]:
 
 
 def _read_entries(text: str, workspace: WorkspaceId) -> Iterator[ArchiveRecord]:
-    """Parse the export format of seed 002: a list of entries with content and metadata."""
+    """Parse the export format of specification 002: entries with content and metadata."""
     try:
         entries = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -397,7 +397,7 @@ def import_archive(
     report: ProgressCallback | None = None,
     record_counts: Callable[[dict[str, int]], None] | None = None,
 ) -> ImportReport:
-    """Import an archive, or seed 002's JSON list of entries; a second import changes nothing.
+    """Import an archive, or the JSON list of specification 002; a second import changes nothing.
 
     Nothing is written unless the complete file is valid. Vectors of another embedder than
     `profile` are skipped and computed again. `record_counts` gets the counts for the

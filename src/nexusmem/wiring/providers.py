@@ -68,7 +68,7 @@ def load_plugin(group: str, name: str, *, setting: str, builtin: Iterable[str]) 
         raise _plugin_error(setting, name, f"is registered by several distributions: {owners}")
     try:
         factory = entries[0].load()
-    except Exception as error:  # importing a plug-in runs code of others
+    except Exception as error:  # importing a plug-in runs third-party code
         reason = f"cannot be imported from {entries[0].value}: {_describe(error)}"
         raise _plugin_error(setting, name, reason) from error
     if not callable(factory):
@@ -339,7 +339,7 @@ def make_breakers(settings: Settings, embedder: Embedder | None = None) -> Circu
     """Return the circuit breakers of the configured providers.
 
     Nexus objects with the same provider share them. An embedder object that the caller passed has
-    a breaker of its own.
+    its own breaker.
     """
     embeddings, llm, search = settings.embeddings, settings.llm, settings.search
     embedder_key = (

@@ -228,6 +228,11 @@ def _open_plugin(settings: StoreSettings) -> Store:
 
     plugins = entry_points(group="nexusmem.stores")
     if scheme not in plugins.names:
+        if scheme in REDIS_SCHEMES:
+            raise ConfigError(
+                "Redis holds only working memory: set memory.store.window_url to this URL, and the"
+                " store to a file or postgresql://"
+            )
         hint = suggest_scheme(scheme, [*SQLITE_SCHEMES, *POSTGRES_SCHEMES, *sorted(plugins.names)])
         raise ConfigError(f"no store for {scheme}://; {hint} A file or :memory: are stores, too")
     _refuse_key(settings, f"{scheme}://")

@@ -59,7 +59,7 @@ def test_header_and_sections_are_rendered_in_order() -> None:
 
     assert "Place: room design · People here: alice, bob · Agent: scribe · Project: apollo" in text
     assert text.index("pinned") < text.index("Now: Monday, 2026-03-02 14:05 UTC")
-    assert text.index("Now:") < text.index("The last messages")
+    assert text.index("Now:") < text.index("Recent messages")
     assert "[RECALL]" not in text
     assert text.splitlines()[-2:] == ["(context c1)", "</nexus-memory>"]
 
@@ -76,7 +76,7 @@ def test_line_has_date_trust_scope_and_speaker_before_the_text() -> None:
 def test_remark_is_rendered_if_nothing_was_found() -> None:
     text = render_context(VIEWER, {}, id="c", now=NOW, remarks={"recall": "Nothing."}).text
 
-    assert "## [RECALL] Found for this question\nNothing." in text
+    assert "## [RECALL] Relevant to this question\nNothing." in text
 
 
 @pytest.mark.requirement("X11")

@@ -45,7 +45,7 @@ def test_id_cannot_be_concatenated_with_text(glue) -> None:
 
 def test_value_is_the_text_of_an_id() -> None:
     assert WorkspaceId("acme").value == "acme"
-    assert repr(WorkspaceId("acme")) == "WorkspaceId(value='acme')"
+    assert repr(WorkspaceId("acme")) == "WorkspaceId('acme')"
 
 
 @pytest.mark.requirement("D21")

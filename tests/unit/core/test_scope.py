@@ -78,7 +78,7 @@ def test_invalid_scope_is_rejected(text: str) -> None:
 
 
 def test_unknown_kind_error_lists_all_kinds() -> None:
-    with pytest.raises(InvalidInput, match=r"unknown scope kind 'rom'.*room.*channel"):
+    with pytest.raises(InvalidInput, match=r"unknown scope kind 'rom'.*room.*session, for example"):
         parse_kind("rom")
 
 

@@ -232,7 +232,7 @@ def test_settings_select_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
     ) as nexus:
         room = nexus.workspace("acme").room("harbour")
         nexus.wait(room.observe("alice", "I sail the Heron.", key="heron"))
-        hits = room.recall("Which boat does alice own?", kinds=["fact"])
+        hits = room.recall("Which boat does alice own?", kind=["fact"])
 
     assert [hit.text for hit in hits] == [OWNS.sentence]
 

@@ -87,7 +87,7 @@ def test_status_boost_prefers_current_facts(told) -> None:
         FactStatus.PAST,
     ]
 
-    found = told.recall("Where does Tyler work?", kinds=["fact"])
+    found = told.recall("Where does Tyler work?", kind=["fact"])
     assert found[0].memory.fact.object == "Anthropic"
 
 

@@ -74,23 +74,23 @@ def test_since_and_until_must_be_times(name: str, edge: Any) -> None:
         query(**{name: edge})
 
 
-@pytest.mark.parametrize("kinds", [["passage"], [MemoryKind.PASSAGE], ("fact", "passage")])
-def test_kinds_become_a_filter(kinds: Any) -> None:
-    assert matches_filter(query(kinds=kinds).where, memory())
-    assert not matches_filter(query(kinds=["fact"]).where, memory())
-    assert not matches_filter(query(kinds=[]).where, memory())
+@pytest.mark.parametrize("kind", ["passage", MemoryKind.PASSAGE, ["passage"], ("fact", "passage")])
+def test_kind_becomes_a_filter(kind: Any) -> None:
+    assert matches_filter(query(kind=kind).where, memory())
+    assert not matches_filter(query(kind="fact").where, memory())
+    assert not matches_filter(query(kind=[]).where, memory())
 
 
 @pytest.mark.parametrize(
-    "kinds", ["passage", ["passages"], [None], [["passage"]], 5, {"a": 1}, [5]]
+    "kind", ["passages", ["passages"], [None], [["passage"]], 5, {"a": 1}, [5]]
 )
-def test_unknown_kind_is_rejected(kinds: Any) -> None:
+def test_unknown_kind_is_rejected(kind: Any) -> None:
     with pytest.raises(InvalidInput):
-        query(kinds=kinds)
+        query(kind=kind)
 
 
 def test_all_conditions_are_one_filter() -> None:
-    where = query(where={"role": "user"}, kinds=["passage"], since=NOON).where
+    where = query(where={"role": "user"}, kind=["passage"], since=NOON).where
 
     assert matches_filter(where, memory(role="user"))
     assert not matches_filter(where, memory(role="tool"))
@@ -111,10 +111,10 @@ def test_default_settings() -> None:
         ({}, False),
         ({"where": {"role": "user"}}, False),
         ({"where": {"metadata.kind": "fact"}}, False),
-        ({"kinds": ["fact"]}, True),
+        ({"kind": ["fact"]}, True),
         ({"where": {"kind": "fact"}}, True),
         ({"where": {"OR": [{"role": "user"}, {"NOT": {"kind": "passage"}}]}}, True),
-        ({"where": {"role": "user"}, "kinds": ["passage"]}, True),
+        ({"where": {"role": "user"}, "kind": ["passage"]}, True),
     ],
 )
 def test_filter_by_kind_includes_derived_memories(asked, learned) -> None:

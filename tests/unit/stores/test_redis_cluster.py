@@ -174,7 +174,8 @@ def test_lost_node_affects_only_its_workspaces(nodes: list[Node]) -> None:
 def test_documented_acl_is_sufficient_for_cluster(nodes: list[Node], tmp_path: Path) -> None:
     page = (ROOT / "docs" / "reference" / "redis.md").read_text()
     found = re.search(
-        r"ACL SETUSER nexus on >password ([^`]*)`; on a\s+cluster\s+also\s+`(.*?)` and `(.*?)`", page
+        r"ACL SETUSER nexus on >password ([^`]*)`; on a\s+cluster\s+also\s+`(.*?)` and `(.*?)`",
+        page,
     )
     more = re.search(r"for the context cache also `([^`]*)`", page)
     assert found

@@ -144,7 +144,7 @@ class SummaryCache:
 def _timestamps(clock: Clock) -> Callable[[], float]:
     """Return a clock in seconds since 1970.
 
-    It must not tick: how often a cache reads it depends on the entries of other viewers.
+    Reading must not advance it: the number of reads depends on the entries of other viewers.
     """
     read = clock.read if isinstance(clock, MonotonicClock) else clock
     return lambda: read().timestamp()

@@ -1,4 +1,4 @@
-"""Section "activity": today's conversations and what came of them."""
+"""Section "activity": today's conversations and their results."""
 
 from __future__ import annotations
 

@@ -13,15 +13,15 @@ KIND_NAMES = {
     MemoryKind.PASSAGE: "messages and documents",
     MemoryKind.FACT: "facts",
     MemoryKind.ENTITY: "people and things",
-    MemoryKind.EPISODE: "moments of conversations",
+    MemoryKind.EPISODE: "episodes",
     MemoryKind.PROCEDURE: "procedures",
 }
 HOW_ID, AMOUNTS_ID, SCOPES_ID = "awareness:how", "awareness:kept", "awareness:where"  # item ids
 AMOUNT_WORDS = ((1_000, "thousands of"), (100, "hundreds of"), (10, "dozens of"), (1, "a few"))
 LOOKUP_HELP = (
-    "To find more, ask the memory: recall(question) for what was said, facts(subject) and"
-    " fact_timeline(subject, relation) for what is so, entity(name) and profile(person) for who is"
-    " who, recent() for the last messages."
+    "To find more, call recall(question) for what was said, facts(subject) and"
+    " fact_timeline(subject, relation) for what is true and since when, entity(name) and"
+    " profile(person) for people and things, recent() for the last messages."
 )
 
 
@@ -60,7 +60,7 @@ def _amounts_line(store: Store, grant: Grant) -> str:
         for kind, name in KIND_NAMES.items()
         if (amount := _amount_words(counts.get(kind.value, 0)))
     ]
-    return f"Kept here: {', '.join(amounts)}." if amounts else ""
+    return f"Stored here: {', '.join(amounts)}." if amounts else ""
 
 
 def _amount_words(number: int) -> str | None:
@@ -69,13 +69,13 @@ def _amount_words(number: int) -> str | None:
 
 def _scopes_line(grant: Grant) -> str:
     scopes = ", ".join(sorted(map(str, grant.scopes)))
-    return f"It can be narrowed to one of: {scopes}."
+    return f"A search can be limited to one scope: {scopes}."
 
 
 AWARENESS = Section(
     name="awareness",
-    heading="What can be looked up",
-    description="What can be looked up.",
+    heading="How to look up more",
+    description="Calls that return more memories.",
     priority=3,
     cap=200,
     when=always("what can be looked up"),

@@ -56,7 +56,7 @@ def _make_item(inputs: SectionInput, hit: Hit) -> ContextItem:
 
 EPISODES = Section(
     name="episodes",
-    heading="What happened then",
+    heading="Earlier conversations",
     description="For questions about a time.",
     priority=7,
     cap=600,

@@ -131,7 +131,7 @@ def _common_and_stop_terms() -> frozenset[str]:
 
 LANDMARKS = Section(
     name="landmarks",
-    heading="Decided, promised, asked for (pinned)",
+    heading="Decisions, commitments and requests (pinned)",
     description="Decisions, commitments, action items and stated preferences; always.",
     priority=1,
     cap=500,

@@ -81,8 +81,8 @@ def _term_overlap(text: str, question_terms: set[str]) -> float:
 
 PROCEDURES = Section(
     name="procedures",
-    heading="How it is done",
-    description="For questions how to do something.",
+    heading="Procedures",
+    description="Steps that worked, for how-to questions.",
     priority=8,
     cap=300,
     when=asks_how_to,

@@ -72,8 +72,8 @@ def _make_item(inputs: SectionInput, entry: ProfileEntry, part: str, worth: floa
 
 PROFILE = Section(
     name="profile",
-    heading="Who is here",
-    description="Who is here.",
+    heading="People",
+    description="Preferences, expertise and habits of the people here.",
     priority=2,
     cap=300,
     floor=100,

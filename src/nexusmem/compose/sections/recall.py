@@ -1,4 +1,4 @@
-"""Section "recall": the hits of the question (seed 000's [RECALL])."""
+"""Section "recall": the hits of the question ([RECALL] of specification 000)."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def _use_highlights(item: ContextItem, hit: Hit) -> ContextItem:
 
 RECALL = Section(
     name="recall",
-    heading="[RECALL] Found for this question",
-    description="Hits of the question.",
+    heading="[RECALL] Relevant to this question",
+    description="Search results for the question.",
     priority=6,
     cap=800,
     when=asks_for_something,

@@ -55,8 +55,8 @@ def _line_id(line: SummaryLine) -> str:
 
 SUMMARY = Section(
     name="summary",
-    heading="This session so far",
-    description="This session so far.",
+    heading="Session summary",
+    description="Summary of the session before the recent messages.",
     priority=4,
     cap=500,
     when=always("this session so far"),

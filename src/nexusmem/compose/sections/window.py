@@ -34,8 +34,8 @@ def _make_item(inputs: SectionInput, id: str, event: Event, rank: int) -> Contex
 
 WINDOW = Section(
     name="window",
-    heading="The last messages",
-    description="The last messages.",
+    heading="Recent messages",
+    description="The newest messages, verbatim.",
     priority=11,
     floor=600,
     when=always("the last messages"),

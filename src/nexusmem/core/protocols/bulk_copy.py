@@ -1,8 +1,8 @@
 """Bulk copy: move all records of a workspace to another store without changing them.
 
 An archive contains what a grant may see, and the importing store derives the rest again. A bulk
-copy is for administrators. Each record is one line of canonical JSON, identical in every store,
-including chain links, remains of erased events and pending tasks.
+copy is for administrators. Each record is one line of canonical JSON, identical in every store.
+Chain links, also those of erased events, and pending tasks are included.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ class Embedder(Protocol):
 
     @property
     def is_local(self) -> bool:
-        """Whether embedding runs in this process, fast enough for interactive calls."""
+        """True if embedding runs in this process, fast enough for interactive calls."""
         ...
 
     def embed(self, texts: Sequence[str]) -> Floats:

@@ -19,7 +19,7 @@ from ..access import Grant
 from ..ids import WorkspaceId
 
 Json = Any  # any JSON value
-MARK_KEY = "up_to"  # stored with the counts, but holds the mark of a job
+MARK_KEY = "up_to"  # key of the watermark among the stored counts
 
 
 class Priority(IntEnum):
@@ -96,7 +96,7 @@ class FinishedStep:
 
     @property
     def counts_with_mark(self) -> dict[str, int]:
-        """The counts, and the mark under MARK_KEY."""
+        """The counts, with the watermark (sequence number) under MARK_KEY."""
         mark = self.step.mark
         return self.counts if mark is None else {**self.counts, MARK_KEY: mark}
 
@@ -127,7 +127,7 @@ class JobState:
 
 
 def plain_counts(counts: Mapping[str, int]) -> dict[str, int]:
-    """Return the stored counts without the mark."""
+    """Return the stored counts without the watermark."""
     return {what: count for what, count in counts.items() if what != MARK_KEY}
 
 

@@ -42,7 +42,7 @@ class MemoryStates(Protocol):
         tier: Tier | None = None,
         archived: bool | None = None,
     ) -> dict[WorkspaceId, int]:
-        """The same in several workspaces, in one transaction; how many were otherwise in each."""
+        """Do the same for several workspaces in one transaction; return the changes of each."""
         ...
 
     def list_states(
@@ -76,7 +76,7 @@ class MemoryStates(Protocol):
         archived: bool = False,
         exclude: SweepExclusion = NO_EXCLUSION,
     ) -> list[list[MemoryState]]:
-        """Do the same for several workspaces in one snapshot: `limit` each, after its position."""
+        """Do the same for several workspaces in one snapshot, up to `limit` states of each."""
         ...
 
     def oldest_active_times(

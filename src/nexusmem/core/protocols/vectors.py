@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class VectorStatus:
-    """Whether the vectors that a query is compared with are usable."""
+    """Usability of the vectors that a query is compared with."""
 
     is_usable: bool = True
     remark: str | None = None  # shown to the caller

@@ -47,4 +47,4 @@ def check_dossier(body: Mapping[str, Any]) -> None:
     asked, mark, cites = body.get("asked"), body.get("mark", ""), body.get("cites", [])
     texts = isinstance(asked, str | None) and isinstance(mark, str)
     if not texts or not isinstance(cites, list) or not all(isinstance(id, str) for id in cites):
-        raise InvalidInput("asked and mark of a dossier must be texts, cites a list of ids")
+        raise InvalidInput("`asked` and `mark` of a dossier must be texts, `cites` a list of ids")

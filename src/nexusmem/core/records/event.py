@@ -199,5 +199,5 @@ class PendingTask:
 
     @property
     def is_dead(self) -> bool:
-        """Whether the task failed too often and waits for a manual retry."""
+        """True if the task failed too often and waits for a manual retry."""
         return self.due_at >= LATEST

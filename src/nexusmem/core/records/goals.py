@@ -69,7 +69,7 @@ class Goal:
     deadline: datetime | None = None
     result: str | None = None  # or why it was abandoned
     closed_at: datetime | None = None
-    memories: tuple[str, ...] = ()  # the deeds it is made of
+    memories: tuple[str, ...] = ()  # ids of the memories of its actions
 
     @property
     def is_open(self) -> bool:
@@ -113,15 +113,15 @@ def check_goal_action(data: Mapping[str, Any]) -> None:
     except (KeyError, ValueError, TypeError):
         accepted = ", ".join(GoalAction)
         raise InvalidInput(
-            f"invalid goal action {data!r:.200}; expected do to be one of {accepted}"
+            f"invalid goal action {data!r:.200}; `do` must be one of {accepted}"
         ) from None
     if (action is GoalAction.ADD) != (about is None) or (
         action is GoalAction.ADD and not data.get("text")
     ):
-        raise InvalidInput("the goal action add needs a text; every other one needs about")
+        raise InvalidInput("a goal action `add` needs `text`; every other action needs `about`")
     if not all(isinstance(each, str | None) for each in texts) or priority not in PRIORITIES:
         raise InvalidInput(
-            f"invalid goal action {data!r:.200}; texts must be text, priority 1 to 5"
+            f"invalid goal action {data!r:.200}; texts must be strings, `priority` from 1 to 5"
         )
 
 

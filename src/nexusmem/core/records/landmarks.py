@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from ..errors import InvalidInput
+
 
 class LandmarkKind(StrEnum):
     DECISION = "decision"
@@ -57,6 +59,15 @@ LANDMARK_TYPES: dict[LandmarkKind, LandmarkType] = {
         display_name="correction", label_prefix="Correction:", episode_weight=0.3
     ),
 }
+
+
+def check_landmark_kind(kind: str) -> LandmarkKind:
+    """Return the landmark kind of this name; raise InvalidInput if there is none."""
+    try:
+        return LandmarkKind(kind)
+    except ValueError:
+        accepted = ", ".join(LandmarkKind)
+        raise InvalidInput(f"landmark kind must be one of {accepted}, got {kind!r:.80}") from None
 
 
 def kinds_in_summary(summary_list: str) -> tuple[str, ...]:

@@ -1,8 +1,8 @@
 """Episodes: short summaries of threads, sessions, days and weeks of one scope.
 
-A thread (closed, or fifty messages) and a session (ended by an hour of silence) are summarized from
-their events, a day from its threads and sessions, a week from its days. The sources of an episode
-decide who may read it, and it is erased with any of them.
+A thread ends when it is closed or has fifty messages, a session after an hour of silence. Both are
+summarized from their events, a day from its threads and sessions, a week from its days. The sources
+of an episode decide who may read it, and it is erased with any of them.
 """
 
 from .boundaries import Segment, split_segments

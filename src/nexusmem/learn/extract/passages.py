@@ -85,7 +85,7 @@ def _join_fragments(fragments: Iterator[str]) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexingSettings:
-    """Which messages are indexed as passages (seed 002). The ledger stores all messages."""
+    """Which messages are indexed as passages (specification 002); the ledger stores all."""
 
     auto_index_messages: bool = True
     min_content_length: int = 10

@@ -120,7 +120,7 @@ class ContradictionPolicy(StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> ContradictionPolicy | None:
-        return cls.REVIEW if value == "flag_review" else None  # the name in seed 004
+        return cls.REVIEW if value == "flag_review" else None  # its name in specification 004
 
 
 REPLACEMENT_PATTERN = re.compile(

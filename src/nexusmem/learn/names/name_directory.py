@@ -51,7 +51,7 @@ class NameEntry:
 
     @property
     def can_be_lowercase(self) -> bool:
-        """Whether the name is recognized in lower case: "sarah", "redis", but not "pride"."""
+        """True if the name is recognized in lower case: "sarah", "redis", but not "pride"."""
         return "person" in self.types or (bool(self.types) and " " not in self.name)
 
 

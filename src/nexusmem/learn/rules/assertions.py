@@ -63,7 +63,7 @@ def find_assertions(sentence: Sequence[Token], clauses: Sequence[Clause]) -> Ite
 
 
 def _is_condition(clause: Clause) -> bool:
-    """ "If I miss it"; "when I move to Rome": a condition or a future day."""
+    """Return whether a clause is a condition or a future time: "if I miss it", "when I move"."""
     now = clause.tense == "present" and not clause.perfect
     return clause.link in CONDITIONS or (clause.link in TIME_CONJUNCTIONS and now)
 

@@ -185,7 +185,7 @@ def _has_space_before(words: Sequence[Token], at: int) -> bool:
 
 
 def _starts_complement(words: Sequence[Token], at: int) -> bool:
-    """Whether a complement begins here: "said (that) she lives"."""
+    """Return whether a complement begins here: "said (that) she lives"."""
     if words[at].lower == "that" and at + 2 < len(words):
         at += 1
     elif words[at].lower not in PRONOUNS and not words[at].text[:1].isupper():
@@ -274,7 +274,7 @@ def read_copula(
 
 
 def _read_apposition(clause: Clause, speakers: Speakers) -> Iterator[RelationDraft]:
-    """ "My brother Tom is a pilot": Tom is a brother, too."""
+    """Yield the relation of an apposition: in "my brother Tom is a pilot", Tom is a brother."""
     phrase = clause.words[slice(*clause.subject)]
     if len(phrase) >= 3 and phrase[0].lower == "my":
         for kin, name in pairwise(phrase[1:]):
@@ -345,7 +345,7 @@ def _read_attribute(
 def _read_kin_name(
     phrase: str, rest: str, speakers: Speakers, clause: Clause
 ) -> Iterator[RelationDraft]:
-    """ "My best friend is Chloe"; "my dog's name is Rusty"."""
+    """Yield the named relative or pet: "my best friend is Chloe", "my dog's name is Rusty"."""
     plain = re.sub(r"['’]s name$", "", phrase)
     head = plain.rsplit(None, 1)[-1].lower()
     name = PLAIN_NAME.fullmatch(rest)
@@ -370,9 +370,7 @@ def _read_kin_name(
 def _read_is_kin(
     rest: str, subject: str, speakers: Speakers, clause: Clause
 ) -> Iterator[RelationDraft]:
-    """ "Jenny is my sister"; "Anna is Peter's wife"; "Diego is a friend of mine"; "Luna is my
-    dog".
-    """
+    """Yield the relation of a predicate: "Jenny is my sister", "Diego is a friend of mine"."""
     match = IS_KIN_OF.fullmatch(rest) or KIN_OF_MINE.match(rest)
     if match is None:
         return

@@ -143,7 +143,7 @@ def _is_name(all_words: Sequence[Token], at: int, speakers: Speakers) -> bool:
 
 
 def _is_initial_or_title(all_words: Sequence[Token], stop: int) -> bool:
-    """ "Dr. Lee", "J. Lee"; the letters of "U.S." are not names."""
+    """Return whether a title or an initial ends here: "Dr. Lee", "J. Lee", but not "U.S."."""
     if stop >= len(all_words) or not is_abbreviation(all_words, stop):
         return False
     return all_words[stop + 1].start > all_words[stop].end

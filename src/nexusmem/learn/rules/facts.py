@@ -105,7 +105,7 @@ def is_judgement(clause: Clause) -> bool:
 
 
 def is_opinion(clause: Clause) -> bool:
-    """ "It is great to have friends": "it" refers to the rest of the clause."""
+    """Return whether a clause is an opinion about its complement: "it is great to have friends"."""
     if (
         clause.kind != "it"
         or clause.lemma != "be"
@@ -122,7 +122,7 @@ def is_opinion(clause: Clause) -> bool:
 
 
 def _is_general(clause: Clause) -> bool:
-    """ "Kids need sleep"; "a lot has happened": not about a known person or thing."""
+    """Return whether a clause is about no known person or thing: "kids need sleep"."""
     first, *others = clause.words[slice(*clause.subject)]
     if first.lower in VAGUE_WORDS or (others and others[0].lower in VAGUE_WORDS):
         return True
@@ -185,7 +185,7 @@ def statement_tense(
 
 
 def has_ended(clause: Clause) -> bool:
-    """ "I no longer work there"."""
+    """Return whether a clause states that something has ended: "I no longer work there"."""
     first, words = clause.subject[1], clause.words
     return (
         first + 1 < clause.verb
@@ -239,7 +239,7 @@ def _is_request(words: Sequence[Token], at: int) -> bool:
 
 
 def _has_words_before(clause: Clause, span: DateSpan) -> bool:
-    """ "No nuts on Friday, I am allergic": more than the date precedes the comma."""
+    """Return whether content words precede the date: "No nuts on Friday, I am allergic"."""
     words = clause.words[clause.begin : clause.subject[0]]
     return any(
         word.kind == "word" and word.lower not in STOP_WORDS
@@ -534,7 +534,7 @@ class FactReader:
     def read_opinions(
         self, words: Sequence[Token], clauses: Sequence[Clause]
     ) -> Iterator[Statement]:
-        """ "It is important to rest": a fact about the speaker."""
+        """Yield opinions as facts about the speaker: "it is important to rest"."""
         told = (
             next(find_assertions(words, clauses), None)
             if clauses and is_opinion(clauses[0])

@@ -43,7 +43,7 @@ PATTERNS = {
     rf"\b(?P<owner>{NAME}),?\s+(?:also\s+known\s+as|aka|a\.k\.a\.)\s+(?P<value>{NAME})": "name",
 }
 COMPILED_PATTERNS = [(re.compile(pattern), kind) for pattern, kind in PATTERNS.items()]
-# Identity relations and the kind of alias each gives (seed 001).
+# Identity relations and the kind of alias each gives (specification 001).
 IDENTITY_RELATIONS = {
     "HAS_EMAIL": "email",
     "HAS_PHONE": "phone",
@@ -93,7 +93,7 @@ def identity_from_fact(fact: Fact) -> Identity | None:
 
 
 def kin_identities(facts: Sequence[Statement]) -> Iterator[Identity]:
-    """ "Jenny is my sister": from then on "Bob's sister" refers to Jenny."""
+    """Yield aliases of relatives: after "Jenny is my sister", "Bob's sister" refers to Jenny."""
     for fact in facts:
         if fact.aspect in KIN and fact.object and not fact.negated:
             owner = f"{fact.subject}'s {fact.aspect}"

@@ -183,9 +183,7 @@ class ClauseRenderer:
 
 
 def _is_joint_subject(words: Sequence[Token], at: int) -> bool:
-    """ "Max and I love" is joint. "I paint and I love", "Max paints and I love" are two
-    clauses.
-    """
+    """Return whether "I" is in a joint subject: "Max and I love", not "Max paints and I love"."""
     if at < 2 or words[at - 1].lower not in ("and", "&"):
         return False
     if at + 1 < len(words) and words[at + 1].lower in ("am", "'m", "m"):

@@ -120,7 +120,7 @@ def _clause_starter(words: Sequence[Token], start: int, at: int) -> str:
 
 
 def _is_joint_subject(words: Sequence[Token], start: int, at: int) -> bool:
-    """ "Max and I"."""
+    """Return whether "I" ends a joint subject: "Max and I"."""
     return at - start in (2, 3) and words[at - 1].lower in ("and", "&") and words[at].lower == "i"
 
 
@@ -162,8 +162,9 @@ def _is_noun_phrase(words: Sequence[Token], first: int, last: int) -> bool:
 
 
 def _is_imperative(words: Sequence[Token], first: int, last: int) -> bool:
-    """ "Keep going and stay upbeat"; "glad you made it": only the sentence start is
-    capitalized.
+    """Return whether an imperative or polite phrase starts here: "keep going", "glad you made it".
+
+    Such a word is capitalized only because it starts the sentence.
     """
     head = words[first].lower
     known = VERB_FORMS.get(head)
@@ -177,7 +178,7 @@ def _is_imperative(words: Sequence[Token], first: int, last: int) -> bool:
 def _contraction_subject(
     words: Sequence[Token], start: int, limit: int, link: str
 ) -> tuple[int, int, str, str] | None:
-    """ "Art's awesome": an "is" that looks like a possessive."""
+    """Return the subject before an "is" that looks like a possessive: "Art's awesome"."""
     for at in range(start + 1, limit):
         if words[at].lower == "'s" and words[at].kind == "clitic":
             following = words[at + 1].lower if at + 1 < len(words) else ""
@@ -189,7 +190,7 @@ def _contraction_subject(
 
 
 def _starts_with_bare_verb(words: Sequence[Token], position: int) -> bool:
-    """ "Been", "gonna", "just got": no noun phrase starts like this."""
+    """Return whether a verb without a subject starts here: "been", "gonna", "just got"."""
     at, last = position, len(words) - 1
     while at < last and words[at].lower in ADVERBS:
         at += 1
@@ -197,9 +198,7 @@ def _starts_with_bare_verb(words: Sequence[Token], position: int) -> bool:
 
 
 def _implicit_subject(words: Sequence[Token], position: int) -> tuple[int, int, str, str] | None:
-    """ "Been reading a lot." "Just got some shoes." "Gonna continue": the speaker is the
-    subject.
-    """
+    """Return an empty subject if the speaker is meant: "Been reading a lot", "Gonna continue"."""
     at = position
     while at < len(words) and words[at].lower in ADVERBS:
         at += 1

@@ -283,7 +283,7 @@ def _fill_main_verb(
 
 
 def _is_present(words: Sequence[Token], at: int, form: VerbForm) -> bool:
-    """ "put", "read", "cut" have one form: present unless "he" precedes."""
+    """Return whether a form is present tense; "put" and "cut" are, unless "he" precedes."""
     return BASE in form.tags and not (at and words[at - 1].lower in ("he", "she", "it"))
 
 
@@ -327,7 +327,7 @@ STATE_ADJECTIVES = frozenset(  # participles and gerunds that are adjectives aft
 
 
 def _apply_semi_modal(words: Sequence[Token], group: VerbGroup) -> None:
-    """ "used to live", "going to move", "need to call": the second verb counts."""
+    """Make the second verb the main verb: "used to live", "going to move", "need to call"."""
     at = group.verb
     going = words[at].lower == "gon"
     said = SEMI_MODALS.get("gon" if going else group.lemma)
@@ -352,5 +352,5 @@ def _apply_semi_modal(words: Sequence[Token], group: VerbGroup) -> None:
 
 
 def _is_future_intent(words: Sequence[Token], group: VerbGroup) -> bool:
-    """ "going to run", "planning to run"; but "I go to run" is not future."""
+    """Return whether a group states an intention: "going to run", but not "I go to run"."""
     return group.progressive or words[group.verb].lower in ("gon", "plan", "plans", "going")

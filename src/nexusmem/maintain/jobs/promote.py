@@ -60,8 +60,8 @@ def _is_forgotten(store: Store, workspace: WorkspaceId, draft: Draft) -> bool:
 
 
 def target_user_scope(fact: Memory) -> Scope | None:
-    """Return the user whose scope receives the fact: the scope's owner or the speaker. None
-    if present.
+    """Return the user scope that receives the fact: of the scope's owner, or of the speaker. None
+    if the fact is already there, or if neither exists.
     """
     person = fact.scope.owner or (fact.speaker if fact.role == "user" else None)
     wide = Scope.user(person) if person else None
@@ -113,7 +113,7 @@ def promote(
     since = now - USAGE_WINDOW
     found = load_pages(store, dict(turns), limit=batch, used_since=since)
     used = {
-        workspace: [state for state in page if state.was_used_since(since)]  # not by hidden uses
+        workspace: [state for state in page if state.was_used_since(since)]  # without hidden ones
         for workspace, page in found.items()
     }
     ripe = {
@@ -202,8 +202,8 @@ def _is_trusted(state: MemoryState) -> bool:
 
 
 def _is_needed(state: MemoryState, now: datetime, settings: StrengthSettings) -> bool:
-    """Return whether it was used in several conversations and is certain and often used, or
-    important.
+    """Return whether a memory was used in several conversations and is important, or certain and
+    often used.
     """
     several = state.usage.conversations >= settings.promote_min_conversations
     important = compute_importance(state, now) >= settings.promote_min_importance

@@ -42,7 +42,7 @@ def reembed_step(
     vectors.
 
     A pass that computed vectors is followed by another, because other processes may have written
-    memories. Texts without meaning to the embedder are skipped. With `at`, the switch gets its own
+    memories. Texts with a zero vector are skipped. With `at`, the switch gets its own
     audit entry.
     """
     profile = embedder.profile
@@ -91,7 +91,7 @@ def embed_memories(
 
 
 def compute_vectors(embedder: Embedder, memories: Sequence[Memory]) -> dict[str, Floats]:
-    """Return vectors by memory id, without texts that have no meaning to the embedder."""
+    """Return vectors by memory id, without texts that have a zero vector."""
     rows = embedder.embed([text_to_embed(memory) for memory in memories])
     return {memory.id: row for memory, row in zip(memories, rows, strict=True) if row.any()}
 

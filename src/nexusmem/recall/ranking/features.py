@@ -81,7 +81,7 @@ def neighbour_positions(
 def _select_fullest_views(
     positions: Positions, neighbours: Positions, outside: int
 ) -> tuple[Positions, Positions]:
-    """Keep for each candidate the row with the fewest missing neighbours; the first of equals."""
+    """Keep each candidate's row with the fewest missing neighbours; the first one wins a tie."""
     missing = outside + 1
     order = np.lexsort((np.add.reduce(neighbours == missing, axis=1), positions))
     positions = positions[order]

@@ -21,7 +21,7 @@ from ..strategy_run import QuestionPreparer, Strategy, StrategyResults
 
 RRF_K = 60  # k of the paper: larger values reduce the advantage of the first rank
 
-STRATEGY_WEIGHTS = {  # from seed 004
+STRATEGY_WEIGHTS = {  # from specification 004
     "vector": 0.3,
     "keyword": 0.25,
     "graph": 0.2,

@@ -218,12 +218,12 @@ def _filter_as_of(episodes: Iterable[Memory], as_of: datetime | None) -> list[Me
 
 
 def _is_span_episode(memory: Memory) -> bool:
-    """Whether the memory is an episode with a span, a start and an end; turn labels are not."""
+    """Return whether the memory has a span, a start and an end; turn labels have none."""
     return memory.body.get("span") in SPANS and {"start", "end"} <= memory.body.keys()
 
 
 def _is_relevant(hit: Hit) -> bool:
-    """Whether the hit is inside the time window, shares a word or has a high cosine."""
+    """Return whether the hit is inside the time window, shares a word or has a high cosine."""
     reasons = hit.reasons
     return "timeline" in reasons or "keyword" in reasons or reasons.get("vector", 0.0) >= MIN_COSINE
 

@@ -79,7 +79,7 @@ class Observation:
 
     @property
     def is_own_statement(self) -> bool:
-        """Whether the speaker is the subject of the fact."""
+        """True if the speaker is the subject of the fact."""
         memory = self.memory
         has_speaker = memory.role == "user" and memory.speaker is not None
         return has_speaker and normalize_name(memory.speaker or "") == normalize_name(
@@ -87,7 +87,7 @@ class Observation:
         )
 
     def is_weaker_claim(self, other: Observation) -> bool:
-        """Whether the other observation is a recent own statement and this one is not."""
+        """Return whether the other observation is a recent own statement and this one is not."""
         is_recent = abs(self.memory.at - other.memory.at) < OWN_STATEMENT_PERIOD
         return is_recent and other.is_own_statement and not self.is_own_statement
 
@@ -98,7 +98,7 @@ class Observation:
         return effective_at, self.memory.recorded_at, self.memory.id
 
     def has_ended(self, at: datetime) -> bool:
-        """Whether the validity ends at or before `at`."""
+        """Return whether the validity ends at or before `at`."""
         return self.ends_at is not None and self.ends_at <= at
 
     def as_of(self, at: datetime) -> Observation:
@@ -110,7 +110,7 @@ class Observation:
         return replace(self, is_past=False) if is_inside else self
 
     def is_current_alone(self, at: datetime) -> bool:
-        """Whether the value holds if there is no other observation."""
+        """Return whether the value holds if there is no other observation."""
         is_special = self.is_denial or self.is_past or self.is_planned or self.ends_at is not None
         return (
             not is_special
@@ -294,14 +294,15 @@ def _find_superseded(observation: Observation, observations: Sequence[Observatio
 
 
 class FactStatus(StrEnum):
-    """Whether a fact holds at a time, held before it or will hold later."""
+    """Status of a fact at a time: it holds, held before, or will hold later."""
 
     CURRENT = "current"
     PAST = "past"
     FUTURE = "future"
 
 
-STATUS_BOOST = {FactStatus.CURRENT: 1.2, FactStatus.PAST: 0.7, FactStatus.FUTURE: 1.0}  # seed 004
+# From specification 004.
+STATUS_BOOST = {FactStatus.CURRENT: 1.2, FactStatus.PAST: 0.7, FactStatus.FUTURE: 1.0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

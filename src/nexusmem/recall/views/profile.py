@@ -127,7 +127,7 @@ class Profile:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the profile has no entries and no messages."""
+        """True if the profile has no entries and no messages."""
         entries = (self.about, self.preferences, self.expertise, self.patterns, self.style.stated)
         return not any(entries) and not self.style.messages
 

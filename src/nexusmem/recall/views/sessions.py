@@ -54,7 +54,7 @@ class Session:
         return str(self.scope) if self.day is None else f"{self.scope}, {self.day.isoformat()}"
 
     def contains(self, record: Memory | Event) -> bool:
-        """Whether the record belongs to this session."""
+        """Return whether the record belongs to this session."""
         if record.scope != self.scope:
             return False
         if self.thread is not None:
@@ -276,7 +276,7 @@ class _OutdatedFactFinder:
         return list(outdated.values())
 
     def _is_later_change(self, each: _ComparableFact, last: datetime) -> bool:
-        """Whether the fact was recorded, began or ended after `last`."""
+        """Return whether the fact was recorded, began or ended after `last`."""
         fact = each.fact
         times = (fact.recorded_at, fact.valid_from, fact.valid_to)
         return any(at is not None and last < at <= self.now for at in times)

@@ -197,7 +197,7 @@ class CompositeEraser:
     """Erases the external parts before and after the records.
 
     Before, because the existing events identify what to erase, and an unreachable part must not
-    keep what the records have erased. After, because of concurrent writes; from then on the
+    retain data that the records have erased. After, because of concurrent writes; from then on the
     tombstones reject writes that depend on the erased records.
     """
 

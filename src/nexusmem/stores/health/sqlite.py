@@ -30,13 +30,17 @@ SQLITE_VEC_PITFALLS = {
 
 
 def check_library() -> Iterator[HealthCheck]:
-    """Yield checks of the SQLite version and of sqlite-vec."""
+    """Yield the check of the SQLite version."""
     version = sqlite3.sqlite_version
     if sqlite3.sqlite_version_info < MIN_SQLITE_VERSION:
         oldest = ".".join(map(str, MIN_SQLITE_VERSION))
         yield HealthCheck("sqlite", PROBLEM, f"{version} is too old: Nexus needs {oldest}")
     else:
         yield HealthCheck("sqlite", OK, f"{version}, threads {sqlite3.threadsafety}")
+
+
+def check_sqlite_vec() -> Iterator[HealthCheck]:
+    """Yield whether sqlite-vec can be used, and notes for its users."""
     yield _check_sqlite_vec()
     yield from (
         HealthCheck(f"sqlite-vec: {name}", NOTE, text) for name, text in SQLITE_VEC_PITFALLS.items()
@@ -44,7 +48,7 @@ def check_library() -> Iterator[HealthCheck]:
 
 
 def _check_sqlite_vec() -> HealthCheck:
-    """Check whether the optional setting `vectors: sqlite-vec` can be used."""
+    """Check whether the optional setting `vector_index: sqlite-vec` can be used."""
     loads_extensions = hasattr(sqlite3.Connection, "enable_load_extension")
     if find_spec("sqlite_vec") is None:
         return HealthCheck("sqlite-vec", NOTE, "not installed: pip install 'nexusmem[sqlite-vec]'")

@@ -31,17 +31,17 @@ FULL_CHECK_INTERVAL = timedelta(hours=1)  # checks all workspaces again, not onl
 
 @dataclass(frozen=True, slots=True)
 class _EnsuredJobs:
-    """The recurring jobs that were ensured, up to which workspace, and the start of the check."""
+    """Recurring jobs that exist in all workspaces up to `last`, checked at `since`."""
 
     recurring: tuple[RecurringJob, ...] = ()
     last: int = 0
     since: datetime | None = None
 
     def is_current(self, recurring: tuple[RecurringJob, ...], now: datetime) -> bool:
-        """Return whether these jobs were ensured in the last hour.
+        """Return whether these jobs were checked in the last hour.
 
-        Later all workspaces are checked again: they may commit in another order than their
-        numbers.
+        Later all workspaces are checked again, because they may commit in another order than that
+        of their numbers.
         """
         recent = self.since is not None and self.since <= now < self.since + FULL_CHECK_INTERVAL
         return self.recurring == recurring and recent

@@ -328,7 +328,11 @@ def _find_duplicates(
 def _check_duplicate(workspace: WorkspaceId, content: str | None, entry: PreparedEvent) -> None:
     """Raise Forgotten if the existing event was erased, Conflict if its content differs."""
     if content is None:
-        raise Forgotten
+        event = entry.event
+        raise Forgotten(
+            f"the event with key {event.key!r} in {event.scope} was erased by forget;"
+            " use another key"
+        )
     stored = event_from_json(json.loads(content), workspace)
     if not has_same_content(stored, entry.event):
         raise Conflict(f"the key {entry.event.key!r} was used before with other content")
@@ -377,11 +381,11 @@ def _verify_chain(
         if each.content is None:
             erased += 1
             if not each.was_forgotten:
-                problems.append(f"event {seq} is empty, but nobody forgot it")
+                problems.append(f"event {seq} is empty but has no tombstone")
         elif not _matches_commitment(workspace, each.content, each.salt, each.commitment):
             problems.append(f"event {seq} was changed")
         elif not _matches_content(each, json.loads(each.content)):
-            problems.append(f"event {seq} does not lie where it belongs")
+            problems.append(f"event {seq} does not match its indexed columns")
         previous = each.hash
     if seq != length or previous != head:
         problems.append(f"the chain ends at event {seq}, but {length} were written")

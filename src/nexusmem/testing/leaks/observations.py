@@ -153,10 +153,10 @@ VIEWER_READS: Mapping[str, ReadCall] = {
     "recall one": _recall_question(1, limit=1),
     "recall many": _recall_question(2, limit=50),
     "recall good ones": _recall_question(0, threshold=0.3),
-    "recall facts": _recall_question(1, kinds=["fact"]),
-    "recall what was learned": _recall_question(2, kinds=["fact", "entity", "episode", "landmark"]),
+    "recall facts": _recall_question(1, kind=["fact"]),
+    "recall what was learned": _recall_question(2, kind=["fact", "entity", "episode", "landmark"]),
     "recall all kinds today": lambda _world, place, _: place.recall(
-        f"{QUESTIONS[2]} today", kinds=[kind.value for kind in MemoryKind], explain=True
+        f"{QUESTIONS[2]} today", kind=[each.value for each in MemoryKind], explain=True
     ),
     "recall in time": _recall_question(0, since=START + timedelta(seconds=3), until=START + DAY),
     "recall explained": _recall_question(0, explain=True),

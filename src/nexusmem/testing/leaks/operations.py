@@ -250,7 +250,7 @@ PLACE_ACTIONS: Mapping[str, Callable[[Place, PlaceAction], Any]] = {
     "document": lambda place, jot: place.notebook.write("notes.md", jot.text),
     "question": lambda place, jot: (  # a returned hit counts as a use
         place.recall(jot.text),
-        place.recall(jot.text, kinds=["fact"]),
+        place.recall(jot.text, kind=["fact"]),
     ),
     "standing question": lambda place, jot: place.dossiers.add_question(jot.text),
     "tool": lambda place, jot: place.procedures.record(

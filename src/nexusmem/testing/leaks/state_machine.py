@@ -230,7 +230,7 @@ class Leak(AssertionError):
     """Raised when the two worlds differ."""
 
     def __init__(self, operation: Operation, with_secrets: Any, without_secrets: Any) -> None:
-        super().__init__(f"{operation} tells the two worlds apart")
+        super().__init__(f"{operation} returns different results in the two worlds")
         self.operation = operation
         self.answers = with_secrets, without_secrets
 
@@ -250,8 +250,8 @@ class WorldPair:
         return self.with_secrets.known_events
 
     def run(self, operation: Operation) -> None:
-        """Run an operation in both worlds, or in one if it is secret. Raise Leak if a watcher
-        can tell.
+        """Run an operation in both worlds, or in one if it is secret. Raise Leak if a watcher sees
+        a difference.
         """
         self.script.append(operation)
         secret = self.scenario.is_secret(operation)

@@ -97,7 +97,7 @@ class JobRow:
 
     @property
     def is_idle(self) -> bool:
-        """Whether the job is neither leased nor failed."""
+        """True if the job is neither leased nor failed."""
         return self.leased_until is None and self.error is None
 
     def next_due(self, done: FinishedStep, now: datetime) -> datetime | None:

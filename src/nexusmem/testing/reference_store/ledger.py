@@ -102,7 +102,10 @@ class ReferenceLedger(StorePart):
     ) -> bool:
         entry = home.by_id.get(event.id)
         if entry and not entry.event:
-            raise Forgotten
+            raise Forgotten(
+                f"the event with key {event.key!r} in {event.scope} was erased by forget;"
+                " use another key"
+            )
         existing = entry.event if entry else fresh.get(event.id)
         if existing and not has_same_content(existing, event):
             raise Conflict(f"the key {event.key!r} was used before with other content")
@@ -191,7 +194,7 @@ class ReferenceLedger(StorePart):
             ):
                 problems.append(f"event {number} was changed")
             if not entry.event and entry.id not in forgotten:
-                problems.append(f"event {number} is empty, but nobody forgot it")
+                problems.append(f"event {number} is empty but has no tombstone")
             previous = entry.hash
         erased = sum(entry.event is None for entry in home.entries)
         return LedgerReport(

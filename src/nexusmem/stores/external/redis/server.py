@@ -141,7 +141,7 @@ except ImportError:
     raise MissingExtra("Redis", "redis") from None
 
 FAILURES = (RedisError, RedisClusterException, OSError)
-REDIRECT_ERRORS = (ClusterError, ReadOnlyError)  # another server has to be asked
+REDIRECT_ERRORS = (ClusterError, ReadOnlyError)  # the request must go to another server
 
 
 class UnreadableData(Exception):
