@@ -52,10 +52,10 @@ AWAY = {
     "404": (status(404), "check api_key"),
     "429": (status(429), "429"),
     "500": (status(500), "500"),
-    "dropped": (dropped(), "no answer"),
-    "half a reply": (truncated(), "no answer"),
-    "page": (page(), "no answer"),
-    "another document": (sends({"hello": 1}), "no answer"),
+    "dropped": (dropped(), "did not answer"),
+    "half a reply": (truncated(), "did not answer"),
+    "page": (page(), "did not answer"),
+    "another document": (sends({"hello": 1}), "did not answer"),
 }
 
 
