@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import subprocess
 import sys
 import tomllib
@@ -16,6 +17,9 @@ def test_import_contracts_hold(capsys, monkeypatch) -> None:
     monkeypatch.setattr(sys, "path", [*sys.path])
 
     status = lint_imports(config_filename="pyproject.toml", no_cache=True, no_logo=True)
+    for logger in logging.root.manager.loggerDict.values():  # import-linter disables all loggers
+        if isinstance(logger, logging.Logger):
+            logger.disabled = False
 
     assert status == 0, capsys.readouterr().out
 
