@@ -493,6 +493,16 @@ def test_landmarks_are_listed_by_kind_owner_due_date_and_status(alice: Place, cl
     assert len(alice.landmarks(limit=1)) == 1
 
 
+def test_unknown_landmark_kind_is_refused(alice: Place) -> None:
+    with pytest.raises(InvalidInput, match=r"landmark kind must be one of decision, .*'bogus'"):
+        alice.landmarks("bogus")
+
+
+def test_constructor_names_the_call_that_opens_a_file() -> None:
+    with pytest.raises(InvalidInput, match=r"Nexus\.open\('memory\.db'\)"):
+        Nexus("memory.db")  # type: ignore[arg-type]
+
+
 def test_landmarks_of_other_places_are_not_listed(alice: Place, bob: Place, room: Place) -> None:
     alice.observe("alice", "We decided to use MySQL for the ledger.")
 
