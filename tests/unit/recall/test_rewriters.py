@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, datetime
 
 import pytest
@@ -79,7 +80,7 @@ FAILING = {
     "away": (dropped(), "did not answer"),
     "overloaded": (status(503), "answered 503"),
     "refusing the key": (status(401), "refused"),
-    "slow": (hang(), "no answer"),
+    "slow": (hang(), "no answer|did not answer"),  # ours or the client's timeout, both 0.5 s
     "talkative": (says('Sure: {"text": "x"}'), "not JSON"),
     "cut off": (is_cut_off('{"text": "We ch'), "cut off"),
     "shapeless": (says('{"statement": "x"}'), "does not fit the schema"),
@@ -97,7 +98,7 @@ def test_failing_model_is_degraded(model, server, way, reply, remark):
 
     [told] = rewritten.degraded
     assert told.startswith(f"{way}: ")
-    assert remark in told
+    assert re.search(remark, told)
     assert rewritten == RewriteResult(degraded=(told,))
 
 
