@@ -83,8 +83,9 @@ REQUIREMENTS: dict[str, Requirement] = {
     "B21": works("One combined extraction pass"),
     "B22": partial(
         "The same person across channels is one entity",
-        "of all that a viewer may read; what one session or place learns is read in another when"
-        " it is shared, and two names with one proven address are joined in one place only",
+        "in all places that a viewer may read: sessions and DM of one agent are one graph, and"
+        " profiles and projects cross rooms; two names with one proven address are joined in one"
+        " place only",
     ),
     "B23": later("Import of other assistants' history", "waits for readers of their files"),
     "B24": works("Turn labels: label, summary, topics, entities"),

@@ -16,6 +16,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
 
 from .client import Nexus
 from .core.access import Grant, Viewer
+from .core.flows import Sharing
 from .core.ids import WorkspaceId
 from .core.scope import Scope
 from .place.dossiers import Dossiers
@@ -210,6 +211,8 @@ class AsyncPlace(_AsyncWrapper):
     landmarks = _AsyncMethod(Place.landmarks)
     strength = _AsyncMethod(Place.strength)
     source_events = _AsyncMethod(Place.source_events)
+    why_visible = _AsyncMethod(Place.why_visible)
+    mark_confidential = _AsyncMethod(Place.mark_confidential)
     share = _AsyncMethod(Place.share)
     flush = _AsyncMethod(Place.flush)
     progress = _AsyncMethod(Place.progress)
@@ -220,6 +223,7 @@ class AsyncWorkspace(_AsyncWrapper):
 
     id = _SyncAttribute[WorkspaceId](lambda workspace: workspace.id)
     admin_grant = _SyncAttribute[Grant](lambda workspace: workspace.admin_grant)
+    sharing = _SyncAttribute[Sharing](lambda workspace: workspace.sharing)
     user = _WrapperMethod(Workspace.user, AsyncPlace)
     room = _WrapperMethod(Workspace.room, AsyncPlace)
     dm = _WrapperMethod(Workspace.dm, AsyncPlace)
@@ -233,6 +237,7 @@ class AsyncWorkspace(_AsyncWrapper):
     verify_audit = _AsyncMethod(Workspace.verify_audit)
     export_audit = _AsyncMethod(Workspace.export_audit)
     rebuild = _AsyncMethod(Workspace.rebuild)
+    apply_flows = _AsyncMethod(Workspace.apply_flows)
     check_indexes = _AsyncMethod(Workspace.check_indexes)
     refresh_habits = _AsyncMethod(Workspace.refresh_habits)
     explain = _AsyncMethod(Workspace.explain)

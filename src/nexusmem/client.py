@@ -99,9 +99,9 @@ class Nexus:
     ) -> Place:
         """Return the private place of one user with one agent.
 
-        Only this user and this agent see what is written there. `session` names an ongoing chat:
-        messages are separated by session, and memories are shared by all sessions of the user
-        with this agent. `workspace` separates tenants: nothing is shared between two workspaces.
+        Only this user and this agent see what is written there. `session` names one conversation:
+        recent messages belong to it, and memories are shared by all sessions of the user with this
+        agent. `workspace` separates tenants: nothing is shared between two workspaces.
         `project` adds the memories of one project.
         """
         return self.workspace(workspace).user(name, session=session, agent=agent, project=project)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -12,10 +12,12 @@ from .audit.records import ADMINISTRATOR, AuditCursor, AuditReport, RecordedEntr
 from .core.access import Grant, Viewer, administrator_grant
 from .core.canonical import clean_list, clean_time
 from .core.errors import InvalidInput
+from .core.flows import Sharing
 from .core.ids import AgentId, UserId, WorkspaceId, check_name, is_digest, require_str
 from .core.records import LedgerReport, PendingTask, Receipt
 from .core.scope import Scope
 from .learn.model_budget import Usage
+from .maintain.schedule import FLOWS_JOB
 from .place.place import MAX_LISTED, Place
 from .recall.query import check_limit
 from .runtime.progress import ProgressCallback
@@ -58,13 +60,13 @@ class Workspace:
     ) -> Place:
         """Return the private place of one user with one agent.
 
-        It is the user's DM. `session` names an ongoing chat in it: messages get the session as
-        their thread, and all sessions of the user with this agent share what was said.
+        Without `session` it is the user's DM. `session` names one conversation: recent messages,
+        notes and the active goal belong to it, and everything that is learned is shared by the DM
+        and all sessions of the user with this agent.
         """
-        if session is not None:
-            check_name(session, "the session")
-        viewer = Viewer(workspace=self.id, agent=AgentId(agent), user=UserId(name), project=project)
-        return Place(self._parts, viewer, thread=session)
+        if session is None:
+            return self.dm(name, agent=agent, project=project)
+        return self.session(session, user=name, agent=agent, project=project)
 
     def room(
         self,
@@ -87,24 +89,40 @@ class Workspace:
         return self._make_place(agent, user=UserId(user), project=project)
 
     def session(
-        self, name: str, *, user: str, agent: str = DEFAULT_AGENT, project: str | None = None
+        self,
+        name: str,
+        *,
+        user: str,
+        agent: str = DEFAULT_AGENT,
+        project: str | None = None,
+        private: bool = False,
     ) -> Place:
-        """Return an isolated session: one run of an agent for one user.
+        """Return a session: one conversation of a user with an agent.
 
-        Other sessions and the user's DM do not see it. Use `user(name, session=…)` for chats that
-        share their memories.
+        What is learned in it is known in the user's other sessions and DM with this agent. A
+        `private` session reads that knowledge and keeps its own inside.
         """
-        return self._make_place(agent, user=UserId(user), session=name, project=project)
+        check_name(name, "the session")
+        if private is not True and private is not False:
+            raise InvalidInput(f"private must be true or false, got {private!r:.80}")
+        return self._make_place(
+            agent, user=UserId(user), session=name, project=project, private=private
+        )
 
     def _make_place(self, agent: str, **viewer_fields: object) -> Place:
         viewer = Viewer(workspace=self.id, agent=AgentId(agent), **viewer_fields)  # type: ignore[arg-type]
-        return Place(self._parts, viewer)
+        return self.place(viewer)
 
     def place(self, viewer: Viewer) -> Place:
         """Return the place of a Viewer object; raise InvalidInput if it is of another workspace."""
         if viewer.workspace != self.id:
             raise InvalidInput("this viewer belongs to another workspace")
-        return Place(self._parts, viewer)
+        return Place(self._parts, replace(viewer, sharing=self.sharing))
+
+    @property
+    def sharing(self) -> Sharing:
+        """The flows of this workspace: `memory.sharing` in the settings."""
+        return self._parts.settings.sharing.for_workspace(self.id.value)
 
     # Administration
 
@@ -320,6 +338,25 @@ class Workspace:
         """Raise InvalidInput for a job that neither is scheduled here nor ever ran here."""
         existing = {each.name for each in self.jobs()}
         self._parts.job_runner.check_names(name for name in names if name not in existing)
+
+    def apply_flows(self, *, report: ProgressCallback | None = None) -> dict[str, int]:
+        """Apply the current flows to memories that were learned before; return the counts.
+
+        Call it after `memory.sharing` was changed, or for a store of an earlier version. Reads and
+        writes continue meanwhile, and an interrupted call continues where it was. Switching a flow
+        off hides immediately what it let through. After `sessions` was switched off, this call
+        also gives each session its own memories back.
+        """
+        self.flush()
+        total = self.stats()["events"]
+
+        def report_counts(counts: Mapping[str, int]) -> None:
+            if report:
+                report(counts["looked"], max(total, counts["looked"]))
+
+        made = self._parts.job_runner.run_now(self.id, FLOWS_JOB, report_counts)
+        self._parts.evict_caches(self.id)
+        return made
 
     def run_job(self, name: str) -> dict[str, int]:
         """Run one background job of this workspace now, and return its counts."""

@@ -16,6 +16,7 @@ FLOWS = ("learn", "recall", "compose", "maintain", "transfer")
 MAY = {
     "maintain/forget.py",
     "transfer/archive.py",  # tombstones of an imported archive
+    "learn/flows/__init__.py",  # takes back copies of a message that became confidential
     "learn/extract/explicit_events.py",  # erases a shared copy if its source was erased meanwhile
 }
 

@@ -29,17 +29,18 @@ METHODS = {
         " workspace workspaces"
     ),
     Workspace: (
-        "admin_grant audit audit_since check_indexes dm explain export export_audit find_sessions"
-        " flush forget import_ jobs pending_work place quota rebuild refresh_episodes"
-        " refresh_habits retry reviews room run_job session stats usage user verify verify_audit"
+        "admin_grant apply_flows audit audit_since check_indexes dm explain export export_audit"
+        " find_sessions flush forget import_ jobs pending_work place quota rebuild"
+        " refresh_episodes refresh_habits retry reviews room run_job session sharing stats usage"
+        " user verify verify_audit"
     ),
     Place: (
         "active_goal add_document add_fact add_thought compact compose context_for correct"
         " delete_note dossiers entities entity episodes explain fact_timeline facts find_sessions"
-        " flush forget get get_value goals history landmarks memories notebook notes observe"
-        " observe_many outdated_facts procedures profile progress recall recent record remember"
-        " reviews scope set_active_goal set_note set_value share source_events strength thoughts"
-        " window"
+        " flush forget get get_value goals history landmarks mark_confidential memories notebook"
+        " notes observe observe_many outdated_facts procedures profile progress recall recent"
+        " record remember reviews scope set_active_goal set_note set_value share source_events"
+        " strength thoughts why_visible window"
     ),
     Dossiers: "add_question answers get list questions refresh remove_question",
     Goals: "add block cancel complete get list reopen tree unblock update",

@@ -354,6 +354,7 @@ def test_command_list_matches_help_of_commands() -> None:
 
 def test_commands_that_print_results_can_print_json() -> None:
     groups = {
+        "flows",
         "audit",
         "dossier",
         "jobs",

@@ -25,7 +25,7 @@ def test_search_prints_hits_with_score_and_origin(run, told) -> None:
     first, origin, second, _ = result.stdout.splitlines()[:4]
     assert first.startswith("1. [")
     assert second.startswith("2. [")
-    assert "session:alice:default · passage · " in origin
+    assert "session:alice:assistant:default · passage · " in origin
     assert " of " in result.stderr
     assert " ms" in result.stderr
 
@@ -357,6 +357,6 @@ def test_forget_of_unknown_id_does_not_ask(run) -> None:
 
     assert "Erase" not in result.output
     assert result.stderr == (
-        f"error: no memory '{'0' * 32}' in session:alice:default;"
+        f"error: no memory '{'0' * 32}' in session:alice:assistant:default;"
         " choose another place with --room, --dm or --session\n"
     )

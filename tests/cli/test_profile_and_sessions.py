@@ -60,9 +60,13 @@ def test_all_mine_ranks_only_own_sessions(lines, run) -> None:
     told(run, "Tyler is a singer.", *ROOM)
 
     mine = lines("sessions", "find", "--about", "Tyler", "--all-mine")
-    assert {each["scope"] for each in mine} == {"session:alice:monday", "session:alice:tuesday"}
-    (here,) = lines("sessions", "find", "--about", "Tyler", "--session", "monday")
-    assert here["scope"] == "session:alice:monday"
+    assert {each["scope"] for each in mine} == {
+        "session:alice:assistant:monday",
+        "session:alice:assistant:tuesday",
+    }
+    here = lines("sessions", "find", "--about", "Tyler", "--session", "monday")
+    assert {each["scope"] for each in here} == {each["scope"] for each in mine}  # it knows both
+    run("sessions", "find", "--about", "Tyler", "--session", "monday", "--agent", "scribe", code=1)
 
 
 @pytest.mark.usefixtures("talk")
@@ -100,8 +104,11 @@ def test_profile_on_terminal_is_a_panel(run, monkeypatch: pytest.MonkeyPatch) ->
             ("sessions", "find", "--about", "Zaphod", "--all-mine"),
             "the sessions and DMs of alice",
         ),
-        (("memory", "search", "kettle", "--session", "empty"), "session:alice:empty"),
-        (("memory", "search", "kettle", "--scope", "user"), "user:alice"),
+        (
+            ("memory", "search", "kettle", "--user", "carol", "--session", "empty"),
+            "session:carol:assistant:empty",
+        ),
+        (("memory", "search", "kettle", "--user", "carol", "--scope", "user"), "user:carol"),
     ],
 )
 def test_empty_result_names_the_place(run, words, place) -> None:

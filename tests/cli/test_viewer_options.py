@@ -8,8 +8,8 @@ import pytest
 @pytest.mark.parametrize(
     ("options", "scope"),
     [
-        ((), "session:alice:default"),
-        (("--session", "monday"), "session:alice:monday"),
+        ((), "session:alice:assistant:default"),
+        (("--session", "monday"), "session:alice:assistant:monday"),
         (("--dm",), "dm:alice:assistant"),
         (("--dm", "--agent", "scribe", "--user", "bob"), "dm:bob:scribe"),
         (("--room", "design"), "room:design"),
@@ -26,11 +26,13 @@ def test_options_select_place(lines, options, scope) -> None:
 @pytest.mark.parametrize(
     ("scope", "options", "kept"),
     [
-        ("session", (), "session:alice:default"),
+        ("session", (), "session:alice:assistant:default"),
         ("channel", (), "room:default"),
         ("channel", ("--room", "design"), "room:design"),
         ("room:design", (), "room:design"),
-        ("session:alice:monday", (), "session:alice:monday"),
+        ("session:alice:monday", (), "session:alice:assistant:monday"),
+        ("session:alice:monday", ("--agent", "scribe"), "session:alice:scribe:monday"),
+        ("session:alice:assistant:monday", (), "session:alice:assistant:monday"),
         ("dm", (), "dm:alice:assistant"),
         ("agent", (), "agent:assistant"),
         ("global", (), "workspace"),
@@ -64,7 +66,7 @@ def test_environment_variables_select_place(lines, monkeypatch: pytest.MonkeyPat
 
     (receipt,) = lines("observe", "alice", "The kettle is on the stove.")
 
-    assert (receipt["workspace"], receipt["scope"]) == ("acme", "session:alice:night")
+    assert (receipt["workspace"], receipt["scope"]) == ("acme", "session:alice:scribe:night")
 
 
 def test_default_scope_setting_selects_place(lines, shell) -> None:
@@ -105,7 +107,7 @@ def test_user_without_login_name(lines, monkeypatch: pytest.MonkeyPatch) -> None
 
     (receipt,) = lines("observe", "somebody", "The kettle is on the stove.")
 
-    assert receipt["scope"] == "session:user:default"
+    assert receipt["scope"] == "session:user:assistant:default"
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,10 @@ from datetime import datetime
 import pytest
 
 from nexusmem.core.access import Viewer, administrator_grant
+from nexusmem.core.flows import FLOW_SCOPES, FlowRule, Sharing
 from nexusmem.core.ids import AgentId, UserId, WorkspaceId
-from nexusmem.core.records import Draft, Memory, event_id
-from nexusmem.core.records.links import LinkRelation
+from nexusmem.core.records import Draft, Memory, MemoryKind, event_id
+from nexusmem.core.records.memory import is_copy
 from nexusmem.core.scope import Scope
 from nexusmem.maintain.jobs import promote
 from nexusmem.testing.leaks.observations import VIEWER_READS, ViewerRead
@@ -55,37 +56,60 @@ def leak(*script: Operation) -> Leak | None:
     )
 
 
-def known_for_somebody(*script: Operation) -> list[Memory]:
+def promoted(*script: Operation) -> list[Memory]:
+    """Return the copies that promotion made, after the script."""
     world = World(ReferenceStore())
     for operation in script:
         world.register_operation(operation)
         world.run(operation)
     every = world.store.memories.find(administrator_grant(HERE))
-    return [each for each in every if each.body.get("relation") == LinkRelation.USER_WIDE]
+    return [each for each in every if is_copy(each) and each.source == promote.PROMOTED_SLOT]
+
+
+PRIVATE_SCRIPT = (HELLO, SAID_IN_PRIVATE, asked(SECRET), TOMORROW)
 
 
 @pytest.mark.requirement("X1", "X2", "E3")
-def test_promoted_private_fact_stays_private() -> None:
-    script = (HELLO, SAID_IN_PRIVATE, asked(SECRET), TOMORROW)
+def test_promoted_private_fact_is_read_in_private_places_only() -> None:
+    fact, passage = sorted(promoted(*PRIVATE_SCRIPT), key=lambda each: each.kind)
 
-    (link,) = known_for_somebody(*script)
-
-    assert link.label == {SECRET.home, Scope.user("ann")}
-    assert leak(*script) is None
+    assert (fact.kind, passage.kind) == (MemoryKind.FACT, MemoryKind.PASSAGE)
+    assert fact.label == passage.label == {Scope.private("ann"), FLOW_SCOPES[FlowRule.AGENTS]}
+    assert replace(SECRET, agent=AgentId("other")).grant().allows(fact.label)
+    assert not any(viewer.grant().allows(fact.label) for viewer in (ROOM, WATCHER))
+    assert leak(*PRIVATE_SCRIPT) is None
 
 
 @pytest.mark.requirement("X2", "E3")
 def test_private_reads_do_not_promote_for_others() -> None:
-    assert known_for_somebody(SAID_OPENLY, asked(SECRET), TOMORROW) == []
+    assert promoted(SAID_OPENLY, asked(SECRET), TOMORROW) == []
     assert leak(HELLO, SAID_OPENLY, asked(SECRET), TOMORROW) is None
 
 
+def to_shared_profile(fact: Memory, sharing: Sharing) -> tuple[Scope, FlowRule]:
+    """A seeded bug: every fact rises to the profile that rooms read."""
+    return Scope.user("ann"), FlowRule.PROFILE
+
+
+@pytest.mark.requirement("X1", "X2", "E3")
+def test_promotion_to_a_wrong_profile_keeps_the_label(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(promote, "promotion_target", to_shared_profile)
+
+    made = promoted(*PRIVATE_SCRIPT)
+
+    assert made
+    assert all(SECRET.home in each.label for each in made)
+    assert leak(*PRIVATE_SCRIPT) is None
+
+
 def test_promotion_with_fewer_sources_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = promote.user_wide_draft
+    made = promote.user_wide_drafts
 
-    def rests_on_less(fact: Memory, person: Scope, now: datetime) -> Draft:
-        return replace(made(fact, person, now), sources=(event_id(ROOM.home, "k2"),))
+    def rests_on_less(fact: Memory, target: Scope, rule: FlowRule, now: datetime) -> list[Draft]:
+        source = event_id(ROOM.home, "k2")
+        return [replace(each, sources=(source,)) for each in made(fact, target, rule, now)]
 
-    monkeypatch.setattr(promote, "user_wide_draft", rests_on_less)
+    monkeypatch.setattr(promote, "promotion_target", to_shared_profile)
+    monkeypatch.setattr(promote, "user_wide_drafts", rests_on_less)
 
-    assert leak(HELLO, SAID_IN_PRIVATE, asked(SECRET), TOMORROW) is not None
+    assert leak(*PRIVATE_SCRIPT) is not None

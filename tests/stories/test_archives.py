@@ -119,9 +119,13 @@ def test_viewer_exports_only_readable_records(team: Team) -> None:
     mine = exported(team.workspace, grant=team.alices.grant)
 
     told = [json.loads(line) for line in mine.splitlines()[1:]]
-    assert {record["key"] for record in told if record["type"] == "event"} >= {"raise"}
+    keys = {record["key"] for record in told if record["type"] == "event"}
+    assert "raise" in keys
+    assert not keys & {"choice", "doubt", "answer", "illness", "retro"}
     assert "surgery" not in mine
-    assert "retro" not in mine
+    assert "I still like MySQL" not in mine  # it is part of Bob's profile only
+    retro = {record["scope"] for record in told if "retro" in json.dumps(record)}
+    assert retro == {"project:apollo"}  # it was said in a room of her project
     assert {record["scope"] for record in told} <= {str(s) for s in team.alices.grant.scopes}
 
 

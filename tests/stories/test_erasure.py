@@ -206,14 +206,16 @@ def test_single_event_is_erased(team: Team, on_disk) -> None:
 
 @pytest.mark.requirement("X6")
 def test_erased_memory_is_not_derived_again(team: Team) -> None:
-    team.room.observe("alice", "We chose PostgreSQL.", key="choice")
+    team.room.observe("alice", "We decided to use PostgreSQL.", key="choice")
     (hit,) = team.room.recall("postgresql")
 
     report = team.workspace.forget(memory=hit.memory.id)
     team.workspace.flush()
 
-    assert (report.erased.events, report.erased.memories, report.residue) == (0, 1, 0)
-    assert list(team.room.recall("postgresql")) == []
+    # the passage, and the project's copies of its message: passage, fact and landmark
+    assert (report.erased.events, report.erased.memories, report.residue) == (0, 4, 0)
+    for place in (team.room, team.alices, team.bobs):
+        assert list(place.recall("postgresql")) == []
     assert [event.key for event in team.room.recent()] == ["choice"]
 
 

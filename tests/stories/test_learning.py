@@ -10,6 +10,7 @@ import pytest
 from nexusmem import Nexus, Place
 from nexusmem.config.settings import AgentSettings, Settings, ToggleSettings, WriteSettings
 from nexusmem.core.records import Memory, MemoryKind
+from nexusmem.core.records.memory import drop_copies
 from nexusmem.learn.settings import LearnSettings
 
 MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -24,7 +25,7 @@ def room_of(nexus: Nexus) -> Place:
 
 
 def learned(place: Place, kind: MemoryKind) -> list[Memory]:
-    everything = place._parts.store.memories.find(place.grant)
+    everything = drop_copies(place._parts.store.memories.find(place.grant))
     return [memory for memory in everything if memory.kind is kind and memory.learned]
 
 

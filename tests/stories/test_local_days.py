@@ -8,6 +8,7 @@ import pytest
 from tests.stories.conftest import Team
 
 from nexusmem.core.records import Memory
+from nexusmem.core.records.memory import drop_copies
 
 HELSINKI = timezone(timedelta(hours=2))
 NEW_YORK = timezone(timedelta(hours=-5))
@@ -22,7 +23,7 @@ def day(number: int) -> datetime:
 def learned(team: Team, text: str, at: datetime, kind: str, **told: object) -> Memory:
     team.room.observe("alice", text, at=at, key="k", **told)
     team.workspace.flush()
-    found = team.room._parts.store.memories.find(team.workspace.admin_grant)
+    found = drop_copies(team.room._parts.store.memories.find(team.workspace.admin_grant))
     (memory,) = [each for each in found if each.kind.value == kind]
     return memory
 

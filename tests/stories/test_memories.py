@@ -24,12 +24,15 @@ def test_user_returns_the_private_place_of_the_default_workspace(nexus: Nexus) -
     alice = nexus.user("alice")
 
     alice.observe("alice", "My sister is called Mara.")
+    alice.observe("alice", "The server is called kestrel.")
 
     assert alice.viewer.home == nexus.workspace("default").dm("alice").viewer.home
     assert texts(alice.recall("sister")) == ["My sister is called Mara."]
     assert texts(nexus.user("bob").recall("sister")) == []
     assert texts(nexus.user("alice", workspace="other").recall("sister")) == []
-    assert texts(nexus.user("alice", agent="other").recall("sister")) == []
+    other_agent = nexus.user("alice", agent="other")
+    assert texts(other_agent.recall("sister")) == ["My sister is called Mara."]  # about herself
+    assert texts(other_agent.recall("server kestrel")) == []
 
 
 def test_repr_names_the_place(nexus: Nexus) -> None:
@@ -42,7 +45,7 @@ def test_repr_names_the_place(nexus: Nexus) -> None:
         "Place(workspace='acme', user='alice', session='run-1', agent='coder')"
     )
     assert repr(nexus.user("alice", session="monday", project="apollo")) == (
-        "Place(workspace='default', user='alice', thread='monday', agent='assistant',"
+        "Place(workspace='default', user='alice', session='monday', agent='assistant',"
         " project='apollo')"
     )
     with Nexus.open(":memory:") as opened:
@@ -58,10 +61,12 @@ def test_sessions_of_a_user_share_memories_and_keep_messages_apart(nexus: Nexus)
 
     assert texts(friday.recall("sister", limit=1)) == ["My sister is called Mara."]
     assert texts(monday.recall("brother", limit=1)) == ["My brother is called Tom."]
-    threads = {event.text: event.thread for event in monday.recent()}
-    assert threads == {
-        "My sister is called Mara.": "mon",
-        "My brother is called Tom.": "fri",
+    assert monday.viewer.home != friday.viewer.home
+    assert {event.text: event.thread for event in monday.recent()} == {
+        "My sister is called Mara.": None
+    }
+    assert {event.text: event.thread for event in friday.recent()} == {
+        "My brother is called Tom.": None,
         "Tea, please.": "own",
     }
 

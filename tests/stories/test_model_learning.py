@@ -12,6 +12,7 @@ from tests.loopback import Loopback, Reply, dropped, says
 from nexusmem import Nexus, Place, Stage
 from nexusmem.config.settings import LlmSettings, Settings
 from nexusmem.core.records import MemoryKind
+from nexusmem.core.records.memory import drop_copies
 from nexusmem.learn.model_budget import Budget, Price
 
 SAID = "The thing with the database is settled, Postgres it is, MySQL is out."
@@ -60,7 +61,8 @@ USES = fact(1, "apollo", "USES", "Postgres", "Apollo uses Postgres.")
 
 
 def learned(room: Place, kind: MemoryKind) -> list[Any]:
-    return [each for each in room._parts.store.memories.find(room.grant) if each.kind is kind]
+    found = drop_copies(room._parts.store.memories.find(room.grant))
+    return [each for each in found if each.kind is kind]
 
 
 @pytest.mark.requirement("B21")

@@ -1,80 +1,210 @@
-"""Promotion of a fact to a user: one fact, the same readers."""
+"""Promotion of a fact to the profile of its user: it is then known to all agents of that user."""
 
 from __future__ import annotations
 
 import pytest
-from tests.stories.conftest import Team
+from tests.conftest import Open
+from tests.stories.conftest import Team, make_team
 
-from nexusmem import Memory, NotFound
-from nexusmem.core.records import MemoryKind, Tier
-from nexusmem.core.scope import Scope
+from nexusmem import Memory, NotFound, Place
+from nexusmem.config.settings import Settings, SharingSettings
+from nexusmem.core.records import Tier
+from nexusmem.core.records.memory import is_copy
 
-QUESTION = "Where does Alice live?"
+FACT = ("spare key", "LOCATED_IN", "Oslo")
 
 
-def used(team: Team) -> Memory:
-    """Store a fact and recall it on five days."""
-    team.room.observe("alice", "I live in Oslo.")
-    (fact,) = team.room.facts("alice")
+def use_often(team: Team, place: Place, fact: Memory) -> Memory:
+    """Recall a fact on five days."""
     for _ in range(5):
         team.clock.advance(days=1)
-        assert [hit.memory.id for hit in team.room.recall("Oslo", kind=["fact"])] == [fact.id]
+        found = place.recall(f"{fact.fact.object}", kind=["fact"])
+        assert [hit.memory.id for hit in found] == [fact.id]
     return fact
 
 
-def proven(team: Team) -> Memory:
-    fact = used(team)
+def add_fact(place: Place, *told: str) -> Memory:
+    place.add_fact(*told)
+    (fact,) = place.facts()
+    return fact
+
+
+def proven_in_private(team: Team) -> Memory:
+    """Store a fact in Alice's DM, use it often and promote it."""
+    fact = use_often(team, team.alices, add_fact(team.alices, *FACT))
     assert team.workspace.run_job("promote")["user_wide"] == 1
     return fact
 
 
-def answers(team: Team) -> list[list[tuple[str, float]]]:
-    places = (team.room, team.alices, team.bobs)
-    return [
-        [(hit.memory.id, round(hit.score, 6)) for hit in place.recall(QUESTION)] for place in places
-    ]
+def proven_in_room(team: Team) -> Memory:
+    """Store a fact that Alice says about herself in a room, use it often and promote it."""
+    team.room.observe("alice", "I work at Oslo.")
+    (fact,) = team.room.facts("alice")
+    use_often(team, team.room, fact)
+    assert team.workspace.run_job("promote")["user_wide"] == 1
+    return fact
+
+
+def other_agent(team: Team) -> Place:
+    return team.workspace.dm("alice", agent="critic")
+
+
+def copies_of(team: Team, fact: Memory) -> list[Memory]:
+    every = team.room._parts.store.memories.find(team.workspace.admin_grant)
+    return [each for each in every if is_copy(each) and fact.id in each.sources]
+
+
+def objects(place: Place) -> list[str | None]:
+    return [fact.fact.object for fact in place.facts()]
+
+
+@pytest.mark.requirement("E3", "X1")
+def test_promoted_private_fact_is_known_to_other_agents_of_the_user(team: Team) -> None:
+    assert objects(other_agent(team)) == []
+
+    fact = proven_in_private(team)
+
+    assert objects(other_agent(team)) == ["Oslo"]
+    assert [hit.text for hit in other_agent(team).recall("spare key")] == [fact.text]
+    strength = team.alices.strength(fact.id)
+    assert (strength.promoted_to, strength.tier) == ("private:alice", Tier.LONG)
+    (found,) = other_agent(team).facts()
+    assert other_agent(team).why_visible(found.id).rule == "agents"
+    for place in (team.room, team.bobs):
+        assert objects(place) == []
+        assert list(place.recall("spare key")) == []
+        with pytest.raises(NotFound):
+            place.strength(fact.id)
 
 
 @pytest.mark.requirement("E3", "X1", "X3")
-def test_promoted_fact_gets_no_new_readers(
-    team: Team,
-) -> None:
-    fact = proven(team)
-    promoted, before = team.room.strength(fact.id), answers(team)
+def test_promoted_fact_of_a_room_is_known_where_its_speaker_takes_part(team: Team) -> None:
+    fact = proven_in_room(team)
+    elsewhere = team.workspace.room("kitchen", participants=["alice", "bob"])
+    strangers = team.workspace.room("garden", participants=["bob"])
+
     for layer in ("knowledge", "graph", "keywords", "vectors"):
         team.workspace.rebuild(layer)
 
-    assert (promoted.promoted_to, promoted.tier) == ("user:alice", Tier.LONG)
     assert team.room.strength(fact.id).promoted_to == "user:alice"
-    assert answers(team) == before
-    in_room, alices, bobs = before
-    assert len(in_room) == len({id for id, _ in in_room}) > 0
-    assert alices == bobs == []
-    assert [entry.memory.id for entry in team.room.profile("alice").about] == [fact.id]
-    for dm in (team.alices, team.bobs):
-        with pytest.raises(NotFound):
-            dm.strength(fact.id)
+    for place in (team.room, elsewhere, team.alices, other_agent(team)):
+        assert objects(place) == ["Oslo"]
+        assert len(place.recall("Where does Alice live, in Oslo?")) > 0
+    for place in (strangers, team.bobs):
+        assert objects(place) == []
+        assert list(place.recall("Where does Alice live, in Oslo?")) == []
 
 
 @pytest.mark.requirement("E3")
-def test_promotion_changes_no_answer(team: Team) -> None:
-    """The promoted fact is one search result, not a second source."""
-    fact, before = used(team), answers(team)
+def test_promoted_fact_is_shown_once(team: Team) -> None:
+    """In the place where it was said, the copy is not a second source."""
+    fact = proven_in_room(team)
 
-    assert team.workspace.run_job("promote")["user_wide"] == 1
-    assert answers(team) == before
     assert [each.id for each in team.room.facts("alice")] == [fact.id]
-    assert team.room.profile("alice").about[0].mention_count == 1
+    (about,) = team.room.profile("alice").about
+    assert (about.memory.id, about.mention_count) == (fact.id, 1)
+    found = [hit.memory for hit in team.room.recall("Oslo", kind=["fact"])]
+    assert [each.id for each in found] == [fact.id]
+    assert len(copies_of(team, fact)) == 2  # the fact, and its sentence for search
+
+
+@pytest.mark.requirement("E3", "X2")
+@pytest.mark.parametrize(
+    "told",
+    [
+        ("alice", "HAS_CONDITION", "diabetes"),
+        ("alice", "EARNS", "a salary of 90,000"),
+    ],
+    ids=["health", "money"],
+)
+def test_sensitive_fact_is_not_promoted(team: Team, told: tuple[str, str, str]) -> None:
+    fact = use_often(team, team.alices, add_fact(team.alices, *told))
+
+    assert team.workspace.run_job("promote")["user_wide"] == 0
+    assert team.alices.strength(fact.id).promoted_to is None
+    assert objects(other_agent(team)) == []
+
+
+@pytest.mark.requirement("E3", "X2")
+def test_confidential_fact_is_not_promoted(team: Team) -> None:
+    team.alices.observe("alice", "Tyler works at Stripe.", confidential=True)
+    (fact,) = team.alices.facts("Tyler")
+    use_often(team, team.alices, fact)
+
+    assert team.workspace.run_job("promote")["user_wide"] == 0
+    assert objects(other_agent(team)) == []
+
+
+@pytest.mark.requirement("E3", "X2")
+def test_fact_of_a_message_marked_later_is_not_promoted(team: Team) -> None:
+    receipt = team.alices.observe("alice", "Tyler works at Stripe.")
+    (fact,) = team.alices.facts("Tyler")
+    use_often(team, team.alices, fact)
+
+    team.alices.mark_confidential(receipt)
+
+    assert team.workspace.run_job("promote")["user_wide"] == 0
+    assert objects(other_agent(team)) == []
+
+
+@pytest.mark.requirement("E3", "X2")
+def test_fact_is_not_promoted_if_the_next_message_asks_for_discretion(team: Team) -> None:
+    team.alices.observe("alice", "Tyler works at Stripe.")
+    team.clock.advance(minutes=1)
+    team.alices.observe("alice", "Please keep that between us.")
+    (fact,) = team.alices.facts("Tyler")
+    use_often(team, team.alices, fact)
+
+    assert team.workspace.run_job("promote")["user_wide"] == 0
+    assert objects(other_agent(team)) == []
+
+
+@pytest.mark.requirement("E3", "X2")
+def test_marking_a_message_takes_back_its_promotion(team: Team) -> None:
+    receipt = team.alices.observe("alice", "Tyler works at Stripe.")
+    (fact,) = team.alices.facts("Tyler")
+    use_often(team, team.alices, fact)
+    assert team.workspace.run_job("promote")["user_wide"] == 1
+
+    team.alices.mark_confidential(receipt)
+
+    assert copies_of(team, fact) == []
+    assert objects(other_agent(team)) == []
+    assert team.workspace.run_job("promote")["user_wide"] == 0
+
+
+@pytest.mark.requirement("E3", "X2")
+def test_nothing_is_promoted_if_agents_share_nothing(open_nexus: Open, clock) -> None:
+    settings = Settings(sharing=SharingSettings(agents="none"))
+    team = make_team(open_nexus(settings=settings), clock)
+    fact = use_often(team, team.alices, add_fact(team.alices, *FACT))
+
+    assert team.workspace.run_job("promote")["user_wide"] == 0
+    assert copies_of(team, fact) == []
+    assert objects(other_agent(team)) == []
 
 
 @pytest.mark.requirement("E3", "X6")
-def test_erasing_the_user_deletes_the_promotion(team: Team) -> None:
-    fact = proven(team)
-    store, everything = team.room._parts.store, team.workspace.admin_grant
-    (link,) = store.memories.find_by_name(everything, [fact.id], kinds=[MemoryKind.LINK], limit=9)
+def test_forgetting_the_fact_erases_its_promotion(team: Team) -> None:
+    fact = proven_in_private(team)
+
+    team.alices.forget(fact.id)
+
+    assert copies_of(team, fact) == []
+    assert objects(other_agent(team)) == []
+    assert list(other_agent(team).recall("spare key")) == []
+    assert team.workspace.run_job("promote")["user_wide"] == 0
+
+
+@pytest.mark.requirement("E3", "X6")
+@pytest.mark.parametrize("where", ["private", "room"])
+def test_erasing_the_user_erases_the_promotion(team: Team, where: str) -> None:
+    fact = proven_in_private(team) if where == "private" else proven_in_room(team)
+    ids = [fact.id, *(each.id for each in copies_of(team, fact))]
 
     report = team.workspace.forget(user="alice")
 
-    assert link.scope == Scope.user("alice")
+    assert len(ids) == 3
     assert report.residue == 0
-    assert not store.memories.get(everything, [fact.id, link.id])
+    assert not team.room._parts.store.memories.get(team.workspace.admin_grant, ids)
+    assert objects(other_agent(team)) == []

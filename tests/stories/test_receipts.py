@@ -264,7 +264,8 @@ def test_background_worker_learns(open_nexus: Open, url: str, clock: Clock) -> N
     nexus = open_nexus(url, background=True)
     team = make_team(nexus, clock)
 
-    receipts = [team.room.observe("alice", f"Message number {n}.", key=str(n)) for n in range(20)]
+    room = team.workspace.room("plain", participants=["alice"])  # no project that copies go to
+    receipts = [room.observe("alice", f"Message number {n}.", key=str(n)) for n in range(20)]
     nexus._parts.worker.stop()  # finishes the current task
     for receipt in receipts:
         nexus.wait(receipt)

@@ -159,9 +159,10 @@ def test_hit_has_score_and_reasons(team: Team) -> None:
 @pytest.mark.requirement("C8")
 def test_total_does_not_depend_on_limit(team: Team) -> None:
     messages = [{"speaker": "alice", "text": f"Ledger entry number {n}."} for n in range(120)]
-    team.room.observe_many(messages)
+    room = team.workspace.room("plain", participants=["alice"])  # no project that copies go to
+    room.observe_many(messages)
 
-    totals = {team.room.recall("ledger", limit=limit).total for limit in (1, 10, 100)}
+    totals = {room.recall("ledger", limit=limit).total for limit in (1, 10, 100)}
 
     assert totals == {120}
 
@@ -286,17 +287,20 @@ def test_every_kind_of_place_works(team: Team) -> None:
     team.room.remember("Lunch is at noon.", scope="global")
     team.room.remember("I answer in haiku.", scope="agent")
     session = team.workspace.session("s1", user="alice", agent="scribe", project="apollo")
-    session.observe("alice", "Only in this session: foo.", key="s")
+    session.observe("alice", "The build number is foo.", key="s")
+    secret = team.workspace.session("s1", user="alice", agent="scribe", private=True)
+    secret.observe("alice", "The door code ends with bar.", key="p")
     stranger = team.workspace.dm("carol", agent="other")
 
     def known(place: Place) -> set[str]:
-        question = "staging heron French lunch noon haiku session foo"
+        question = "staging heron French lunch noon haiku build foo door bar"
         return {hit.text.split()[-1] for hit in place.recall(question)}
 
     assert known(team.room) == {"heron.", "French.", "noon.", "haiku."}
-    assert known(team.alices) == {"heron.", "French.", "noon.", "haiku."}
+    assert known(team.alices) == {"heron.", "French.", "noon.", "haiku.", "foo."}
     assert known(team.bobs) == {"heron.", "noon.", "haiku."}
     assert known(session) == {"heron.", "French.", "noon.", "haiku.", "foo."}
+    assert known(secret) == {"French.", "noon.", "haiku.", "foo.", "bar."}
     assert known(stranger) == {"noon."}
     assert {hit.text for hit in team.room.recall("staging heron lunch noon", scope="project")} == {
         "The staging server is called heron."

@@ -1,6 +1,7 @@
 """Ten weeks of a small company: planted facts are found when they are needed, and only there.
 
-The scenario, its questions and the expected answers are in `bench/story`.
+The scenario, its questions and the expected answers are in `bench/story`. They are about places
+that share nothing: all flows are off.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 import pytest
 
 from nexusmem import Nexus, Place
-from nexusmem.config.settings import Settings
+from nexusmem.config.settings import Settings, SharingSettings
 from nexusmem.core.records.context import Context
 
 sys.path.append(str(Path(__file__).parents[2] / "bench"))  # bench is not a package
@@ -32,12 +33,14 @@ from story.story import (
     read_story,
 )
 
+NO_FLOWS = SharingSettings(sessions=False, agents="none", profile=False, project=False)
 ENOUGH = 0.95
 BEYOND_THE_WINDOW = 0.92  # recall of facts outside the window
 
 
 def opened(where: Path | str, clock: Clock) -> Nexus:
-    return Nexus.open(where, settings=Settings(), clock=clock, background=False)
+    settings = Settings(sharing=NO_FLOWS)
+    return Nexus.open(where, settings=settings, clock=clock, background=False)
 
 
 @dataclass

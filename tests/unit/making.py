@@ -32,11 +32,21 @@ scopes = some.one_of(
     some.just(Scope.workspace()),
     *(
         some.builds(Scope, some.just(kind), some.tuples(names))
-        for kind in (ScopeKind.ROOM, ScopeKind.USER, ScopeKind.PROJECT, ScopeKind.AGENT)
+        for kind in (
+            ScopeKind.ROOM,
+            ScopeKind.USER,
+            ScopeKind.PROJECT,
+            ScopeKind.AGENT,
+            ScopeKind.PRIVATE,
+        )
     ),
     *(
         some.builds(Scope, some.just(kind), some.tuples(names, names))
-        for kind in (ScopeKind.DM, ScopeKind.SESSION)
+        for kind in (ScopeKind.DM, ScopeKind.SESSION)  # the latter without its agent
+    ),
+    *(
+        some.builds(Scope, some.just(kind), some.tuples(names, names, names))
+        for kind in (ScopeKind.SESSION, ScopeKind.PRIVATE_SESSION)
     ),
 )
 

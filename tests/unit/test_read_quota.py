@@ -19,7 +19,7 @@ NO_READS = {
     "Place": {
         *("observe", "observe_many", "remember", "add_document", "set_value", "add_fact", "record"),
         *("set_note", "add_thought", "set_active_goal", "delete_note", "share"),
-        *("correct", "forget"),
+        *("correct", "forget", "mark_confidential"),
         *("flush", "progress", "scope"),  # status of the caller's own message
     },
     "Goals": {"cancel", "add", "block", "update", "complete", "reopen", "unblock"},

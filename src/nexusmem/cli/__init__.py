@@ -151,6 +151,7 @@ COMMANDS = {
     "review": LazyCommand("review", ADMIN, "Accept or reject proposed merges."),
     "audit": LazyCommand("audit", ADMIN, "Show, verify and export the audit log."),
     "verify": LazyCommand("verify", ADMIN, "Check the ledger's hash chain and the indexes."),
+    "flows": LazyCommand("flows", ADMIN, "Show and apply the rules by which knowledge flows."),
     "quota": LazyCommand("quota", ADMIN, "Show the quotas of a workspace and their use."),
     "usage": LazyCommand("usage", ADMIN, "Show the cost of language models and the budget."),
     "metrics": LazyCommand("metrics", ADMIN, "Show sizes, timings, caches and pending work."),

@@ -274,21 +274,24 @@ def _index_file(place: Place, candidate: FileCandidate, scope: str | None) -> st
 
 @memory.command()
 @click.argument("id")
+@click.option("--why", is_flag=True, help="Also show which rule lets you see it.")
 @json_option
 @viewer_options
-def show(target: CommandTarget, id: str, *, as_json: bool) -> None:
+def show(target: CommandTarget, id: str, *, why: bool, as_json: bool) -> None:
     """Show one memory and its strength.
 
     Only uses in places that the viewer can read are counted.
 
     \b
         nexus memory show 5a1555516a49d8ef2f7e71d074180004 --room design
+        nexus memory show 5a1555516a49d8ef2f7e71d074180004 --why
     """
     from .output import print_memory  # loaded on first use
 
     with target.open_place(None) as place:
         found, strength = place.get(id), place.strength(id)
-    print_memory(found, strength, as_json=as_json)
+        reason = place.why_visible(id) if why else None
+    print_memory(found, strength, reason, as_json=as_json)
 
 
 @memory.command("list")

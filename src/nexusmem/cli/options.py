@@ -182,13 +182,18 @@ class CommandTarget:
         self, workspace: Workspace, scope: str | None, *, as_admin: bool
     ) -> tuple[Grant, Scope | None]:
         """Return the grant of the viewer or administrator, and the one scope given, if any."""
-        from ..core.scope import parse_scope
+        from ..core.scope import Scope, parse_scope
 
         place = self.resolve_place(workspace, scope)
         grant = workspace.admin_grant if as_admin else place.grant
         if scope is None:
             return grant, None
-        return grant, parse_scope(scope) if as_admin and ":" in scope else place.scope(scope)
+        if not as_admin or ":" not in scope:
+            return grant, place.scope(scope)
+        named = parse_scope(scope)
+        if named.is_legacy_session:  # session:alice:monday, with the agent of the options
+            named = Scope.session(named.ids[0], self.agent, named.ids[1])
+        return grant, named
 
     def resolve_grant(self, workspace: Workspace, scope: str | None, *, as_admin: bool) -> Grant:
         """Return that grant, narrowed to the scope."""

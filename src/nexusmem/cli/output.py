@@ -24,6 +24,7 @@ from ..core.strength import Strength
 from . import EXIT_NEGATIVE
 
 if TYPE_CHECKING:
+    from ..core.access import VisibilityReason
     from ..core.records import Receipt
     from ..place.place import Place
     from ..runtime.progress import ProgressCallback
@@ -268,12 +269,16 @@ def _hit_origin(hit: Hit) -> str:
     return " · ".join(one_line(part) for part in parts if part)
 
 
-def print_memory(memory: Memory, strength: Strength, *, as_json: bool) -> None:
-    """Print a memory and how its strength is computed."""
+def print_memory(
+    memory: Memory, strength: Strength, reason: VisibilityReason | None, *, as_json: bool
+) -> None:
+    """Print a memory, how its strength is computed, and why the viewer can read it."""
     if as_json:
-        print_json({**memory_to_json(memory), "strength": asdict(strength)})
+        details = {"why_visible": asdict(reason)} if reason else {}
+        print_json({**memory_to_json(memory), "strength": asdict(strength), **details})
         return
-    print_record({**_memory_record(memory), **_strength_record(strength)})
+    why = {"visible because": f"{reason.text} ({reason.rule})"} if reason else {}
+    print_record({**_memory_record(memory), **_strength_record(strength), **why})
 
 
 def _memory_record(memory: Memory) -> dict[str, Any]:

@@ -45,7 +45,8 @@ LARGEST_FAMILY = "other"  # the tokenizer family that needs most tokens
 SCOPE_TITLES = {
     ScopeKind.ROOM: "room {0}",
     ScopeKind.DM: "direct messages of {0} with {1}",
-    ScopeKind.SESSION: "session {1} of {0}",
+    ScopeKind.SESSION: "session {2} of {0} with {1}",
+    ScopeKind.PRIVATE_SESSION: "private session {2} of {0} with {1}",
 }
 SPEAKER_COLON = re.compile(r"[:：]\s+")
 _STRUCTURE = str.maketrans({"[": "(", "]": ")", "|": "/", "\n": " "})

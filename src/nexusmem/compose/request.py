@@ -16,6 +16,7 @@ from ..core.protocols.store import Store
 from ..core.records import Hits, Memory, MemoryKind
 from ..core.records.context import ContextItem, make_item
 from ..core.records.links import LinkRelation, find_links, statement_count
+from ..core.records.memory import drop_copies
 from ..core.records.window import Summary, WindowView
 from ..core.scope import Scope
 from ..recall.query import MAX_QUESTION_CHARS
@@ -97,7 +98,7 @@ class SectionInput:
     def memories_of_kind(self, kind: MemoryKind, *, limit: int | None = None) -> list[Memory]:
         """Return the memories of a kind that the viewer may see, newest first."""
         where = combine_filters([Condition("kind", Op.EQ, kind), self.as_of_filter])
-        return self.store.memories.find(self.grant, where=where, limit=limit)
+        return drop_copies(self.store.memories.find(self.grant, where=where, limit=limit))
 
     @property
     def landmarks(self) -> list[Memory]:

@@ -220,6 +220,14 @@ DESCRIPTIONS = {
         "overrides it."
     ),
     "memory.audit.key_command": "Or a command that prints the key.",
+    "memory.sharing": "Which knowledge crosses places: docs/background/who-sees-what.md.",
+    "memory.sharing.sessions": "Sessions and DM of a user with one agent share their memories.",
+    "memory.sharing.agents": "What a user's other agents know of private places:"
+    " none | profile | everything.",
+    "memory.sharing.profile": "What people say about themselves in a room is known where they are.",
+    "memory.sharing.project": "Decisions and facts of a project's rooms belong to the project.",
+    "memory.sharing.rooms": "What is said in a room is known in its participants' private places.",
+    "memory.sharing.workspaces": "Other flows for some workspaces, by name.",
     "memory.quotas": "Limits of each workspace; default: unlimited. `nexus quota` shows the usage.",
     "memory.quotas.events_per_day": "From midnight to midnight, UTC.",
     "memory.quotas.max_memories": "With this many memories, new events are refused.",
@@ -267,6 +275,7 @@ SAMPLES = {
     "memory.llm.budget.cost_per_day": 1.5,
     "memory.llm.budget.tokens_per_day": 2_000_000,
     "memory.telemetry.metrics_folder": "/var/lib/nexus/metrics",
+    "memory.sharing.workspaces": {"acme": {"agents": "none"}},
     "memory.quotas.events_per_day": 100_000,
     "memory.quotas.max_memories": 1_000_000,
     "memory.quotas.max_text_bytes": 500_000_000,

@@ -9,13 +9,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from ..audit.records import AuditLevel
 from ..compose.settings import ComposeSettings
 from ..core.errors import ConfigError
+from ..core.flows import Sharing
 from ..core.strength import StrengthSettings
 from ..learn.extract.passages import IndexingSettings
 from ..learn.model_budget import Budget, Price
@@ -123,6 +124,19 @@ class QuotaSettings(Quota):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SharingSettings(Sharing):
+    """The section `memory.sharing`: default flows, and other flows for some workspaces."""
+
+    workspaces: Mapping[str, Sharing] = field(default_factory=dict)  # workspace name → flows
+
+    def for_workspace(self, name: str) -> Sharing:
+        """Return the flows of a workspace."""
+        if name in self.workspaces:
+            return self.workspaces[name]
+        return Sharing(**{each.name: getattr(self, each.name) for each in fields(Sharing)})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ToggleSettings:
     """A section with only a switch."""
 
@@ -162,12 +176,22 @@ class Settings:
     telemetry: TelemetrySettings = field(default_factory=TelemetrySettings)
     audit: AuditSettings = field(default_factory=AuditSettings)
     quotas: QuotaSettings = field(default_factory=QuotaSettings)
+    sharing: SharingSettings = field(default_factory=SharingSettings)
     agents: AgentSettings = field(default_factory=AgentSettings)
 
 
 def describe_context_settings(settings: Settings) -> list[str]:
     """Return the settings that a composed context depends on, as texts without secrets."""
-    sections = ("embeddings", "llm", "indexing", "learning", "search", "compose", "agents")
+    sections = (
+        "embeddings",
+        "llm",
+        "indexing",
+        "learning",
+        "search",
+        "compose",
+        "sharing",
+        "agents",
+    )
     return [f"{name} {getattr(settings, name)!r}" for name in sections]
 
 
@@ -214,6 +238,7 @@ def load_settings(
         telemetry=TelemetrySettings(**given.get("telemetry", {})),
         audit=AuditSettings(**given.get("audit", {})),
         quotas=_make_quota_settings(given.get("quotas", {})),
+        sharing=_make_sharing_settings(given.get("sharing", {})),
         agents=AgentSettings(
             read=ToggleSettings(**agents.get("read", {})),
             write=WriteSettings(**agents.get("write", {})),
@@ -237,6 +262,14 @@ def _make_llm_settings(values: Mapping[str, Any]) -> LlmSettings:
 def _make_quota_settings(values: Mapping[str, Any]) -> QuotaSettings:
     named = {name: Quota(**quota) for name, quota in values.get("workspaces", {}).items()}
     return QuotaSettings(**{**values, "workspaces": named})
+
+
+def _make_sharing_settings(values: Mapping[str, Any]) -> SharingSettings:
+    """Return the flows; a workspace inherits the defaults of the section."""
+    defaults = {name: value for name, value in values.items() if name != "workspaces"}
+    workspaces = values.get("workspaces", {})
+    named = {name: Sharing(**{**defaults, **flows}) for name, flows in workspaces.items()}
+    return SharingSettings(**defaults, workspaces=named)
 
 
 def require_expanded_or_none(value: str | None, setting: str) -> str | None:

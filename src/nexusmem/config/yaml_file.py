@@ -19,6 +19,7 @@ from ..audit.records import AuditLevel
 from ..compose.sections import SECTIONS
 from ..compose.settings import MAX_BUDGET, MAX_EVENTS, MIN_BUDGET, ComposeSettings
 from ..core.errors import ConfigError, InvalidInput
+from ..core.flows import AGENT_MODES
 from ..core.scope import parse_kind
 from ..core.strength import CURVES
 from ..learn.settings import CONTRADICTION_POLICIES, EPISODE_MODES, MODEL_FREQUENCIES
@@ -98,9 +99,11 @@ CHOICES = {
     "memory.maintain.strength.decay_curve": tuple(CURVES),
     "agents.defaults.memory.write.frequency": MODEL_FREQUENCIES,
     "memory.embeddings.on_change": ("background", "refuse"),
+    "memory.sharing.agents": AGENT_MODES,
 }
 NAMED_GROUP_PATTERN = re.compile(  # keys below a free name: of a model or of a workspace
-    r"(memory\.llm\.prices)\..*(\.(?:input|output))|(memory\.quotas)\.workspaces\..*(\.\w+)"
+    r"(memory\.llm\.prices)\..*(\.(?:input|output))"
+    r"|(memory\.(?:quotas|sharing))\.workspaces\..*(\.\w+)"
 )
 TEXT_OR_LIST_SETTINGS = {"memory.search.query_rewrites"}  # a single text is a list of one
 
@@ -252,13 +255,17 @@ class _SettingsReader:
             unset = VARIABLE_PATTERN.search(data) if isinstance(data, str) else None
             if unset:
                 raise self._setting_error(key, f"needs the variable {unset[1]}, which is not set")
-            raise self._type_error(key, data, TYPE_DESCRIPTIONS[wanted])
+            known = CHOICES.get(_group_key(key))
+            expected = TYPE_DESCRIPTIONS[wanted]
+            if known is not None and wanted is str:
+                expected = f"one of {', '.join(known)}"
+            raise self._type_error(key, data, expected)
 
     def _check_value(self, value: Any, key: str) -> None:
-        low, high = RANGES.get(NAMED_GROUP_PATTERN.sub(r"\1\2\3\4", key), (None, None))
+        low, high = RANGES.get(_group_key(key), (None, None))
         if low is not None and high is not None and not low <= value <= high:
             raise self._setting_error(key, f"must be between {low} and {high}, got {value}")
-        known = CHOICES.get(key)
+        known = CHOICES.get(_group_key(key))
         for item in value if isinstance(value, list) else [value]:
             if known and item not in known:
                 near = get_close_matches(item, known, n=1)
@@ -290,6 +297,11 @@ class _SettingsReader:
             hint = f"did you mean {_join_key(prefix, near[0]) if near else others[0]}?"
         key = _join_key(prefix, f"{name!s:.80}")
         return ConfigError(f"{self.source}: unknown setting {key}; {hint}")
+
+
+def _group_key(key: str) -> str:
+    """Return the key without free names: all workspaces have the same settings."""
+    return NAMED_GROUP_PATTERN.sub(r"\1\2\3\4", key)
 
 
 def _parse_file(file: Path) -> Any:

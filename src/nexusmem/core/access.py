@@ -6,19 +6,29 @@ without access control cannot be written.
 
 The label of a record is the set of scopes it was derived from. A grant may read the record if it
 contains all of these scopes. A record derived from two scopes is readable only where both are.
+The rules of `core/flows.py` are scopes, too: a grant contains those that are switched on.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NoReturn, final
 
 from .errors import NotFound
+from .flows import (
+    ALL_FLOW_SCOPES,
+    DEFAULT_SHARING,
+    FLOW_SCOPES,
+    FLOWS_BY_RULE,
+    FlowRule,
+    Sharing,
+    label_rule,
+)
 from .ids import AgentId, UserId, WorkspaceId, require_str
-from .scope import Scope, ScopeKind, parse_kind, parse_scope
+from .scope import INTERNAL_KINDS, Scope, ScopeKind, parse_kind, parse_scope
 
 Label = frozenset[Scope]
 
@@ -44,11 +54,19 @@ class Grant:
         return self.everything or label <= self.scopes
 
     def narrow_to(self, scopes: Iterable[Scope]) -> Grant:
-        """Return a grant for the intersection with `scopes`; a grant cannot be widened."""
+        """Return a grant for the intersection with `scopes`; a grant cannot be widened.
+
+        The `flow:` scopes of a viewer's grant stay: they only qualify other scopes.
+        """
         self.check()  # otherwise a forged grant would get a valid seal
         wanted = frozenset(scopes)
-        allowed = wanted if self.everything else self.scopes & wanted
+        allowed = wanted if self.everything else self.scopes & (wanted | ALL_FLOW_SCOPES)
         return _mint_grant(self.workspace, allowed, everything=False)
+
+    @property
+    def places(self) -> list[Scope]:
+        """The scopes of this grant that can hold records, sorted."""
+        return sorted(scope for scope in self.scopes if scope.kind not in INTERNAL_KINDS)
 
     def check(self) -> None:
         """Raise TypeError unless this module created the grant and it is unchanged."""
@@ -69,7 +87,7 @@ class Grant:
         raise TypeError("a Grant cannot be pickled: it is valid in one process only")
 
     def __repr__(self) -> str:
-        what = "everything" if self.everything else ", ".join(sorted(map(str, self.scopes)))
+        what = "everything" if self.everything else ", ".join(map(str, sorted(self.scopes)))
         return f"<Grant {self.workspace.value!r}: {what}>"
 
 
@@ -107,11 +125,15 @@ def administrator_grant(workspace: WorkspaceId) -> Grant:
 
 
 @lru_cache(maxsize=10_000)  # hot path: called for every message
-def _home_scope(room: str | None, user: str, session: str | None, agent: str) -> Scope:
+def _home_scope(
+    room: str | None, user: str, session: str | None, agent: str, private: bool
+) -> Scope:
     if room or not user:
         home = Scope.room(room or "")
+    elif session:
+        home = Scope.session(user, agent, session, private=private)
     else:
-        home = Scope.session(user, session) if session else Scope.dm(user, agent)
+        home = Scope.dm(user, agent)
     return parse_scope(str(home))  # the instance that records share: comparing it is fast
 
 
@@ -119,13 +141,22 @@ WORKSPACE_SCOPE = parse_scope(str(Scope.workspace()))
 
 
 @lru_cache(maxsize=10_000)  # hot path, too
-def _scope_for(kind: ScopeKind, name: str) -> Scope:
-    return Scope(kind, (name,))
+def _scope_for(kind: ScopeKind, *names: str) -> Scope:
+    return parse_scope(str(Scope(kind, names)))
+
+
+@lru_cache(maxsize=100)
+def _flow_scopes(sharing: Sharing) -> tuple[Scope, ...]:
+    return tuple(FLOW_SCOPES[rule] for rule in sharing.rules)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Viewer:
-    """The reader and where it reads from: a room, a DM with one user, or a user's session."""
+    """The reader and where it reads from: a room, a DM with one user, or a user's session.
+
+    A `private` session keeps what is learned in it inside. `sharing` are the flows of the
+    workspace; the settings set them.
+    """
 
     workspace: WorkspaceId
     agent: AgentId
@@ -134,6 +165,8 @@ class Viewer:
     session: str | None = None
     participants: tuple[UserId, ...] = ()
     project: str | None = None
+    private: bool = False
+    sharing: Sharing = DEFAULT_SHARING
 
     def __post_init__(self) -> None:
         for name, value in {"the room": self.room, "the session": self.session}.items():
@@ -146,7 +179,17 @@ class Viewer:
     def home(self) -> Scope:
         """The scope that events of this viewer are written to."""
         user = self.user.value if self.user else ""
-        return _home_scope(self.room, user, self.session, self.agent.value)
+        return _home_scope(self.room, user, self.session, self.agent.value, self.private)
+
+    @property
+    def is_shared_session(self) -> bool:
+        """Whether this is a session whose memories are shared with the DM of its agent."""
+        return self.home.kind is ScopeKind.SESSION and self.sharing.sessions
+
+    @property
+    def shared_viewer(self) -> Viewer:
+        """The viewer for records that all sessions of the user with this agent share: the DM."""
+        return replace(self, session=None) if self.is_shared_session else self
 
     @property
     def people(self) -> tuple[UserId, ...]:
@@ -154,11 +197,12 @@ class Viewer:
         return self.participants if self.room else tuple(filter(None, [self.user]))
 
     def grant(self) -> Grant:
-        """Return the grant of this viewer, by the two access rules of specification 000.
+        """Return the grant of this viewer: what its place shows, and the flows that are on.
 
         A room shows itself, the user scopes of its participants and its project, but never a DM. A
-        DM shows itself, the user's own scope and the project, but never a room or another user's
-        DM. Both show the scopes without a person: the agent's and the workspace's.
+        DM or session shows itself, the user's private and shared profile and the project, but never
+        a room or another user's DM. All show the scopes without a person: the agent's and the
+        workspace's. If sessions are shared, a session also shows the DM with its agent.
         """
         return _mint_grant(self.workspace, frozenset(self._visible_scopes()), everything=False)
 
@@ -169,6 +213,27 @@ class Viewer:
         if self.project:
             yield _scope_for(ScopeKind.PROJECT, self.project)
         yield from (_scope_for(ScopeKind.USER, person.value) for person in self.people)
+        if self.user and not self.room:
+            yield _scope_for(ScopeKind.PRIVATE, self.user.value)
+            if self.session and self.sharing.sessions:
+                yield _scope_for(ScopeKind.DM, self.user.value, self.agent.value)
+        yield from _flow_scopes(self.sharing)
+
+    def session_scope(self, name: str) -> Scope:
+        """Return the scope of another shared session of this user with this agent.
+
+        Raise NotFound if this viewer cannot read sessions.
+        """
+        if self.room or not self.user or not self.sharing.sessions:
+            raise NotFound(f"session {name!r} is not visible here")
+        return _scope_for(ScopeKind.SESSION, self.user.value, self.agent.value, name)
+
+    def source_grant(self, sessions: Iterable[str]) -> Grant:
+        """Return the grant with the events of these sessions, which the sessions flow allows."""
+        more = (self.session_scope(name) for name in sessions)
+        return _mint_grant(
+            self.workspace, frozenset((*self._visible_scopes(), *more)), everything=False
+        )
 
     def resolve_scope(self, name: str) -> Scope:
         """Return the visible scope that `name` means: a kind (`project`) or `kind:id`.
@@ -177,16 +242,55 @@ class Viewer:
         """
         if ":" in require_str(name, "scope"):
             scope = parse_scope(name)
-            return scope if scope in self.grant().scopes else self._raise_unreachable(name)
+            if scope.is_legacy_session:  # session:alice:monday, with this viewer's agent
+                scope = Scope.session(scope.ids[0], self.agent.value, scope.ids[1])
+            return scope if scope in self.grant().places else self._raise_unreachable(name)
         kind = parse_kind(name)
         if kind is ScopeKind.WORKSPACE:
             return WORKSPACE_SCOPE
-        reachable = [scope for scope in self.grant().scopes if scope.kind is kind]
+        if kind is ScopeKind.SESSION and self.home.kind is ScopeKind.PRIVATE_SESSION:
+            return self.home
+        reachable = [scope for scope in self.grant().places if scope.kind is kind]
         own = self.user and Scope.user(self.user.value)
         if own in reachable:
             return own
         return reachable[0] if len(reachable) == 1 else self._raise_unreachable(name)
 
     def _raise_unreachable(self, name: str) -> NoReturn:
-        reachable = ", ".join(sorted(map(str, self.grant().scopes)))
+        reachable = ", ".join(map(str, self.grant().places))
         raise NotFound(f"scope {name!r} is not visible here; visible scopes: {reachable}")
+
+
+@dataclass(frozen=True, slots=True)
+class VisibilityReason:
+    """Why a viewer can read a record: the scopes of its label, and the rule that widened it."""
+
+    rule: str  # a rule of the table of flows, or "place", "profile", "project", "agent" …
+    text: str
+    scopes: tuple[str, ...]  # the label: the viewer can read all of these
+
+
+SCOPE_REASONS = {
+    ScopeKind.WORKSPACE: "it is stored for the whole workspace",
+    ScopeKind.PROJECT: "it is stored for the project of this place",
+    ScopeKind.USER: "it is part of a shared profile, and that person takes part here",
+    ScopeKind.AGENT: "it is stored for this agent",
+    ScopeKind.PRIVATE: "it is part of your private profile",
+    ScopeKind.DM: "it was said in the DM with this agent",
+}
+
+
+def explain_visibility(viewer: Viewer, label: Label) -> VisibilityReason:
+    """Return which rule lets the viewer read a record with this label."""
+    scopes = tuple(map(str, sorted(label)))
+    places = sorted(scope for scope in label if scope.kind not in INTERNAL_KINDS)
+    if rule := label_rule(label):
+        reason = FLOWS_BY_RULE[FlowRule.AGENTS if rule is FlowRule.EVERYTHING else rule].reason
+        return VisibilityReason(rule.value, reason, scopes)
+    if places == [viewer.home]:
+        return VisibilityReason("place", "it was said here", scopes)
+    texts = dict.fromkeys(
+        "it was said here" if scope == viewer.home else SCOPE_REASONS.get(scope.kind, str(scope))
+        for scope in places
+    )
+    return VisibilityReason(places[0].kind.value, "; ".join(texts), scopes)

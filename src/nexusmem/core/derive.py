@@ -4,26 +4,30 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
-from dataclasses import fields
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
 from functools import lru_cache
 
 from .access import Label
 from .errors import InvalidInput
+from .flows import FlowRule, shared_scope, widen_label
 from .ids import WorkspaceId
 from .records import Draft, Event, Memory, MemoryKind
 from .records.dossiers import parse_reach
+from .records.event import PARTICIPANTS_KEY, PROJECT_KEY
+from .scope import SESSION_KINDS, ScopeKind
 
 Source = Event | Memory
 
-COPIED_FIELDS = [field.name for field in fields(Draft) if field.name != "at"]
+COPIED_FIELDS = [field.name for field in fields(Draft) if field.name not in ("at", "flow")]
 
 
 def derive_memory(workspace: WorkspaceId, draft: Draft, sources: Mapping[str, Source]) -> Memory:
     """Return the memory that `draft` becomes.
 
     Its label contains the draft's scope and the labels of all sources, so only readers of all
-    sources may read it. The label of a dossier also contains every scope that its maker could read.
+    sources may read it. A draft with a `flow` is labelled by that rule of the table of flows. The
+    label of a dossier also contains every scope that its maker could read.
     Trust is that of the least trusted source, the time that of the newest source. Raise
     InvalidInput if the draft has no sources.
     """
@@ -31,7 +35,9 @@ def derive_memory(workspace: WorkspaceId, draft: Draft, sources: Mapping[str, So
         raise InvalidInput("a draft needs at least one source event or memory, got none")
     source_records = [sources[id] for id in draft.sources]
     reach = parse_reach(draft.body) if draft.kind is MemoryKind.DOSSIER else ()
-    label = frozenset({draft.scope, *reach}).union(*map(label_of, source_records))
+    if draft.flow is not None and not _may_widen(draft, source_records):
+        draft = replace(draft, flow=None)
+    label = _make_label(draft, frozenset(reach).union(*map(label_of, source_records)))
     return Memory(
         id=draft.id,
         workspace=workspace,
@@ -41,6 +47,35 @@ def derive_memory(workspace: WorkspaceId, draft: Draft, sources: Mapping[str, So
         recorded_at=max(source.recorded_at for source in source_records),
         **{name: getattr(draft, name) for name in COPIED_FIELDS},
     )
+
+
+def _may_widen(draft: Draft, sources: Sequence[Source]) -> bool:
+    """Return whether the rule of a draft fits its speaker, its project and the participants.
+
+    A second check: learning decides, and a mistake there must not widen a record.
+    """
+    events = [each for each in sources if isinstance(each, Event)]
+    target = draft.scope.ids[0] if draft.scope.ids else None
+    if draft.flow is FlowRule.PROFILE:
+        return draft.speaker == target and all(each.speaker == target for each in events)
+    if draft.flow is FlowRule.PROJECT:
+        return all(each.metadata.get(PROJECT_KEY) == target for each in events)
+    if draft.flow is FlowRule.ROOMS:
+        return all(target in (each.metadata.get(PARTICIPANTS_KEY) or ()) for each in events)
+    return True
+
+
+def _make_label(draft: Draft, source_scopes: Label) -> Label:
+    scope = draft.scope
+    if scope.kind is ScopeKind.SESSION and not scope.is_legacy_session:
+        shared = shared_scope(scope)
+        # A record made only of records that sessions share is shared, too.
+        is_shared = scope not in source_scopes and shared in source_scopes
+        if draft.flow is FlowRule.SESSIONS or (draft.flow is None and is_shared):
+            return widen_label(FlowRule.SESSIONS, shared, source_scopes)
+    if draft.flow is None:
+        return source_scopes | {scope}
+    return widen_label(draft.flow, scope, source_scopes)
 
 
 def label_of(source: Source) -> Label:
@@ -64,7 +99,9 @@ def text_to_embed(memory: Memory) -> str:
 
 
 def thread_name(memory: Memory) -> str:
-    """Return the conversation of a memory: the caller's thread, or else its day."""
+    """Return the conversation of a memory: the caller's thread, the session, or else its day."""
+    if memory.scope.kind in SESSION_KINDS:
+        return f"@{memory.scope.ids[-1]}={memory.thread or ''}"
     return f"={memory.thread}" if memory.thread else f"~{memory.at:%Y-%m-%d}"
 
 

@@ -24,8 +24,11 @@ class ScopeKind(StrEnum):
     USER = "user"
     DM = "dm"
     AGENT = "agent"
-    SESSION = "session"
+    SESSION = "session"  # of one user with one agent; its memories are shared with the DM
+    PRIVATE_SESSION = "private_session"  # a session that keeps its memories inside
+    PRIVATE = "private"  # a user's private profile, read in private places of that user only
     WORKER = "worker"  # read only by background work: no viewer's grant contains it
+    FLOW = "flow"  # marks records that a rule of `core/flows.py` has widened; holds no records
 
     __hash__ = str.__hash__  # hot path: the hash of an enum is slow
 
@@ -50,15 +53,32 @@ ID_COUNTS = {
     ScopeKind.WORKSPACE: 0,
     ScopeKind.WORKER: 0,
     ScopeKind.DM: 2,
-    ScopeKind.SESSION: 2,
+    ScopeKind.SESSION: 3,
+    ScopeKind.PRIVATE_SESSION: 3,
 }  # all other kinds have one id
+LEGACY_SESSION_IDS = 2  # user and name, as in session:alice:monday
 
 VISIBILITY = {
     ScopeKind.ROOM: Visibility.PUBLIC,
     ScopeKind.DM: Visibility.PRIVATE,
     ScopeKind.SESSION: Visibility.PRIVATE,
+    ScopeKind.PRIVATE_SESSION: Visibility.PRIVATE,
+    ScopeKind.PRIVATE: Visibility.PRIVATE,
     ScopeKind.WORKER: Visibility.PRIVATE,
 }
+
+
+PERSONAL_KINDS = frozenset(
+    {
+        ScopeKind.USER,
+        ScopeKind.DM,
+        ScopeKind.SESSION,
+        ScopeKind.PRIVATE_SESSION,
+        ScopeKind.PRIVATE,
+    }
+)
+SESSION_KINDS = frozenset({ScopeKind.SESSION, ScopeKind.PRIVATE_SESSION})
+INTERNAL_KINDS = frozenset({ScopeKind.WORKER, ScopeKind.FLOW})  # no caller can name them
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -71,7 +91,7 @@ class Scope:
 
     def __post_init__(self) -> None:
         wanted = ID_COUNTS.get(self.kind, 1)
-        if len(self.ids) != wanted:
+        if len(self.ids) != wanted and not self.is_legacy_session:
             raise InvalidInput(f"a {self.kind.value} scope needs {wanted} ids, got {len(self.ids)}")
         for part in self.ids:
             check_name(part, f"{self.kind.value} id")
@@ -103,9 +123,15 @@ class Scope:
         return cls(ScopeKind.DM, (user, agent))
 
     @classmethod
-    def session(cls, user: str, name: str) -> Scope:
-        """Return the scope of a user's session; a session name alone gives no access."""
-        return cls(ScopeKind.SESSION, (user, name))
+    def session(cls, user: str, agent: str, name: str, *, private: bool = False) -> Scope:
+        """Return the scope of a user's session with an agent; its name alone gives no access."""
+        kind = ScopeKind.PRIVATE_SESSION if private else ScopeKind.SESSION
+        return cls(kind, (user, agent, name))
+
+    @classmethod
+    def private(cls, user: str) -> Scope:
+        """Return the scope of a user's private profile."""
+        return cls(ScopeKind.PRIVATE, (user,))
 
     @classmethod
     def worker(cls) -> Scope:
@@ -118,8 +144,12 @@ class Scope:
     @property
     def owner(self) -> str | None:
         """The person who owns this scope, or None if it belongs to several people."""
-        personal = self.kind in (ScopeKind.USER, ScopeKind.DM, ScopeKind.SESSION)
-        return self.ids[0] if personal else None
+        return self.ids[0] if self.kind in PERSONAL_KINDS else None
+
+    @property
+    def is_legacy_session(self) -> bool:
+        """Whether this is a session of an earlier version, which did not record its agent."""
+        return self.kind is ScopeKind.SESSION and len(self.ids) == LEGACY_SESSION_IDS
 
     def __str__(self) -> str:
         return self.text
@@ -137,7 +167,7 @@ def parse_kind(name: str) -> ScopeKind:
     try:
         return ScopeKind(name)
     except ValueError:
-        accepted = ", ".join(kind.value for kind in ScopeKind if kind is not ScopeKind.WORKER)
+        accepted = ", ".join(kind.value for kind in ScopeKind if kind not in INTERNAL_KINDS)
         raise InvalidInput(
             f"unknown scope kind {name!r}; expected one of {accepted},"
             " for example 'user' or 'room:design'"

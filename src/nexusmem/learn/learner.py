@@ -12,8 +12,9 @@ from datetime import datetime
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from ..core.access import Grant
+from ..core.access import Grant, administrator_grant
 from ..core.errors import LeaseLost, NexusError, Unavailable
+from ..core.flows import feeds
 from ..core.protocols.embedder import Embedder
 from ..core.protocols.store import Store
 from ..core.records import Stage, Task
@@ -23,11 +24,13 @@ from .extract.passages import IndexingSettings
 from .settings import LearnSettings
 
 if TYPE_CHECKING:  # the rules load with the first event
+    from .flows import FlowStep
     from .model_pass.reader import ModelPass, ModelPassResult, ModelReader
     from .pipeline import BatchStep, EventPipeline, Extractor, TaskRetries
 
 SUSPECT_ATTEMPTS = 2  # tasks that failed as often run alone, so that they delay no others
 SMALL_BATCH = 64  # tasks claimed at a time while a caller waits
+MAX_SOURCE_TASKS = 128  # tasks of a workspace that are looked at for places a query depends on
 CATCH_UP_LIMIT = 512  # events that a query waits for; the worker learns the rest
 
 log = logging.getLogger(__name__)
@@ -47,6 +50,7 @@ class Learner:
         make_model_reader: Callable[[], ModelReader] | None = None,
         every_turn: bool = True,
         extractors: Sequence[Extractor] = (),
+        make_flows: Callable[[Store], FlowStep] | None = None,
         telemetry: Telemetry | None = None,
     ) -> None:
         self._store = store
@@ -57,6 +61,7 @@ class Learner:
         self._make_model_reader = make_model_reader  # None: no model reads messages
         self._every_turn = every_turn  # False: the model reads only during `flush`
         self._extractors = tuple(extractors)  # plug-ins, run after the rules
+        self._make_flows = make_flows  # None: memories stay where they were said
         self._telemetry = telemetry or Telemetry()
 
     @cached_property
@@ -87,11 +92,37 @@ class Learner:
             if not tasks:
                 break
             done.update(task.event.id for task in tasks)
-            if self._embedder.is_local:
-                self._learn_for_query(tasks)
-            else:
-                self._learn_keywords(tasks)
-        return len(done)
+            self._learn_before_query(tasks)
+        return len(done) + self._catch_up_sources(grant, done)
+
+    def _catch_up_sources(self, grant: Grant, done: set[str]) -> int:
+        """Learn pending events of places from which knowledge flows to this grant.
+
+        Without it, a session would not know what was said in another one a moment ago.
+        """
+        if grant.everything:
+            return 0
+        tasks = self._store.queue.claim(
+            administrator_grant(grant.workspace),
+            now=self._clock(),
+            limit=MAX_SOURCE_TASKS,
+            leased=True,
+            step=Stage.INDEXED,
+        )
+        wanted = [
+            task
+            for task in tasks
+            if task.event.id not in done and feeds(task.event.scope, grant.scopes)
+        ]
+        if wanted:
+            self._learn_before_query(wanted)
+        return len(wanted)
+
+    def _learn_before_query(self, tasks: Sequence[Task]) -> None:
+        if self._embedder.is_local:
+            self._learn_for_query(tasks)
+        else:
+            self._learn_keywords(tasks)
 
     def _learn_for_query(self, tasks: Sequence[Task]) -> None:
         """Learn tasks for a waiting query; failed tasks are retried later."""
@@ -234,7 +265,12 @@ class Learner:
         from .pipeline import EventPipeline  # the rules load with the first event
 
         return EventPipeline(
-            store, self._embedder, self._indexing, self._settings, self._extractors
+            store,
+            self._embedder,
+            self._indexing,
+            self._settings,
+            self._extractors,
+            self._make_flows(store) if self._make_flows else None,
         )
 
     @cached_property

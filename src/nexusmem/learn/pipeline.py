@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Protocol, TypeVar
@@ -31,6 +32,7 @@ from .extract.explicit_events import explicit_drafts, procedure_drafts, share_li
 from .extract.passages import IndexingSettings, keep_newest_version, passage_drafts
 from .extract.turn_labels import label_draft
 from .facts.reconcile import apply_review_decision
+from .flows import FlowStep, flow_audit_entry, withdraw_marked
 from .names.entities import entity_drafts
 from .names.resolve import ResolvedExtraction
 from .rules import ExtractionResult, SourceMessage, extract
@@ -48,6 +50,7 @@ CONTROL_DRAFTS: dict[EventKind, Callable[[Store, Event], Sequence[Draft]]] = {
     EventKind.REVIEW: apply_review_decision,
     EventKind.OUTCOME: procedure_drafts,
     EventKind.SHARE: share_link_drafts,
+    EventKind.CONFIDENTIAL: withdraw_marked,
 }
 # Errors of one event: its task is retried alone, and the other events of the batch continue.
 UNREADABLE_ERRORS = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
@@ -70,6 +73,7 @@ class EventPipeline:
     indexing: IndexingSettings
     settings: LearnSettings
     extractors: Sequence[Extractor] = ()
+    flows: FlowStep | None = None  # None: memories stay where they were said
 
     def derive_drafts(self, events: Sequence[Event]) -> Iterator[tuple[Event, DraftsOrError]]:
         """Yield each event with its drafts, or with the error that its text caused."""
@@ -83,6 +87,16 @@ class EventPipeline:
                     yield context.event, error
                 else:
                     yield context.event, work.drafts
+
+    def add_flows(
+        self, context: EventContext, drafts: Sequence[Draft], text: str, people: Iterable[str] = ()
+    ) -> list[Draft]:
+        """Return the drafts with the copies that the flows of the workspace allow."""
+        return self.flows.apply(context, drafts, text, people) if self.flows else list(drafts)
+
+    def mark_session(self, event: Event, drafts: Sequence[Draft]) -> list[Draft]:
+        """Return the drafts, marked as shared if the event belongs to a shared session."""
+        return self.flows.mark_session(event, drafts) if self.flows else list(drafts)
 
     def load_knowledge(self, batch: EventBatch) -> ScopeKnowledge:
         """Load the names and facts that the batch's scope has for its events."""
@@ -103,10 +117,13 @@ class EventWork:
     resolved: ResolvedExtraction | None = None
 
     def run(self) -> None:
-        """Run the steps until one of them returns False: the event needs no further step."""
+        """Run the steps until one of them returns False; then apply the flows."""
         for step in EVENT_STEPS:
             if not step(self):
-                return
+                break
+        people = [each.name for each in self.extracted.entities if each.type == "person"]
+        text = redact_secrets(self.event.text, previous=self.previous_text)
+        self.drafts = self.pipeline.add_flows(self.context, self.drafts, text, people)
 
     @property
     def previous_text(self) -> str:
@@ -368,9 +385,12 @@ def derive_drafts(work: BatchWork) -> None:
 
 def store_drafts(work: BatchWork) -> None:
     """Write the memories; keyword search finds them even if no embedder answers."""
-    memories = work.pipeline.store.memories
+    store = work.pipeline.store
+    memories = store.memories
     for workspace, drafts in work.drafts.items():
-        work.memories += memories.put(workspace, drafts) if drafts else []
+        entry = flow_audit_entry(store, workspace, drafts, work.clock())
+        with store.with_audit_entry(workspace, entry) if entry else nullcontext():
+            work.memories += memories.put(workspace, drafts) if drafts else []
     for workspace, ids in work.replaced_ids.items():
         memories.delete(workspace, ids)
 

@@ -10,19 +10,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from ..core.access import administrator_grant
 from ..core.derive import is_span_episode
+from ..core.flows import memory_scopes
 from ..core.ids import WorkspaceId
 from ..core.protocols.store import Store
 from ..core.records import Draft, Event, EventKind, Memory, MemoryKind
+from ..core.records.memory import is_copy
 from ..core.scope import Scope
 from .extract.echo_filter import is_from_person
 from .extract.explicit_events import share_link_drafts
 from .extract.fact_drafts import RULES
+from .flows import drop_erased_copies
 from .pipeline import EventPipeline
 
 BATCH_SIZE = 64  # events
+Item = TypeVar("Item")
 # Kinds that the rules derive from one message: obsolete if the rules no longer derive them.
 SINGLE_EVENT_KINDS = (MemoryKind.FACT, MemoryKind.LANDMARK, MemoryKind.ENTITY, MemoryKind.EPISODE)
 
@@ -48,19 +53,33 @@ class Relearner:
         """Derive all memories of a scope again; write differences and delete obsolete ones."""
         here = administrator_grant(workspace).narrow_to([scope])
         events = self.store.ledger.find(here)
-        stored = {memory.id: memory for memory in self.store.memories.find(here)}
+        stored = {memory.id: memory for memory in self._stored_memories(workspace, scope, events)}
         derived, read_ids = self._derive_all(workspace, events)
         existing = _ExistingMemories({event.id: event for event in events}, stored, read_ids)
-        drafts = [draft for draft in derived.values() if existing.should_put(draft)]
+        allowed = drop_erased_copies(self.store, workspace, list(derived.values()))
+        drafts = [draft for draft in allowed if existing.should_put(draft)]
         put = self.store.memories.put(workspace, drafts) if drafts else []
         links = [link for link in self._share_links(events) if link.id not in stored]
         put += self.store.memories.put(workspace, links) if links else []
+        has_moved = scope.is_legacy_session and any(each.scope != scope for each in drafts)
         obsolete = [
-            memory.id for memory in stored.values() if existing.is_obsolete(memory, derived)
+            memory.id
+            for memory in stored.values()
+            if existing.is_obsolete(memory, derived) or (has_moved and memory.scope == scope)
         ]
         deleted = self.store.memories.delete(workspace, obsolete) if obsolete else 0
         changed = [memory for memory in put if stored.get(memory.id) != memory]
         return RelearnReport(len(events), changed, deleted)
+
+    def _stored_memories(
+        self, workspace: WorkspaceId, scope: Scope, events: Sequence[Event]
+    ) -> Iterator[Memory]:
+        """Yield the memories of a scope, and the copies of them that flows made elsewhere."""
+        here = administrator_grant(workspace).narrow_to(memory_scopes(scope))
+        yield from (each for each in self.store.memories.find(here) if each.scope == scope)
+        for part in _split_batches([event.id for event in events]):
+            derived = self.store.eraser.list_derived(workspace, part)
+            yield from (each for each in derived if is_copy(each))
 
     def _share_links(self, events: Sequence[Event]) -> list[Draft]:
         """Return links to shared copies; these are in other scopes, so the real store is read."""
@@ -88,9 +107,9 @@ class Relearner:
             return {id: draft for id, draft in derived.items() if id in stored}, read_ids
 
 
-def _split_batches(events: Sequence[Event]) -> Iterator[Sequence[Event]]:
-    for start in range(0, len(events), BATCH_SIZE):
-        yield events[start : start + BATCH_SIZE]
+def _split_batches(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
+    for start in range(0, len(items), BATCH_SIZE):
+        yield items[start : start + BATCH_SIZE]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +149,9 @@ class _ExistingMemories:
         event = self.events.get(memory.sources[0])
         return (
             memory.id not in drafts
-            and memory.learned
-            and memory.kind in SINGLE_EVENT_KINDS
-            and memory.metadata.get("made_by") == [RULES]
+            and (memory.learned or is_copy(memory))
+            and (memory.kind in SINGLE_EVENT_KINDS or is_copy(memory))
+            and (memory.metadata.get("made_by") == [RULES] or is_copy(memory))
             and not is_span_episode(memory)
             and not self._has_model_memories
             and event is not None

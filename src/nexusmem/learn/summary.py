@@ -16,10 +16,12 @@ from datetime import datetime, timedelta
 from ..core.access import Grant, administrator_grant
 from ..core.canonical import parse_time
 from ..core.errors import Unavailable
+from ..core.flows import memory_scopes
 from ..core.ids import WorkspaceId
 from ..core.protocols.store import Store
 from ..core.records import Event, Memory, MemoryKind
 from ..core.records.landmarks import kinds_in_summary
+from ..core.records.memory import is_copy
 from ..core.records.window import (
     EventCursor,
     Summary,
@@ -269,6 +271,8 @@ def load_landmarks(store: Store, grant: Grant, events: Sequence[Event]) -> Landm
     if not events:
         return {}
     times = [event.at for event in events]
+    scopes = {scope for event in events for scope in memory_scopes(event.scope)}
+    grant = administrator_grant(grant.workspace).narrow_to(scopes)
     ids = store.memories.ids_between(
         grant,
         min(times),
@@ -278,7 +282,7 @@ def load_landmarks(store: Store, grant: Grant, events: Sequence[Event]) -> Landm
     )
     by_event: defaultdict[str, list[Memory]] = defaultdict(list)
     for memory in store.memories.get(grant, ids):
-        if memory.kind is MemoryKind.LANDMARK:
+        if memory.kind is MemoryKind.LANDMARK and not is_copy(memory):
             by_event[memory.sources[0]].append(memory)
     return by_event
 

@@ -160,8 +160,9 @@ class UsageCounter:
         shown = tuple(dict.fromkeys(ids))
         if not shown or not self._enabled:
             return 0
-        conversation = f"={thread}" if thread else f"~{at:%Y-%m-%d}"
-        use = NewUsage(scope=viewer.home, conversation=conversation, ids=shown, at=at)
+        session = f"@{viewer.session}" if viewer.session else ""
+        conversation = session + (f"={thread}" if thread else "" if session else f"~{at:%Y-%m-%d}")
+        use = NewUsage(scope=viewer.shared_viewer.home, conversation=conversation, ids=shown, at=at)
         with self._lock:
             self._pending[viewer.workspace].append(use)
             self._pending_count += 1

@@ -20,6 +20,7 @@ from ..core.ids import digest
 from ..core.protocols.store import Store
 from ..core.records import Draft, Json, Memory, MemoryKind, Tombstone
 from ..core.records.dossiers import REACH_KEY, encode_reach
+from ..core.records.memory import drop_copies
 from ..core.scope import Scope
 from ..recall.views.entities import EntityView, find_spellings, get_entity
 from ..recall.views.fact_timeline import FactStatus, fact_statuses
@@ -141,7 +142,7 @@ def collect_material(
 def _find_landmarks(store: Store, grant: Grant, spellings: Sequence[str]) -> list[Memory]:
     """Return the newest landmarks that mention one of the spellings."""
     kind = Condition("kind", Op.EQ, MemoryKind.LANDMARK)
-    newest = store.memories.find(grant, where=kind, limit=MAX_LANDMARKS)
+    newest = drop_copies(store.memories.find(grant, where=kind, limit=MAX_LANDMARKS))
     naming = [each for each in newest if any(mentions_name(each.text, name) for name in spellings)]
     return naming[:MAX_OTHER]
 

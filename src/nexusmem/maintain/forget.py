@@ -24,6 +24,7 @@ from ..core.ids import WorkspaceId, check_name, digest, require_str
 from ..core.protocols.store import Store
 from ..core.records import ErasureCounts, Event, EventKind, Json, Memory, MemoryKind, Tombstone
 from ..core.records.links import LinkRelation, share_event_ids
+from ..core.records.memory import is_copy
 from ..core.records.window import WindowItem
 from ..core.scope import Scope
 from .jobs.consolidate import refresh_representatives
@@ -107,9 +108,19 @@ def memory_target(store: Store, workspace: WorkspaceId, id: str) -> ForgetTarget
         raise NotFound(f"no memory {id!r} in this workspace")
     sources = store.ledger.get(everything, [id for memory in memories for id in memory.sources])
     notes = tuple(event for event in sources if event.kind is EventKind.NOTE)
+    copies = find_copies(store, workspace, memories)
+    stones = [("memory", each) for each in (id, *(copy.id for copy in copies))]
     return ForgetTarget(
-        f"memory {id}", notes, memories=tuple(memories), tombstones=(("memory", id),)
+        f"memory {id}", notes, memories=(*memories, *copies), tombstones=tuple(stones)
     )
+
+
+def find_copies(store: Store, workspace: WorkspaceId, memories: Sequence[Memory]) -> list[Memory]:
+    """Return the copies that flows made of what these memories were derived from."""
+    sources = sorted({id for memory in memories for id in memory.sources})
+    known = {memory.id for memory in memories}
+    derived = store.eraser.list_derived(workspace, sources) if sources else []
+    return [each for each in derived if is_copy(each) and each.id not in known]
 
 
 def choose_target(
@@ -182,6 +193,7 @@ def erase_replaced(
     Tombstones keep them from being derived again. Shared copies are erased, too. Memories that also
     have other source events are derived again without the replaced ones.
     """
+    memories = [*memories, *find_copies(store, workspace, memories)]
     events, derived = _collect_derived(store, workspace, ForgetTarget("", memories=tuple(memories)))
     doomed = {memory.id: memory for memory in (*memories, *derived)}
     stones = [Tombstone(kind="memory", digest=memory.id, at=now) for memory in memories]

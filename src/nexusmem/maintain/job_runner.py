@@ -140,9 +140,15 @@ class JobRunner:
         self._store.jobs.finish(finished, now=self._clock())
         return []
 
-    def run_now(self, workspace: WorkspaceId, name: str) -> dict[str, int]:
+    def run_now(
+        self,
+        workspace: WorkspaceId,
+        name: str,
+        report: Callable[[Mapping[str, int]], None] = lambda _: None,
+    ) -> dict[str, int]:
         """Run a job to its end, due or not; return the counts of its last run.
 
+        An interrupted run continues where it was. `report` is called with the counts so far.
         Raise Unavailable if another worker holds the job, and JobFailed if a step raises.
         """
         self.check_names([name])
@@ -152,6 +158,7 @@ class JobRunner:
             with HEARTBEAT.keep_renewing(partial(self._renew_leases, [job])):
                 done = self._run_step_now(job)
             jobs.finish([done], now=self._clock())
+            report(done.counts)
             if done.step.cursor is None:
                 return done.counts
         raise Unavailable(f"job {name!r} is running in another worker; try again later")

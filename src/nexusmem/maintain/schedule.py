@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
+from ..core.flows import DEFAULT_SHARING, Sharing
 from ..core.ids import WorkspaceId
 from ..core.protocols.jobs import (
     JobStep,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from ..learn.episodes import EpisodeJob
 
 REEMBED = "reembed"
+FLOWS_JOB = "flows"
 EPISODES_PER_STEP = 20  # threads and sessions that one step summarizes
 
 
@@ -52,6 +54,8 @@ class JobTools:
     retention_days: int  # of the audit log; 0: unlimited
     dossiers: RunStep | None = None  # None: only on request
     reembed: RunStep | None = None  # None: only on request
+    sharing: Callable[[WorkspaceId], Sharing] = lambda _: DEFAULT_SHARING
+    flows: RunStep | None = None  # applies changed flows to existing memories, only on request
 
 
 def build_schedule(
@@ -77,7 +81,7 @@ def _all_jobs(store: Store, settings: MaintainSettings, tools: JobTools) -> Iter
         every.session_end, "session_end", partial(_run_session_end, store, strength)
     )
     for minutes, name, together in (
-        (every.promote, "promote", partial(_run_promote, store, strength)),
+        (every.promote, "promote", partial(_run_promote, store, (strength, tools.sharing))),
         (every.decay, "decay", partial(_run_decay, store, strength)),
         (
             every.cleanup,
@@ -88,6 +92,8 @@ def _all_jobs(store: Store, settings: MaintainSettings, tools: JobTools) -> Iter
         yield from _make_sweep(minutes, name, together, on_news=False)
     days = partial(_run_audit_partitions, store, tools.retention_days)
     yield from _make_job(every.audit_partitions, "audit_partitions", days, on_news=False)
+    if tools.flows:
+        yield from _make_job(0, FLOWS_JOB, tools.flows, on_news=False)
     if tools.reembed:
         yield from _make_job(every.reembed, REEMBED, tools.reembed, on_news=False)
 
@@ -160,11 +166,15 @@ def _run_session_end(
 
 
 def _run_promote(
-    store: Store, settings: StrengthSettings, turns: Sequence[WorkspaceTurn], now: datetime
+    store: Store,
+    settings: tuple[StrengthSettings, Callable[[WorkspaceId], Sharing]],
+    turns: Sequence[WorkspaceTurn],
+    now: datetime,
 ) -> list[JobStep]:
     from .jobs.promote import promote
 
-    return promote(store, turns, now=now, settings=settings)
+    strength, sharing = settings
+    return promote(store, turns, now=now, settings=strength, sharing=sharing)
 
 
 def _run_decay(

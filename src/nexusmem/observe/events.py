@@ -15,7 +15,12 @@ from ..core.ids import check_name
 from ..core.json_codec import fast_constructor
 from ..core.records import Attachment, EventKind, Fact, Memory, NewEvent, Trust
 from ..core.records.dossiers import QUESTION_KEY
-from ..core.records.event import PROJECT_KEY
+from ..core.records.event import (
+    CONFIDENTIAL_KEY,
+    PARTICIPANTS_KEY,
+    PROJECT_KEY,
+    confidential_mark_key,
+)
 from ..core.records.facts import RESERVED_KEYS, check_fact, fact_sentence
 from ..core.records.goals import GOAL, GoalAction, check_goal_action
 from ..core.records.links import LINK_TEXT, SHARE, SHARED_FROM, copy_content, share_key, share_seal
@@ -43,6 +48,7 @@ class EventOptions(TypedDict, total=False):
     thread: str | None
     metadata: Mapping[str, Any] | None
     tags: Iterable[str]
+    confidential: bool  # True: no flow copies it to another scope
 
 
 def message_event(
@@ -66,9 +72,7 @@ def message_event(
         role=role,
         trust=TRUST_BY_ROLE[role],
         attachments=() if attachments == () else _parse_attachments(attachments),
-        metadata=_with_project(viewer, _clean_metadata(options))
-        if options or viewer.project
-        else {},
+        metadata=_with_place(viewer, _clean_metadata(options)),
         **_common_fields(speaker, text, now, options),
     )
 
@@ -79,8 +83,12 @@ def _parse_attachments(
     return tuple(map(_parse_attachment, clean_list(attachments, "attachments")))
 
 
-def _with_project(viewer: Viewer, metadata: dict[str, Any]) -> dict[str, Any]:
-    return {PROJECT_KEY: viewer.project, **metadata} if viewer.project else metadata
+def _with_place(viewer: Viewer, metadata: dict[str, Any]) -> dict[str, Any]:
+    """Return the metadata with the project and, if rooms are shared, the participants."""
+    own: dict[str, Any] = {PROJECT_KEY: viewer.project} if viewer.project else {}
+    if viewer.room and viewer.sharing.rooms:
+        own[PARTICIPANTS_KEY] = [person.value for person in viewer.participants]
+    return {**own, **metadata} if own else metadata
 
 
 def document_event(
@@ -196,7 +204,7 @@ def action_event(
         kind=kind,
         role="tool",
         trust=TRUST_BY_ROLE["tool"],
-        metadata=_with_project(viewer, metadata),
+        metadata=_with_place(viewer, metadata),
         **_common_fields(viewer.agent.value, text, now, options),
     )
 
@@ -206,6 +214,19 @@ def question_event(viewer: Viewer, text: str, *, dropped: bool, now: datetime) -
     kind, metadata = EventKind.QUESTION, {QUESTION_KEY: {"dropped": dropped}}
     return _viewer_event(
         viewer, viewer.home, text, kind=kind, now=now, metadata=metadata, options={}
+    )
+
+
+def confidential_event(viewer: Viewer, event: str, *, now: datetime) -> NewEvent:
+    """Return the event that marks another event of the viewer's place as confidential."""
+    return _viewer_event(
+        viewer,
+        viewer.home,
+        "A message was marked as confidential.",
+        kind=EventKind.CONFIDENTIAL,
+        now=now,
+        metadata={CONFIDENTIAL_KEY: event},
+        options={"key": confidential_mark_key(event)},
     )
 
 
@@ -325,7 +346,11 @@ def _event_key(key: str | None) -> str:
 
 def _clean_metadata(options: EventOptions) -> dict[str, Any]:
     offset = format_utc_offset(options.get("at"))
-    own = {UTC_OFFSET: offset} if offset else {}
+    own: dict[str, Any] = {UTC_OFFSET: offset} if offset else {}
+    if (confidential := options.get("confidential", False)) is not False:
+        if confidential is not True:
+            raise InvalidInput(f"confidential must be true or false, got {confidential!r:.80}")
+        own[CONFIDENTIAL_KEY] = True
     if "metadata" not in options and "tags" not in options:
         return own
     given = options.get("metadata")
@@ -335,6 +360,8 @@ def _clean_metadata(options: EventOptions) -> dict[str, Any]:
     cleaned: dict[str, Any] = own | clean_json(dict(given))
     if SHARED_FROM in cleaned:
         raise InvalidInput(f"metadata must not contain {SHARED_FROM}: only share() sets it")
+    if PARTICIPANTS_KEY in cleaned:
+        raise InvalidInput(f"metadata must not contain {PARTICIPANTS_KEY}: the room sets it")
     given_tags = options.get("tags")
     tags = [] if given_tags is None else clean_list(given_tags, "tags")
     return {**cleaned, "tags": [clean_text(tag, "a tag") for tag in tags]} if tags else cleaned

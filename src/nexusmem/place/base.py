@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, ParamSpec, TypeVar
 
 from ..core.access import Grant, Viewer
 from ..core.errors import InvalidInput, QuotaExceeded
+from ..core.filters import Condition, Filter, Op
+from ..core.flows import memory_scopes
 from ..core.records import NewEvent, Receipt
-from ..core.scope import Scope
+from ..core.scope import Scope, ScopeKind
 
 if TYPE_CHECKING:
     from ..core.access import Viewer
-    from ..observe.events import EventOptions
     from ..wiring.parts import Parts
 
 
@@ -23,11 +24,10 @@ class PlaceBase:
 
     _audit_prefix: ClassVar[str] = ""
 
-    def __init__(self, parts: Parts, viewer: Viewer, *, thread: str | None = None) -> None:
+    def __init__(self, parts: Parts, viewer: Viewer) -> None:
         self._parts = parts
         self.viewer = self._viewer = viewer
         self.grant: Grant = viewer.grant()
-        self._thread = thread  # default thread of everything written or composed here
 
     def scope(self, name: str | None) -> Scope:
         """Return the scope that `name` means from this place.
@@ -37,18 +37,14 @@ class PlaceBase:
         """
         return self.viewer.home if name is None else self.viewer.resolve_scope(name)
 
-    def _with_thread(self, options: EventOptions) -> EventOptions:
-        """Return the options with this place's thread, unless the caller named one."""
-        if self._thread is None or options.get("thread") is not None:
-            return options
-        return {**options, "thread": self._thread}
-
-    def _narrow_grant(self, scope: str | None) -> Grant:
-        return (
-            self.grant
-            if scope is None
-            else self.grant.narrow_to([self.viewer.resolve_scope(scope)])
-        )
+    def _narrow(self, scope: str | None) -> tuple[Grant, Filter | None]:
+        """Return the grant for one scope, and the filter that a shared session needs."""
+        if scope is None:
+            return self.grant, None
+        one = self.viewer.resolve_scope(scope)
+        is_session = one.kind is ScopeKind.SESSION
+        where = Condition("scope", Op.EQ, str(one)) if is_session else None
+        return self.grant.narrow_to(memory_scopes(one)), where
 
     def _append_events(
         self, events: Sequence[NewEvent], now: datetime | None = None

@@ -11,6 +11,7 @@ from ..core.canonical import clean_list, clean_text, clean_time
 from ..core.errors import NotFound
 from ..core.ids import check_name
 from ..core.records import Memory, MemoryKind
+from ..core.records.memory import drop_copies
 from ..recall.query import check_limit
 from .base import PlaceBase, audit_read
 
@@ -54,7 +55,7 @@ class KnowledgeMethods(PlaceBase):
                 named = store.memories.find_by_name(
                     self.grant, names, limit=MAX_LISTED, kinds=[MemoryKind.FACT]
                 )
-                if facts := facts_about(named, names, predicate):
+                if facts := facts_about(drop_copies(named), names, predicate):
                     return build_timeline(facts, time, predicate, as_of=recorded_until)
         return build_timeline([], time)
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from ..core.access import Viewer, administrator_grant
+from ..core.access import Grant, Viewer, VisibilityReason, administrator_grant, explain_visibility
 from ..core.canonical import clean_text, clean_time, format_time, parse_time
 from ..core.derive import normalize_name
 from ..core.errors import Conflict, InvalidInput, NotFound
 from ..core.filters import And, Condition, Filter, Not, Op, Or, combine_filters, parse_filter
+from ..core.flows import ALL_FLOW_SCOPES, memory_scopes
 from ..core.ids import WorkspaceId, require_str
 from ..core.records import (
     Event,
     EventKind,
+    Hits,
     Memory,
     MemoryKind,
     NewEvent,
@@ -23,22 +25,23 @@ from ..core.records import (
     event_id,
     memory_id,
 )
+from ..core.records.event import REPLACES_KEY
 from ..core.records.landmarks import check_landmark_kind
 from ..core.records.links import LANDMARK, SHARED_FROM, LinkRelation, drop_duplicates, find_links
+from ..core.records.memory import drop_copies, is_copy, statement_key
+from ..core.scope import Scope, ScopeKind
 from ..maintain.forget import ForgetReport, ForgetTarget, forget
-from ..observe.events import EventOptions, note_event
+from ..observe.events import EventOptions, confidential_event, note_event
 from ..recall.query import check_limit, kind_conditions
 from .base import PlaceBase, audit_read
 
 if TYPE_CHECKING:
-    from ..core.scope import Scope
     from ..core.strength import Strength
     from ..maintain.forget import ForgetTarget
     from ..wiring.parts import Parts
 
 
 MAX_LISTED = 100_000
-REPLACES = "replaces"  # metadata key of a correction: the replaced memory and its events
 CORRECTABLE_KINDS = (MemoryKind.PASSAGE, MemoryKind.FACT, MemoryKind.LANDMARK)
 COPIED_WITH_SHARE = (SHARED_FROM, LANDMARK)  # set by share(), never by a caller
 
@@ -90,16 +93,62 @@ class MemoryMethods(PlaceBase):
         the last page.
         """
         most = check_limit(limit, MAX_LISTED)
-        grant = self._narrow_grant(scope)
-        filters = [_kind_filter(kind), parse_filter(where), _cursor_filter(cursor)]
+        grant, only = self._narrow(scope)
+        filters = [_kind_filter(kind), parse_filter(where), _cursor_filter(cursor), only]
         self._parts.learner.catch_up(grant)
         found = self._parts.store.memories.find(
             grant, where=combine_filters(filters), limit=most + 1
         )
         more = len(found) > most
         return MemoryPage(
-            items=tuple(found[:most]), cursor=_make_cursor(found[most - 1]) if more else None
+            items=tuple(drop_copies(found[:most])),
+            cursor=_make_cursor(found[most - 1]) if more else None,
         )
+
+    def _source_grant(self, memories: Iterable[Memory]) -> Grant:
+        """Return the grant for the source events of memories, also from other sessions."""
+        if not self.viewer.sharing.sessions or not self.viewer.user or self.viewer.room:
+            return self.grant
+        shared = {each.scope.ids[-1] for each in memories if each.scope.kind is ScopeKind.SESSION}
+        return self.viewer.source_grant(shared) if shared else self.grant
+
+    def _with_event_keys(self, found: Hits) -> Hits:
+        """Return the hits with the keys of source events from other sessions."""
+        lacking = [hit.memory for hit in found if not hit.event_keys]
+        if not lacking:
+            return found
+        ids = [id for each in lacking for id in each.sources]
+        keys = self._parts.store.ledger.load_keys(self._source_grant(lacking), ids)
+        hits = tuple(
+            hit
+            if hit.event_keys
+            else replace(hit, event_keys=tuple(keys[id] for id in hit.memory.sources if id in keys))
+            for hit in found
+        )
+        return replace(found, hits=hits)
+
+    @audit_read
+    def why_visible(self, id: str) -> VisibilityReason:
+        """Return which rule lets the viewer read a memory; raise NotFound if none does."""
+        memory = self._find_memory(require_str(id, "an id"))
+        return explain_visibility(self.viewer, memory.label)
+
+    def mark_confidential(self, message: str | Receipt) -> Receipt:
+        """Mark a message of this place as confidential: it is known nowhere else from now on.
+
+        `message` is its receipt or event id. Copies that flows made are erased; copies made by
+        `share` stay. Raises NotFound if the viewer cannot read the message here.
+        """
+        wanted = message.event_id if isinstance(message, Receipt) else require_str(message, "an id")
+        home = self.viewer.home
+        found = self._parts.store.ledger.get(self.grant.narrow_to([home]), [wanted])
+        if not found:
+            raise NotFound(f"no event {wanted!r} in {home}")
+        event = confidential_event(self.viewer, wanted, now=self._parts.now())
+        receipt = self._append_events([event])[0]
+        self._parts.learner.flush(self.grant.narrow_to([home]))
+        self._parts.evict_caches(self.viewer.workspace)
+        return receipt
 
     @audit_read
     def get(self, id: str) -> Memory:
@@ -119,12 +168,20 @@ class MemoryMethods(PlaceBase):
         memory, parts = self._find_memory(id), self._parts
         parts.usage_counter.flush()
         curve = parts.settings.maintain.strength.decay_curve
-        return strength_for_viewer(parts.store, self.grant, memory, now=parts.now(), curve=curve)
+        return strength_for_viewer(
+            parts.store,
+            self.grant,
+            memory,
+            now=parts.now(),
+            curve=curve,
+            sharing=self.viewer.sharing,
+        )
 
     @audit_read
     def source_events(self, id: str) -> list[Event]:
-        """Return the events a memory was derived from."""
-        return self._parts.store.ledger.get(self.grant, self._find_memory(id).sources)
+        """Return the events a memory was derived from, as far as the viewer can read them."""
+        memory = self._find_memory(id)
+        return self._parts.store.ledger.get(self._source_grant([memory]), memory.sources)
 
     @audit_read
     def landmarks(
@@ -152,7 +209,7 @@ class MemoryMethods(PlaceBase):
         self._parts.learner.catch_up(self.grant)
         store = self._parts.store
         where = Condition("kind", Op.EQ, MemoryKind.LANDMARK)
-        found = store.memories.find(self.grant, where=where)
+        found = drop_copies(store.memories.find(self.grant, where=where))
         links = find_links(store, self.grant, [each.id for each in found], LinkRelation.SAME_AS)
         unique = drop_duplicates(found, links)
         closed = find_closed(unique, self._parts.now()) if open is not None else set[str]()
@@ -203,7 +260,9 @@ class MemoryMethods(PlaceBase):
         wanted = require_str(id, "an id")
         if earlier := self._find_correction(wanted):
             return self._repeat_correction(wanted, earlier, text)
-        memory = self._find_memory(wanted)
+        memory = self._find_original(self._find_memory(wanted))
+        if memory.id != wanted:  # a copy of it
+            return self.correct(memory.id, text)
         events = self._require_author(memory)
         _check_correctable(memory, events)
         now = self._parts.now()
@@ -213,7 +272,7 @@ class MemoryMethods(PlaceBase):
             "tags": memory.tags,
             "metadata": {
                 **_caller_metadata(memory),
-                REPLACES: {"memory": memory.id, "events": list(memory.sources)},
+                REPLACES_KEY: {"memory": memory.id, "events": list(memory.sources)},
             },
         }
         event = note_event(self.viewer, memory.scope, text, now=now, options=options)
@@ -247,14 +306,29 @@ class MemoryMethods(PlaceBase):
         if events := store.ledger.get(self.grant, [id]):
             self._check_author([each.scope for each in events], events, id)
             return event_target(store, workspace, id)
-        self._require_author(self._find_memory(id))
-        return memory_target(store, workspace, id)
+        memory = self._find_original(self._find_memory(id))
+        self._require_author(memory)
+        return memory_target(store, workspace, memory.id)
 
     def _find_memory(self, id: str) -> Memory:
         found = self._parts.store.memories.get(self.grant, [require_str(id, "an id")])
         if not found:
             raise NotFound(f"no memory {id!r} here")
         return found[0]
+
+    def _find_original(self, memory: Memory) -> Memory:
+        """Return the memory that a flow copied, if the viewer can read it; else `memory`."""
+        if not is_copy(memory):
+            return memory
+        sources = memory.sources[:1]
+        derived = self._parts.store.eraser.list_derived(self.viewer.workspace, sources)
+        wanted = statement_key(memory)
+        found = (
+            each
+            for each in derived
+            if not is_copy(each) and statement_key(each) == wanted and self.grant.allows(each.label)
+        )
+        return next(found, memory)
 
     def _find_corrected(self, id: str) -> Memory:
         """Return the memory, or the newest correction if the memory was replaced."""
@@ -290,7 +364,7 @@ class MemoryMethods(PlaceBase):
         from ..maintain.forget import erase_replaced  # loaded on first use
 
         parts, workspace = self._parts, self.viewer.workspace
-        events = parts.store.ledger.get(self.grant, memory.sources)
+        events = parts.store.ledger.get(self._source_grant([memory]), memory.sources)
         replaced = self._replaced_with(memory, events)
         with parts.audit.record_write(
             workspace, "correct", by=self.viewer, memory=memory.id, event=correction_id
@@ -301,13 +375,15 @@ class MemoryMethods(PlaceBase):
 
     def _require_author(self, memory: Memory) -> list[Event]:
         """Return the memory's events; raise InvalidInput unless the viewer may change it."""
-        events = self._parts.store.ledger.get(self.grant, self._source_event_ids(memory))
+        grant = self._source_grant([memory])
+        events = self._parts.store.ledger.get(grant, self._source_event_ids(memory))
         self._check_author(memory.label, events, memory.id)
         return events
 
     def _check_author(self, scopes: Iterable[Scope], events: Sequence[Event], id: str) -> None:
         user = self.viewer.user
-        private = user is not None and all(scope.owner == user.value for scope in scopes)
+        owners = {scope.owner for scope in scopes if scope.kind is not ScopeKind.FLOW}
+        private = user is not None and owners == {user.value}
         author = user.value if user else self.viewer.agent.value
         written = bool(events) and all(event.speaker == author for event in events)
         if not private and not written:
@@ -319,9 +395,9 @@ class MemoryMethods(PlaceBase):
     def _source_event_ids(self, memory: Memory) -> list[str]:
         """Return the ids of all source events of a memory, also through other memories."""
         store, found, looked = self._parts.store, set[str](), set[str]()
-        wanted = set(memory.sources)
+        wanted, grant = set(memory.sources), self._source_grant([memory])
         while wanted:
-            events = set(store.ledger.load_keys(self.grant, sorted(wanted)))
+            events = set(store.ledger.load_keys(grant, sorted(wanted)))
             found |= events
             looked |= wanted
             between = store.memories.get(self.grant, sorted(wanted - events))
@@ -329,19 +405,22 @@ class MemoryMethods(PlaceBase):
         return sorted(found)
 
     def _replaced_with(self, memory: Memory, events: Sequence[Event]) -> list[Memory]:
-        """Return what a correction erases: for a text, also what was learned from it alone."""
-        if memory.kind is not MemoryKind.PASSAGE:
-            return [memory]
+        """Return what a correction erases: the memory, its copies, and what a text alone taught."""
         ids = {event.id for event in events}
         derived = self._parts.store.eraser.list_derived(self.viewer.workspace, sorted(ids))
+        if memory.kind is not MemoryKind.PASSAGE:
+            same = statement_key(memory)
+            copies = (each for each in derived if is_copy(each) and statement_key(each) == same)
+            return [memory, *(each for each in copies if each.id != memory.id)]
         alone = [each for each in derived if set(each.sources) <= ids and each.id != memory.id]
-        return [memory, *(each for each in alone if each.scope == memory.scope)]
+        own = (each for each in alone if each.scope == memory.scope or is_copy(each))
+        return [memory, *own]
 
     def _replaced_versions(self, memory: Memory) -> list[MemoryVersion]:
         """Return the versions a memory replaced, oldest first, with the texts of their events."""
         versions: list[MemoryVersion] = []
         sources = self._parts.store.ledger.get(self.grant, memory.sources[:1])
-        until, replaced = memory.at, sources[0].metadata.get(REPLACES) if sources else None
+        until, replaced = memory.at, sources[0].metadata.get(REPLACES_KEY) if sources else None
         seen = set[str]()
         while isinstance(replaced, Mapping) and str(replaced.get("memory")) not in seen:
             old = str(replaced.get("memory"))
@@ -361,7 +440,7 @@ class MemoryMethods(PlaceBase):
                     current=False,
                 )
             )
-            until, replaced = event.at, event.metadata.get(REPLACES)
+            until, replaced = event.at, event.metadata.get(REPLACES_KEY)
         return versions[::-1]
 
     def _fact_versions(self, memory: Memory) -> list[MemoryVersion]:
@@ -375,7 +454,7 @@ class MemoryMethods(PlaceBase):
                 Condition("predicate", Op.EQ, fact.predicate),
             )
         )
-        found = self._parts.store.memories.find(self.grant, where=same)
+        found = drop_copies(self._parts.store.memories.find(self.grant, where=same))
         if fact.exact:
             return _exact_versions([each for each in found if each.fact.exact])
         facts = [each for each in found if not each.fact.exact and each.fact.aspect == fact.aspect]
@@ -467,7 +546,8 @@ def _check_correctable(memory: Memory, events: Sequence[Event]) -> None:
         raise InvalidInput("an exact value is replaced with set_value()")
     if any(event.kind is EventKind.DOCUMENT for event in events):
         raise InvalidInput("a document is replaced with notebook.write() or add_document()")
-    if memory.label != {memory.scope}:
+    own = {*memory_scopes(memory.scope), *ALL_FLOW_SCOPES}
+    if not memory.label <= own:
         raise InvalidInput("this memory combines several scopes; correct the messages behind it")
 
 
@@ -475,7 +555,7 @@ def _caller_metadata(memory: Memory) -> dict[str, Any]:
     """Return the caller's metadata; learned memories have only metadata of the rules."""
     if memory.learned:
         return {}
-    dropped = {*COPIED_WITH_SHARE, REPLACES, "tags"}
+    dropped = {*COPIED_WITH_SHARE, REPLACES_KEY, "tags"}
     return {name: value for name, value in memory.metadata.items() if name not in dropped}
 
 

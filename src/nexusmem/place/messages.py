@@ -58,7 +58,6 @@ class ContextMethods(PlaceBase):
             model=model,
             as_of=as_of,
             explain=explain,
-            thread=self._thread,
         )
         return self._compose_with_cache(request)
 
@@ -84,7 +83,6 @@ class ContextMethods(PlaceBase):
         """
         from ..observe.chat_messages import last_question, parse_with_blocks  # loaded on first use
 
-        thread = thread or self._thread
         listed = clean_list(messages, "messages")
         parsed = parse_with_blocks(listed)
         request = ContextRequest(
@@ -141,7 +139,6 @@ class ContextMethods(PlaceBase):
         from ..observe.message_dedup import match_recorded  # loaded on first use
 
         parsed = [each for each in parse_messages(messages) if each.role in RECORDED_ROLES]
-        thread = thread or self._thread
         if thread is not None:
             check_name(thread, "the thread")
         keys = match_recorded(self._parts.store, self.viewer, parsed, thread) if parsed else []
@@ -185,7 +182,6 @@ class ContextMethods(PlaceBase):
         from ..compose.compaction.compact import compact_messages, prompt_limit
         from ..text.tokens import count_tokens, tokenizer_family  # loaded on first use
 
-        thread = thread or self._thread
         family = tokenizer_family(model)
         agent, people = self.viewer.agent.value, self.viewer.people
         return compact_messages(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
 
 from ..core.canonical import clean_list, clean_text, clean_time
 from ..core.errors import Conflict, Forgotten, InvalidInput, ModelUnavailable, NotFound
-from ..core.filters import And, Condition, Filter, Op, parse_filter
+from ..core.filters import And, Condition, Filter, Op, combine_filters, parse_filter
 from ..core.records import (
     Attachment,
     Event,
@@ -25,6 +25,7 @@ from ..core.records import (
     Receipt,
 )
 from ..core.records.links import SHARE, UNSHAREABLE_KINDS
+from ..core.records.memory import drop_copies
 from ..core.scope import Scope
 from ..observe.events import (
     EventOptions,
@@ -159,7 +160,6 @@ class Place(ContextMethods, WindowMethods, KnowledgeMethods, ShareMethods):
             "room": viewer.room,
             "user": viewer.user and viewer.user.value,
             "session": viewer.session,
-            "thread": self._thread,
             "agent": viewer.agent.value,
             "project": viewer.project,
         }
@@ -193,7 +193,7 @@ class Place(ContextMethods, WindowMethods, KnowledgeMethods, ShareMethods):
             now=now,
             role=role,
             attachments=attachments,
-            options=self._with_thread(options),
+            options=options,
         )
         return self._parts.recorder.append(self.viewer.workspace, [event], now)[0]
 
@@ -219,7 +219,7 @@ class Place(ContextMethods, WindowMethods, KnowledgeMethods, ShareMethods):
             speaker,
             text,
             now=self._parts.now(),
-            options=self._with_thread(options),
+            options=options,
             **extra,
         )
 
@@ -348,11 +348,12 @@ class Place(ContextMethods, WindowMethods, KnowledgeMethods, ShareMethods):
         means no limit. `explain` adds to each hit how it was ranked.
         """
         defaults, now = self._parts.settings.search, self._parts.now()
+        grant, only = self._narrow(scope)
         query = make_query(
             question,
             limit=_or_default(limit, defaults.default_limit),
             threshold=_or_default(threshold, defaults.default_threshold),
-            where=where,
+            where=combine_filters([parse_filter(where), only]) if only else where,
             kind=kind,
             since=since,
             until=until,
@@ -362,7 +363,7 @@ class Place(ContextMethods, WindowMethods, KnowledgeMethods, ShareMethods):
             as_of=as_of,
             explain=explain,
         )
-        found = self._run_query(self._narrow_grant(scope), query)
+        found = self._with_event_keys(self._run_query(grant, query))
         if as_of is None:
             self._parts.count_uses(self.viewer, (hit.memory.id for hit in found), now)
         return found
@@ -415,7 +416,7 @@ class Place(ContextMethods, WindowMethods, KnowledgeMethods, ShareMethods):
         lists all. `fact_timeline` shows which facts are current.
         """
         most = None if limit is None else check_limit(limit, MAX_LISTED)
-        grant = self._narrow_grant(scope)
+        grant, only = self._narrow(scope)
         wanted = {"subject": subject, "predicate": predicate, "object": object}
         given = {
             name: clean_text(value, f"the {name}")
@@ -423,9 +424,10 @@ class Place(ContextMethods, WindowMethods, KnowledgeMethods, ShareMethods):
             if value is not None
         }
         self._parts.learner.catch_up(grant)
-        conditions = [Condition(name, Op.EQ, value) for name, value in given.items()]
+        conditions: list[Filter] = [Condition(name, Op.EQ, value) for name, value in given.items()]
+        conditions += [only] if only else []
         where = And((Condition("kind", Op.EQ, MemoryKind.FACT), *conditions))
-        found = self._parts.store.memories.find(grant, where=where)
+        found = drop_copies(self._parts.store.memories.find(grant, where=where))
         return [m for m in found if exact is None or m.fact.exact == exact][:most]
 
     # Progress
@@ -459,7 +461,8 @@ class Place(ContextMethods, WindowMethods, KnowledgeMethods, ShareMethods):
         """Versioned documents of this place, by path; `notebook.in_scope("project")` for others."""
         from .notebook import Notebook  # loaded on first use
 
-        return Notebook(self._parts, self.viewer, self.grant, self.viewer.home)
+        viewer = self.viewer.shared_viewer
+        return Notebook(self._parts, viewer, viewer.grant(), viewer.home)
 
     @cached_property
     def procedures(self) -> Procedures:
@@ -474,8 +477,9 @@ class Place(ContextMethods, WindowMethods, KnowledgeMethods, ShareMethods):
         from .dossiers import Dossiers  # loaded on first use
 
         by_model = self._parts.settings.learning.episodes == "model"
+        viewer = self.viewer.shared_viewer
         return Dossiers(
-            self._parts, self.viewer, self.grant, self._summarize_memories if by_model else None
+            self._parts, viewer, viewer.grant(), self._summarize_memories if by_model else None
         )
 
     def _summarize_memories(self, _name: str, memories: Sequence[Memory]) -> tuple[str, ...] | None:

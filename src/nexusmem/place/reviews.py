@@ -16,6 +16,7 @@ from typing import ClassVar
 from ..core.access import Grant, Viewer
 from ..core.errors import Conflict, Forgotten, InvalidInput, NotFound
 from ..core.filters import Condition, Op
+from ..core.flows import memory_scopes
 from ..core.ids import check_name, require_str
 from ..core.records import Event, EventKind, Memory, MemoryKind, NewEvent, Trust
 from ..core.records.links import DECISION, NUMBER, REVIEW, ReviewDecision, list_decisions
@@ -148,12 +149,12 @@ class Reviews:
         if decision is not ReviewDecision.UNDO and review.decided_by is not None:
             raise Conflict(f"review {id!r} is already {review.status.value}; undo that first")
         self._write_decision(review, decision, by)
-        self._parts.learner.flush(self._grant.narrow_to([review.scope]))
+        self._parts.learner.flush(self._grant.narrow_to(memory_scopes(review.scope)))
         return self._find_review(id)
 
     def _write_decision(self, review: Review, decision: ReviewDecision, by: str | None) -> None:
         """Write a decision; its key has a number, so of two concurrent decisions one fails."""
-        here = self._grant.narrow_to([review.scope])
+        here = self._grant.narrow_to(memory_scopes(review.scope))
         earlier = list_decisions(self._parts.store, here, review.id)
         number = 1 + max((int(each.metadata[NUMBER]) for each in earlier), default=-1)
         now = self._parts.now()

@@ -13,6 +13,7 @@ from ..core.derive import thread_name
 from ..core.json_codec import fast_constructor
 from ..core.protocols.store import Store
 from ..core.records import Explanation, Hit, Hits, Memory, StrategyReport
+from ..core.records.memory import is_copy, statement_key
 from ..core.scope import Scope
 from ..telemetry.metrics import Metrics
 from ..text.terms import normalize_words
@@ -58,6 +59,7 @@ class RankedResults(Protocol):
 Ranking = Callable[[Grant, Query], RankedResults]
 
 _new_hit = fast_constructor(Hit)
+RANKS_FOR_ORIGINALS = 10  # an original has about the score of its copy
 
 
 def search_memories(
@@ -91,8 +93,13 @@ def _select_hits(
 ) -> list[tuple[RankedId, Memory]]:
     chosen = _HitSelection(query.max_per_conversation)
     start = 0
-    while start < relevant_count and len(chosen.hits_by_source) < query.limit:
-        end = min(start + query.limit, relevant_count)
+    while start < relevant_count and (
+        len(chosen.hits_by_source) < query.limit
+        or (chosen.has_copies and start < query.limit + RANKS_FOR_ORIGINALS)
+    ):
+        is_full = len(chosen.hits_by_source) >= query.limit
+        size = RANKS_FOR_ORIGINALS if is_full else query.limit
+        end = min(start + size, relevant_count)
         part = results.get_slice(start, end)
         memories = {each.id: each for each in store.memories.get(grant, [r.id for r in part])}
         for ranked in part:
@@ -108,7 +115,8 @@ class _HitSelection:
 
     Only the best passage of a long message is selected. The same text in two scopes (recorded
     twice, or shared) is selected once. The same text twice in one scope counts as two hits. With
-    a cap per conversation, the best hits of each conversation are selected.
+    a cap per conversation, the best hits of each conversation are selected. A copy that a flow
+    made is replaced by its original.
     """
 
     def __init__(self, per_conversation: int) -> None:
@@ -118,9 +126,21 @@ class _HitSelection:
         self._unindexed: list[Memory] = []  # not yet in _scope_by_text
         self._cap = per_conversation
         self._conversation_counts: Counter[object] = Counter()  # conversation → selected hits
+        self._statements: set[object] = set()  # of selected memories
+        self._copies: dict[object, object] = {}  # statement of a selected copy → its source
+
+    @property
+    def has_copies(self) -> bool:
+        """Whether a selected hit is a copy whose original was not seen."""
+        return bool(self._copies)
 
     def try_add(self, ranked: RankedId, memory: Memory) -> None:
         """Add a memory unless it is a duplicate or its conversation has reached the cap."""
+        if self._copies and self._replace_copy(memory):
+            return
+        statement = statement_key(memory)
+        if is_copy(memory) and statement in self._statements:
+            return
         source = (memory.kind, memory.sources)
         conversation = (memory.scope, thread_name(memory)) if self._cap else None
         if conversation and self._conversation_counts[conversation] >= self._cap:
@@ -128,6 +148,18 @@ class _HitSelection:
         if self._is_first_with_text(memory) and source not in self.hits_by_source:
             self.hits_by_source[source] = (ranked, memory)
             self._conversation_counts[conversation] += 1
+            self._statements.add(statement)
+            if is_copy(memory):
+                self._copies[statement] = source
+
+    def _replace_copy(self, memory: Memory) -> bool:
+        """Select the original of a selected copy instead of it; return whether it is one."""
+        source = None if is_copy(memory) else self._copies.pop(statement_key(memory), None)
+        if source is None:
+            return False
+        ranked, _ = self.hits_by_source[source]
+        self.hits_by_source[source] = ranked, memory
+        return True
 
     def _is_first_with_text(self, memory: Memory) -> bool:
         """Return whether no earlier memory of another scope has the same kind and text.

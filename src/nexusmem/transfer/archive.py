@@ -30,6 +30,7 @@ from ..core.canonical import (
     parse_time,
 )
 from ..core.errors import Conflict, Forgotten, InvalidInput
+from ..core.flows import label_rule
 from ..core.ids import WorkspaceId, check_name, digest, require_str
 from ..core.json_codec import event_from_json, event_to_json, memory_from_json, memory_to_json
 from ..core.protocols.embedder import Floats
@@ -581,4 +582,6 @@ def _is_for_erased_scope(tombstones: Mapping[TombstoneKey, datetime], memory: Me
 
 
 def _make_draft(memory: Memory) -> Draft:
-    return Draft(**{field.name: getattr(memory, field.name) for field in fields(Draft)})
+    """Return the draft of an exported memory; the store checks its flow against the table."""
+    names = [each.name for each in fields(Draft) if each.name != "flow"]
+    return Draft(**{name: getattr(memory, name) for name in names}, flow=label_rule(memory.label))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from ..compose.caching.context_cache import ContextCache, SharedCacheClient, run_now
@@ -40,13 +40,14 @@ from .providers import (
     program_version,
 )
 from .ranking import make_ranking
-from .stores import get_context_cache, make_store
+from .stores import get_context_cache, make_scratch_store, make_store
 from .telemetry import make_audit_recorder
 
 if TYPE_CHECKING:
     from ..core.scope import Scope
     from ..learn.episodes import EpisodeJob, ModelSummarizer
     from ..learn.extract.echo_filter import InjectedContexts
+    from ..learn.flows import FlowStep
     from ..learn.model_pass.reader import ModelReader
     from ..maintain.jobs.refresh_dossiers import DossierRefresher
 
@@ -59,6 +60,8 @@ def make_schedule(
     episodes: Callable[[], EpisodeJob] | None,
     ranking: Ranking,
     embedder_switch: EmbedderSwitch,
+    *,
+    flows: RunStep | None = None,
 ) -> dict[str, ScheduledJob]:
     """Return the background jobs of every workspace, by name."""
     tools = JobTools(
@@ -69,6 +72,8 @@ def make_schedule(
         reembed=make_reembed_job(store, embedder_switch)
         if settings.embeddings.switches_automatically
         else None,
+        sharing=lambda workspace: settings.sharing.for_workspace(workspace.value),
+        flows=flows,
     )
     return build_schedule(store, settings.maintain, tools)
 
@@ -148,7 +153,14 @@ def build_parts(
     learner = make_learner(settings, records, cached, model, budget, now, telemetry)
     episodes = make_episodes(settings, records, cached, model, budget, now=now)
     job_runner = make_job_runner(
-        settings, records, episodes, ranking, switch, now=now, telemetry=telemetry
+        settings,
+        records,
+        episodes,
+        ranking,
+        switch,
+        flows=make_flows_job(records, cached, learner, episodes),
+        now=now,
+        telemetry=telemetry,
     )
     worker, usage_counter, run_later = make_worker(
         settings, records, learner, job_runner, background=background
@@ -249,13 +261,14 @@ def make_job_runner(
     ranking: Ranking,
     embedder_switch: EmbedderSwitch,
     *,
+    flows: RunStep,
     now: Clock,
     telemetry: Telemetry,
 ) -> JobRunner:
     """Return the runner of the background jobs of every workspace."""
     has_episodes = make_learn_settings(settings).episodes != "off"
     schedule = make_schedule(
-        settings, store, episodes if has_episodes else None, ranking, embedder_switch
+        settings, store, episodes if has_episodes else None, ranking, embedder_switch, flows=flows
     )
     return JobRunner(store, schedule, now, telemetry)
 
@@ -327,7 +340,42 @@ def make_learner(  # called once  # noqa: PLR0917
         make_model_reader=make_model_pass(settings, model, model_budget),
         every_turn=settings.agents.write.frequency == MODEL_FREQUENCIES[0],
         extractors=make_extractors(settings.learning),
+        make_flows=partial(make_flow_step, settings),
         telemetry=telemetry,
+    )
+
+
+def make_flows_job(
+    store: Store, embedder: Embedder, learner: Learner, episodes: Callable[[], EpisodeJob]
+) -> RunStep:
+    """Return the step of the job that applies the flows to memories of earlier events."""
+
+    def run_step(workspace: WorkspaceId, now: datetime, cursor: Json) -> JobStep:
+        from ..core.protocols.index_repair import DerivedLayer  # loaded on first use
+        from ..learn.relearn import Relearner  # loads the rules
+        from ..maintain.rebuild import RebuildTools, rebuild_step
+
+        def make_relearner() -> Relearner:
+            return Relearner(store, lambda: make_scratch_store(store), learner.make_pipeline)
+
+        tools = RebuildTools(store, embedder, make_relearner, episodes)
+        return rebuild_step(tools, workspace, DerivedLayer.KNOWLEDGE, now=now, cursor=cursor)
+
+    return run_step
+
+
+def make_flow_step(settings: Settings, store: Store) -> FlowStep:
+    """Return the step that applies the table of flows; its classifier reads with the built-in
+    vectors, whichever embedder searches.
+    """
+    from ..embedders.builtin import BuiltinEmbedder  # loaded with the first event
+    from ..embedders.flow_classifier import FlowClassifier
+    from ..learn.flows import FlowStep
+
+    return FlowStep(
+        store,
+        lambda workspace: settings.sharing.for_workspace(workspace.value),
+        FlowClassifier(BuiltinEmbedder().embed),
     )
 
 

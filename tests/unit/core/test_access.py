@@ -4,15 +4,31 @@ from __future__ import annotations
 
 import copy
 import pickle
+from dataclasses import replace
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 from tests.unit.making import ACME, names, scopes
 
-from nexusmem.core.access import Grant, Viewer, administrator_grant, check_grant
+from nexusmem.core.access import (
+    Grant,
+    Viewer,
+    administrator_grant,
+    check_grant,
+    explain_visibility,
+)
 from nexusmem.core.errors import InvalidInput, NexusError, NotFound
+from nexusmem.core.flows import (
+    AGENT_MODES,
+    DEFAULT_SHARING,
+    FLOW_SCOPES,
+    NO_SHARING,
+    FlowRule,
+    Sharing,
+)
 from nexusmem.core.ids import AgentId, UserId, WorkspaceId
 from nexusmem.core.scope import Scope, ScopeKind, Visibility
 
@@ -24,13 +40,18 @@ IN_ROOM = Viewer(
 )
 IN_DM = Viewer(workspace=ACME, agent=SCRIBE, user=ALICE, project="apollo")
 IN_SESSION = Viewer(workspace=ACME, agent=SCRIBE, user=ALICE, session="s1", project="apollo")
+IN_PRIVATE_SESSION = replace(IN_SESSION, private=True)
+FLOWS_ON = {
+    FLOW_SCOPES[rule]
+    for rule in (FlowRule.SESSIONS, FlowRule.AGENTS, FlowRule.PROFILE, FlowRule.PROJECT)
+}
 
 NOBODYS = {Scope.workspace(), Scope.agent("scribe")}
 
 
 @pytest.mark.requirement("A10")
 def test_room_sees_itself_its_participants_and_its_project() -> None:
-    seen = IN_ROOM.grant().scopes - NOBODYS
+    seen = set(IN_ROOM.grant().places) - NOBODYS
 
     assert seen == {
         Scope.room("design"),
@@ -41,20 +62,74 @@ def test_room_sees_itself_its_participants_and_its_project() -> None:
 
 
 @pytest.mark.requirement("A11")
-def test_dm_sees_itself_its_user_and_the_project() -> None:
-    seen = IN_DM.grant().scopes - NOBODYS
+def test_dm_sees_itself_both_profiles_of_its_user_and_the_project() -> None:
+    seen = set(IN_DM.grant().places) - NOBODYS
 
-    assert seen == {Scope.dm("alice", "scribe"), Scope.user("alice"), Scope.project("apollo")}
+    assert seen == {
+        Scope.dm("alice", "scribe"),
+        Scope.user("alice"),
+        Scope.private("alice"),
+        Scope.project("apollo"),
+    }
 
 
-def test_session_sees_itself_its_user_and_the_project() -> None:
-    seen = IN_SESSION.grant().scopes - NOBODYS
+@pytest.mark.parametrize("viewer", [IN_SESSION, IN_PRIVATE_SESSION], ids=["shared", "private"])
+def test_session_sees_itself_and_what_the_dm_with_its_agent_sees(viewer: Viewer) -> None:
+    seen = viewer.grant().scopes
 
-    assert seen == {Scope.session("alice", "s1"), Scope.user("alice"), Scope.project("apollo")}
+    assert seen == IN_DM.grant().scopes | {viewer.home}
+
+
+def test_session_does_not_see_the_dm_if_sessions_are_not_shared() -> None:
+    alone = replace(IN_SESSION, sharing=NO_SHARING).grant().scopes
+
+    assert alone - NOBODYS == {
+        Scope.session("alice", "scribe", "s1"),
+        Scope.user("alice"),
+        Scope.private("alice"),
+        Scope.project("apollo"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("sharing", "rules"),
+    [
+        (DEFAULT_SHARING, "sessions agents profile project"),
+        (NO_SHARING, ""),
+        (Sharing(agents="everything"), "sessions agents everything profile project"),
+        (Sharing(rooms=True), "sessions agents profile project rooms"),
+        (Sharing(sessions=False, agents="none"), "profile project"),
+    ],
+    ids=["default", "none", "everything", "rooms", "some"],
+)
+@pytest.mark.parametrize("viewer", [IN_ROOM, IN_DM, IN_SESSION], ids=["room", "dm", "session"])
+def test_grant_has_the_flows_that_are_on(viewer: Viewer, sharing: Sharing, rules: str) -> None:
+    scopes = replace(viewer, sharing=sharing).grant().scopes
+
+    flows = {scope.ids[0] for scope in scopes if scope.kind is ScopeKind.FLOW}
+    assert flows == set(rules.split())
+
+
+@pytest.mark.parametrize("viewer", [IN_ROOM, IN_DM, IN_SESSION], ids=["room", "dm", "session"])
+def test_places_of_a_grant_are_its_scopes_without_the_flows(viewer: Viewer) -> None:
+    grant = viewer.grant()
+
+    assert set(grant.places) == grant.scopes - FLOWS_ON
+    assert grant.places == sorted(grant.places)
+
+
+@pytest.mark.parametrize("values", [{"agents": "some"}, {"agents": True}, {"sessions": "yes"}])
+def test_unknown_value_of_sharing_is_rejected(values: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput, match=r"memory\.sharing\."):
+        Sharing(**values)
 
 
 @pytest.mark.requirement("A10", "A11")
-@pytest.mark.parametrize("viewer", [IN_ROOM, IN_DM, IN_SESSION], ids=["room", "dm", "session"])
+@pytest.mark.parametrize(
+    "viewer",
+    [IN_ROOM, IN_DM, IN_SESSION, IN_PRIVATE_SESSION],
+    ids=["room", "dm", "session", "private session"],
+)
 @pytest.mark.parametrize(
     "hidden",
     [
@@ -65,8 +140,13 @@ def test_session_sees_itself_its_user_and_the_project() -> None:
         Scope.room("desig"),
         Scope.user("carol"),
         Scope.project("apollo2"),
-        Scope.session("bob", "s1"),
-        Scope.session("alice", "s2"),
+        Scope.session("bob", "scribe", "s1"),
+        Scope.session("alice", "scribe", "s2"),
+        Scope.session("alice", "other-agent", "s1"),
+        Scope.session("alice", "scribe", "s2", private=True),
+        Scope.session("bob", "scribe", "s1", private=True),
+        Scope(ScopeKind.SESSION, ("alice", "s1")),
+        Scope.private("bob"),
         Scope.agent("other-agent"),
     ],
     ids=str,
@@ -75,6 +155,14 @@ def test_no_other_scope_is_visible(viewer: Viewer, hidden: Scope) -> None:
     assert not viewer.grant().allows(frozenset({hidden}))
 
 
+sharings = some.builds(
+    Sharing,
+    sessions=some.booleans(),
+    agents=some.sampled_from(AGENT_MODES),
+    profile=some.booleans(),
+    project=some.booleans(),
+    rooms=some.booleans(),
+)
 viewers_in_rooms = some.builds(
     Viewer,
     workspace=some.builds(WorkspaceId, names),
@@ -82,6 +170,8 @@ viewers_in_rooms = some.builds(
     room=names,
     user=some.none() | some.builds(UserId, names),
     session=some.none() | names,
+    private=some.booleans(),
+    sharing=sharings,
     participants=some.lists(some.builds(UserId, names), max_size=4).map(tuple),
     project=some.none() | names,
 )
@@ -91,6 +181,8 @@ viewers_alone = some.builds(
     agent=some.builds(AgentId, names),
     user=some.builds(UserId, names),
     session=some.none() | names,
+    private=some.booleans(),
+    sharing=sharings,
     participants=some.lists(some.builds(UserId, names), max_size=4).map(tuple),
     project=some.none() | names,
 )
@@ -141,7 +233,8 @@ def test_narrowing_never_widens_a_grant(wanted: frozenset[Scope], other: Scope) 
 
     narrowed = whole.narrow_to(wanted)
 
-    assert narrowed.scopes == whole.scopes & wanted
+    assert narrowed.scopes == whole.scopes & (wanted | FLOWS_ON)
+    assert set(narrowed.places) == set(whole.places) & wanted
     assert not narrowed.everything
     assert narrowed.narrow_to([*wanted, other]).scopes == narrowed.scopes
     check_grant(narrowed)
@@ -154,10 +247,19 @@ def test_narrowed_administrator_grant_has_only_named_scopes() -> None:
     assert not narrowed.everything
 
 
+def test_narrowing_does_not_add_flows_that_are_off() -> None:
+    alone = replace(IN_DM, sharing=NO_SHARING).grant()
+
+    narrowed = alone.narrow_to([IN_DM.home, *FLOW_SCOPES.values()])
+
+    assert narrowed.scopes == {IN_DM.home}
+
+
 def test_empty_grant_allows_nothing() -> None:
     nothing = IN_ROOM.grant().narrow_to([])
 
     assert not nothing.allows(frozenset({Scope.workspace()}))
+    assert nothing.places == []
 
 
 # Forging
@@ -259,7 +361,16 @@ def test_grant_widened_by_setattr_is_rejected() -> None:
         (IN_DM, "profile", Scope.user("alice")),
         (IN_DM, "_global", Scope.user("alice")),
         (IN_DM, "dm", Scope.dm("alice", "scribe")),
-        (IN_SESSION, "session", Scope.session("alice", "s1")),
+        (IN_SESSION, "session", Scope.session("alice", "scribe", "s1")),
+        (IN_SESSION, "session:alice:scribe:s1", Scope.session("alice", "scribe", "s1")),
+        (IN_SESSION, "session:alice:s1", Scope.session("alice", "scribe", "s1")),
+        (IN_SESSION, "run:alice:s1", Scope.session("alice", "scribe", "s1")),
+        (IN_SESSION, "dm", Scope.dm("alice", "scribe")),
+        (IN_SESSION, "private", Scope.private("alice")),
+        (IN_PRIVATE_SESSION, "session", IN_PRIVATE_SESSION.home),
+        (IN_PRIVATE_SESSION, "private_session", IN_PRIVATE_SESSION.home),
+        (IN_DM, "private", Scope.private("alice")),
+        (IN_DM, "private:alice", Scope.private("alice")),
     ],
 )
 @pytest.mark.requirement("C5")
@@ -281,6 +392,18 @@ def test_scope_is_resolved_by_kind_or_full_name(viewer: Viewer, name: str, meant
         (IN_DM, "room:design"),
         (IN_DM, "dm:bob:scribe"),
         (IN_DM, "user:bob"),
+        (IN_ROOM, "private"),
+        (IN_ROOM, "private:alice"),
+        (IN_DM, "private:bob"),
+        (IN_DM, "session:alice:s1"),
+        (IN_DM, "flow:sessions"),
+        (IN_DM, "worker"),
+        (IN_SESSION, "session:alice:s2"),
+        (IN_SESSION, "session:alice:other-agent:s1"),
+        (IN_SESSION, "session:bob:s1"),
+        (IN_SESSION, "private_session:alice:scribe:s1"),
+        (IN_PRIVATE_SESSION, "session:alice:s1"),
+        (replace(IN_SESSION, sharing=NO_SHARING), "dm"),
     ],
 )
 def test_unreachable_scope_raises_not_found(viewer, name) -> None:
@@ -304,10 +427,65 @@ def test_viewer_needs_a_room_or_a_user() -> None:
     [
         (IN_ROOM, Scope.room("design")),
         (IN_DM, Scope.dm("alice", "scribe")),
-        (IN_SESSION, Scope.session("alice", "s1")),
+        (IN_SESSION, Scope.session("alice", "scribe", "s1")),
+        (IN_PRIVATE_SESSION, Scope.session("alice", "scribe", "s1", private=True)),
     ],
-    ids=["room", "dm", "session"],
+    ids=["room", "dm", "session", "private session"],
 )
 def test_home_is_the_scope_of_the_conversation(viewer: Viewer, home: Scope) -> None:
     assert viewer.home == home
     assert home in viewer.grant().scopes
+
+
+@pytest.mark.parametrize("viewer", [IN_DM, IN_SESSION], ids=["dm", "session"])
+def test_source_grant_adds_the_named_sessions_only(viewer: Viewer) -> None:
+    grant = viewer.source_grant(["s7"])
+
+    assert grant.scopes == viewer.grant().scopes | {Scope.session("alice", "scribe", "s7")}
+
+
+@pytest.mark.parametrize(
+    "viewer", [IN_ROOM, replace(IN_DM, sharing=NO_SHARING)], ids=["room", "not shared"]
+)
+def test_source_grant_is_for_shared_sessions_only(viewer: Viewer) -> None:
+    with pytest.raises(NotFound):
+        viewer.source_grant(["s7"])
+
+
+@pytest.mark.parametrize(
+    ("viewer", "label", "rule", "words"),
+    [
+        (IN_DM, {IN_DM.home}, "place", "said here"),
+        (IN_DM, {IN_DM.home, FLOW_SCOPES[FlowRule.SESSIONS]}, "sessions", "another session"),
+        (
+            IN_DM,
+            {Scope.private("alice"), FLOW_SCOPES[FlowRule.AGENTS]},
+            "agents",
+            "another agent",
+        ),
+        (
+            IN_DM,
+            {Scope.private("alice"), FLOW_SCOPES[FlowRule.EVERYTHING]},
+            "everything",
+            "another agent",
+        ),
+        (
+            IN_ROOM,
+            {Scope.user("bob"), FLOW_SCOPES[FlowRule.PROFILE]},
+            "profile",
+            "about themselves in a room",
+        ),
+        (IN_ROOM, {Scope.user("bob")}, "user", "shared profile"),
+        (IN_SESSION, {Scope.dm("alice", "scribe")}, "dm", "in the DM"),
+        (IN_DM, {Scope.workspace()}, "workspace", "whole workspace"),
+        (IN_DM, {IN_DM.home, Scope.project("apollo")}, "dm", "said here; it is stored for the"),
+    ],
+)
+def test_visibility_is_explained_by_rule_and_label(
+    viewer: Viewer, label: set[Scope], rule: str, words: str
+) -> None:
+    reason = explain_visibility(viewer, frozenset(label))
+
+    assert reason.rule == rule
+    assert words in reason.text
+    assert set(reason.scopes) == set(map(str, label))

@@ -7,7 +7,15 @@ from hypothesis import given
 from tests.unit.making import scopes
 
 from nexusmem.core.errors import InvalidInput
-from nexusmem.core.scope import KIND_ALIASES, Scope, ScopeKind, Visibility, parse_kind, parse_scope
+from nexusmem.core.scope import (
+    INTERNAL_KINDS,
+    KIND_ALIASES,
+    Scope,
+    ScopeKind,
+    Visibility,
+    parse_kind,
+    parse_scope,
+)
 
 
 @pytest.mark.requirement("A8")
@@ -37,8 +45,15 @@ def test_colon_in_an_id_is_escaped() -> None:
         ("project:apollo", Scope.project("apollo")),
         ("channel:design", Scope.room("design")),
         ("agent:scribe", Scope.agent("scribe")),
-        ("session:alice:s1", Scope.session("alice", "s1")),
-        ("run:alice:s1", Scope.session("alice", "s1")),
+        ("session:alice:scribe:s1", Scope.session("alice", "scribe", "s1")),
+        ("run:alice:scribe:s1", Scope.session("alice", "scribe", "s1")),
+        ("session:alice:s1", Scope(ScopeKind.SESSION, ("alice", "s1"))),  # without its agent
+        ("run:alice:s1", Scope(ScopeKind.SESSION, ("alice", "s1"))),
+        (
+            "private_session:alice:scribe:s1",
+            Scope.session("alice", "scribe", "s1", private=True),
+        ),
+        ("private:alice", Scope.private("alice")),
         ("global", Scope.workspace()),
         ("_global:alice", Scope.user("alice")),
     ],
@@ -62,6 +77,10 @@ def test_seed_aliases_are_parsed(seed: str, ours: Scope) -> None:
         "dm:a:b:c",
         "workspace:acme",
         "session:s1",
+        "session:a:b:c:d",
+        "private_session:alice:s1",
+        "private",
+        "private:alice:scribe",
         "room: design",
         "room:%00",
         "room:%E2%80%AE",
@@ -78,8 +97,29 @@ def test_invalid_scope_is_rejected(text: str) -> None:
 
 
 def test_unknown_kind_error_lists_all_kinds() -> None:
-    with pytest.raises(InvalidInput, match=r"unknown scope kind 'rom'.*room.*session, for example"):
+    with pytest.raises(InvalidInput, match=r"unknown scope kind 'rom'.*room.*session.*for example"):
         parse_kind("rom")
+
+
+def test_unknown_kind_error_names_no_internal_kind() -> None:
+    with pytest.raises(InvalidInput) as raised:
+        parse_kind("rom")
+
+    assert not any(kind.value in str(raised.value) for kind in INTERNAL_KINDS)
+
+
+@pytest.mark.parametrize(
+    ("scope", "legacy"),
+    [
+        (Scope(ScopeKind.SESSION, ("alice", "s1")), True),
+        (Scope.session("alice", "scribe", "s1"), False),
+        (Scope.session("alice", "scribe", "s1", private=True), False),
+        (Scope.dm("alice", "scribe"), False),
+    ],
+    ids=str,
+)
+def test_session_without_an_agent_is_of_an_earlier_version(scope: Scope, legacy: bool) -> None:
+    assert scope.is_legacy_session is legacy
 
 
 def test_aliases_are_not_kinds() -> None:
@@ -92,7 +132,10 @@ def test_aliases_are_not_kinds() -> None:
     [
         (Scope.room("design"), Visibility.PUBLIC, None),
         (Scope.dm("alice", "scribe"), Visibility.PRIVATE, "alice"),
-        (Scope.session("alice", "s1"), Visibility.PRIVATE, "alice"),
+        (Scope.session("alice", "scribe", "s1"), Visibility.PRIVATE, "alice"),
+        (Scope(ScopeKind.SESSION, ("alice", "s1")), Visibility.PRIVATE, "alice"),
+        (Scope.session("alice", "scribe", "s1", private=True), Visibility.PRIVATE, "alice"),
+        (Scope.private("alice"), Visibility.PRIVATE, "alice"),
         (Scope.user("alice"), Visibility.SHARED, "alice"),
         (Scope.project("apollo"), Visibility.SHARED, None),
         (Scope.agent("scribe"), Visibility.SHARED, None),

@@ -11,12 +11,14 @@ from typing import Any
 import pytest
 
 from nexusmem.core.access import Grant
-from nexusmem.core.ids import UserId
+from nexusmem.core.flows import FLOW_SCOPES, NO_SHARING, FlowRule, Sharing
+from nexusmem.core.ids import AgentId, UserId
 from nexusmem.core.protocols.jobs import JobStep, WorkspaceTurn
 from nexusmem.core.protocols.store import Store
 from nexusmem.core.protocols.usage_counts import NewUsage
 from nexusmem.core.records import Memory, MemoryKind, Tier, Tombstone, Trust
-from nexusmem.core.records.links import LinkRelation
+from nexusmem.core.records.event import CONFIDENTIAL_KEY
+from nexusmem.core.records.memory import is_copy
 from nexusmem.core.scope import Scope
 from nexusmem.core.strength import StrengthSettings
 from nexusmem.maintain.jobs.cleanup import cleanup
@@ -44,6 +46,9 @@ from nexusmem.testing.samples import (
 DAY = timedelta(days=1)
 USUAL = StrengthSettings()
 FACT = {"subject": "tea", "predicate": "IS", "value": "hot"}
+OWN = {"subject": "alice", "predicate": "LIKES", "object": "tea"}
+MONDAY = Scope.session("alice", "scribe", "monday")
+SHARED_PROFILE = FLOW_SCOPES[FlowRule.PROFILE]
 
 
 @pytest.fixture(params=["inprocess", "sqlite"])
@@ -190,79 +195,170 @@ def test_unvouched_memory_is_never_promoted(store: Store) -> None:
     assert len(store.memories.find(ADMIN)) == 2
 
 
-def known_for(store: Store, grant: Grant = ADMIN) -> list[Memory]:
-    """Return the user facts."""
-    links = [each for each in store.memories.find(grant) if each.kind is MemoryKind.LINK]
-    return [each for each in links if each.body["relation"] == LinkRelation.USER_WIDE]
+def copies(store: Store, grant: Grant = ADMIN) -> list[Memory]:
+    """Return the facts that promotion copied to a profile."""
+    facts = [each for each in store.memories.find(grant) if each.kind is MemoryKind.FACT]
+    return [each for each in facts if is_copy(each)]
+
+
+def original(copy: Memory) -> str:
+    """Return the id of the fact that was promoted."""
+    return copy.sources[-1]
 
 
 def proven(store: Store, key: str, *, place: Scope = ROOM, **more: Any) -> Memory:
     """Store a fact with five uses in two conversations."""
-    told = {"kind": MemoryKind.FACT, "body": FACT, "speaker": "alice", "role": "user", **more}
-    fact = add_memory(store, key, **told)
+    told = {"kind": MemoryKind.FACT, "body": OWN, "speaker": "alice", "role": "user", **more}
+    fact = add_memory(store, key, **{"scope": place, **told})
     use(store, fact.id, times=4, place=place)
     use(store, fact.id, days=1, place=place)
     return fact
 
 
 @pytest.mark.requirement("E3", "X1")
-def test_promoted_fact_gets_no_new_readers(store: Store) -> None:
+def test_proven_fact_is_copied_to_the_profile_of_its_speaker(store: Store) -> None:
     store.audit.configure(writes=True)
     fact = proven(store, "1")
     long_before = proven(store, "2", tier=Tier.LONG)
     proven(store, "3", confidence=0.8)
     proven(store, "4", kind=MemoryKind.PASSAGE, body={})
-    proven(store, "5", scope=ALICE_PROFILE, place=ALICE_PROFILE)  # a user fact already
+    proven(store, "5", place=ALICE_PROFILE)  # a user fact already
 
     counts = run(promote, store, after=3 * DAY)
     again = run(promote, store, after=3 * DAY)
 
     assert (counts["user_wide"], again["user_wide"]) == (2, 0)
-    links = {each.body["members"][0]: each for each in known_for(store)}
-    assert links.keys() == {fact.id, long_before.id}
-    link = links[fact.id]
-    assert (link.scope, link.label) == (ALICE_PROFILE, {ROOM, ALICE_PROFILE})
-    assert (link.text, link.sources, link.trust) == (fact.text, (fact.id,), fact.trust)
-    assert link.body["promoted_from"] == str(ROOM)
+    found = {original(each): each for each in copies(store)}
+    assert found.keys() == {fact.id, long_before.id}
+    copy = found[fact.id]
+    assert (copy.scope, copy.label) == (ALICE_PROFILE, {ALICE_PROFILE, SHARED_PROFILE})
+    assert (copy.text, copy.body, copy.trust) == (fact.text, fact.body, fact.trust)
+    assert copy.sources == (*fact.sources, fact.id)
+    passages = [each for each in store.memories.find(ADMIN) if each.kind is MemoryKind.PASSAGE]
+    shown = [each for each in passages if is_copy(each)]  # the sentence of each, for search
+    assert [(each.text, each.label) for each in shown] == [(fact.text, copy.label)] * 2
     recorded = [each.entry for each in store.audit.find(ADMIN, action="promote", limit=9)]
     detail = [each.detail for each in recorded if each and each.people == ("alice",)]
     grounds = [row for each in detail for row in each["promoted"]]  # type: ignore[union-attr]
     assert {(row["memory"], row["to"]) for row in grounds} == {  # type: ignore[index,call-overload]
-        (id, "user:alice") for id in links
+        (id, "user:alice") for id in found
     }
     assert all(each["thresholds"]["promote_min_confidence"] == 0.85 for each in detail)  # type: ignore[index,call-overload]
 
 
 @pytest.mark.requirement("E3", "X1", "X2")
-def test_user_fact_is_visible_only_to_readers_of_fact_and_user(
-    store: Store,
-) -> None:
-    proven(store, "1")
-    said_in_private = proven(store, "2", scope=ALICE_DM, place=ALICE_DM)
-    secretly_used = proven(store, "3", scope=PROJECT, place=ALICE_DM)
+def test_promoted_fact_is_read_where_the_profile_is_read(store: Store) -> None:
+    openly = proven(store, "1")
+    said_in_private = proven(store, "2", place=ALICE_DM)
+    in_session = proven(store, "3", place=MONDAY)
+    about_tea = proven(store, "4", place=ALICE_DM, body=FACT)
     run(promote, store, after=3 * DAY)
 
-    without_alice = replace(IN_ROOM, participants=(UserId("bob"),))
-    viewers = (ALICE, IN_ROOM, BOB, without_alice)
-    alice, in_room, bob, bob_in_room = (known_for(store, each.grant()) for each in viewers)
+    other_room = replace(IN_ROOM, room="kitchen", project=None)
+    without_alice = replace(other_room, participants=(UserId("bob"),))
+    other_agent = replace(ALICE, agent=AgentId("critic"), project=None)
+    viewers = (ALICE, other_agent, IN_ROOM, other_room, BOB, without_alice)
+    alice, elsewhere, in_room, kitchen, bob, strangers = (
+        {original(each) for each in copies(store, viewer.grant())} for viewer in viewers
+    )
 
-    assert [each.sources for each in alice] == [(said_in_private.id,)]
-    assert [each.label for each in in_room] == [{ROOM, ALICE_PROFILE}]
-    assert bob == bob_in_room == []
-    assert secretly_used.id not in {each.sources[0] for each in known_for(store)}
+    assert alice == elsewhere
+    assert alice == {openly.id, said_in_private.id, in_session.id, about_tea.id}
+    assert in_room == kitchen == {openly.id}
+    assert bob == strangers == set()
+    assert {each.scope for each in copies(store)} == {ALICE_PROFILE, Scope.private("alice")}
+
+
+@pytest.mark.requirement("E3", "X2")
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"body": FACT},
+        {"speaker": "bob"},
+        {"speaker": None},
+        {"role": "assistant"},
+        {"place": PROJECT},
+        {"place": Scope.agent("scribe")},
+        {"place": Scope.session("alice", "scribe", "monday", private=True)},
+        {"text": "alice has diabetes", "place": ALICE_DM},
+        {"text": "alice likes tea, but keep that between us", "place": ALICE_DM},
+    ],
+    ids=str,
+)
+def test_fact_that_no_flow_lets_out_is_not_promoted(store: Store, told: dict[str, Any]) -> None:
+    proven(store, "1", **told)
+
+    assert run(promote, store, after=3 * DAY)["user_wide"] == 0
+    assert copies(store) == []
+
+
+@pytest.mark.requirement("E3", "X2")
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"metadata": {CONFIDENTIAL_KEY: True}},
+        {"text": "This is between us: I like tea."},
+        {"text": "I like tea since my depression."},
+    ],
+    ids=["marked", "confidential", "sensitive"],
+)
+def test_fact_of_a_discreet_message_is_not_promoted(store: Store, event: dict[str, Any]) -> None:
+    (source,) = append_events(store, make_event("1", scope=ALICE_DM, **event))
+    fact = make_draft(source, scope=ALICE_DM, kind=MemoryKind.FACT, body=OWN, role="user")
+    (kept,) = store.memories.put(ACME, [replace(fact, speaker="alice", text="alice likes tea")])
+    use(store, kept.id, times=4, place=ALICE_DM)
+    use(store, kept.id, days=1, place=ALICE_DM)
+
+    assert run(promote, store, after=3 * DAY)["user_wide"] == 0
+    assert copies(store) == []
+
+
+@pytest.mark.requirement("E3", "X2")
+@pytest.mark.parametrize(
+    ("sharing", "expected"),
+    [
+        (Sharing(agents="none"), {"user:alice"}),
+        (Sharing(profile=False), {"private:alice"}),
+        (NO_SHARING, set()),
+    ],
+    ids=["agents", "profile", "all"],
+)
+def test_flow_that_is_off_promotes_nothing(
+    store: Store, sharing: Sharing, expected: set[str]
+) -> None:
+    proven(store, "1")
+    proven(store, "2", place=ALICE_DM)
+
+    counts = run(promote, store, after=3 * DAY, sharing=lambda _: sharing)
+
+    assert counts["user_wide"] == len(expected)
+    assert {str(each.scope) for each in copies(store)} == expected
+
+
+@pytest.mark.requirement("E3", "X2")
+def test_use_that_not_all_readers_may_see_promotes_nothing(store: Store) -> None:
+    secretly_used = add_memory(
+        store, "1", kind=MemoryKind.FACT, body=OWN, speaker="alice", role="user"
+    )
+    for day in (0, 1):
+        use(store, secretly_used.id, times=4, days=day, place=ALICE_DM)
+
+    assert run(promote, store, after=3 * DAY)["user_wide"] == 0
 
 
 @pytest.mark.requirement("E3", "X6")
-def test_erased_fact_loses_its_user_fact(store: Store) -> None:
+def test_erased_fact_loses_its_copies(store: Store) -> None:
     one, two, three = (proven(store, str(number)) for number in range(3))
     run(promote, store, after=3 * DAY)
-    links = {each.sources[0]: each.id for each in known_for(store)}
+    found = {original(each): each.id for each in copies(store)}
 
     store.eraser.erase(ACME, events=[], memories=[one.id], tombstones=[])
-    forgotten = Tombstone(kind="memory", digest=links[two.id], at=NOON)
-    store.eraser.erase(ACME, events=[], memories=[links[two.id]], tombstones=[forgotten])
+    forgotten = Tombstone(kind="memory", digest=found[two.id], at=NOON)
+    store.eraser.erase(ACME, events=[], memories=[found[two.id]], tombstones=[forgotten])
 
-    assert {each.sources[0] for each in known_for(store)} == {three.id}
+    assert {original(each) for each in copies(store)} == {three.id}
+    left = [each for each in store.memories.find(ADMIN) if one.id in each.sources]
+    assert left == []  # the passage is erased, too
     assert run(promote, store, after=3 * DAY)["user_wide"] == 0  # it is not promoted again
 
 

@@ -18,7 +18,13 @@ TEXTS = ["It is late.", "it is LATE", "Early!", "early", "Noon"]
 
 memories = st.builds(
     lambda text, scope, event: SimpleNamespace(
-        kind=MemoryKind.PASSAGE, text=text, scope=scope, sources=(event,), thread=None
+        kind=MemoryKind.PASSAGE,
+        text=text,
+        scope=scope,
+        label=frozenset({scope}),
+        slot="",
+        sources=(event,),
+        thread=None,
     ),
     st.sampled_from(TEXTS),
     st.sampled_from(SCOPES),

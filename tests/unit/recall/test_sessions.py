@@ -156,7 +156,7 @@ def test_limit_returns_the_best(talk: Conversations) -> None:
 
 
 def test_session_of_scope_thread_and_day(talk: Conversations) -> None:
-    run = Session(scope=Scope.session("alice", "run-1"))
+    run = Session(scope=Scope.session("alice", "scribe", "run-1"))
     talk.turn(Session(scope=run.scope, thread="whatever"), "Tyler")
     talk.turn(Session(scope=ROOM), "Tyler")
     talk.turn(STORAGE, "Tyler")
@@ -263,7 +263,7 @@ def test_newest_change_is_first(talk: Conversations) -> None:
 
 def test_session_reads_only_its_scope() -> None:
     talk = Conversations()
-    run = Session(scope=Scope.session("alice", "run-1"))
+    run = Session(scope=Scope.session("alice", "scribe", "run-1"))
     talk.fact(run, "Tyler", "WORKS_AT", "Google")
     talk.fact(Session(scope=Scope.user("alice")), "Tyler", "WORKS_AT", "Anthropic")
     inside = Viewer(workspace=ACME, agent=AgentId("scribe"), user=UserId("alice"), session="run-1")

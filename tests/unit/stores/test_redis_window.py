@@ -254,7 +254,7 @@ def test_replaced_item_is_not_removed(open_store: Open) -> None:
 def test_empty_scopes_are_removed(open_store: Open, client: Any) -> None:
     store = open_store()
     append_events(store, make_event("1"))
-    places = [Scope.session("alice", str(number)) for number in range(60)]
+    places = [Scope.session("alice", "scribe", str(number)) for number in range(60)]
     store.window.put(ACME, [item(scope=place) for place in places])
     store.window.put(ACME, [item("stays", scope=places[0], expires_at=NOON + 9 * DAY)])
     (index,) = client.keys("*:places")

@@ -68,7 +68,7 @@ def _amount_words(number: int) -> str | None:
 
 
 def _scopes_line(grant: Grant) -> str:
-    scopes = ", ".join(sorted(map(str, grant.scopes)))
+    scopes = ", ".join(map(str, grant.places))
     return f"A search can be limited to one scope: {scopes}."
 
 

@@ -15,6 +15,7 @@ from ...core.protocols.store import Store
 from ...core.records import Memory, MemoryKind
 from ...core.records.context import ContextItem
 from ...core.records.links import drop_duplicates
+from ...core.records.memory import drop_copies
 from ...observe.chat_messages import fence_safe_json
 from ...recall.views.fact_timeline import current_values, facts_about
 from ..question import capitalized_names
@@ -107,7 +108,7 @@ def _current_items(inputs: SectionInput) -> Iterator[ContextItem]:
     named = inputs.filter_recorded(
         inputs.store.memories.find_by_name(inputs.grant, names, limit=MAX_NAMED, kinds=FACT_KINDS)
     )
-    facts = [each for each in named if not each.body.get("exact")]
+    facts = [each for each in drop_copies(named) if not each.body.get("exact")]
     since: dict[str, datetime | None] = {}
     current: list[Memory] = []
     for subject, predicate in _subject_predicates(facts, frozenset(names)):

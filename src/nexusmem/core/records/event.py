@@ -17,6 +17,9 @@ from ..scope import Scope
 
 Metadata = Mapping[str, Any]
 PROJECT_KEY = "project"  # in event metadata: "we" in the text means this project
+CONFIDENTIAL_KEY = "confidential"  # in event metadata: True keeps it in its place
+REPLACES_KEY = "replaces"  # in event metadata of a correction: the replaced memory and its events
+PARTICIPANTS_KEY = "participants"  # in event metadata: who was in the room
 
 
 class Trust(IntEnum):
@@ -45,6 +48,7 @@ class EventKind(StrEnum):
     OUTCOME = "outcome"  # a task ended: see procedures.py
     GOAL = "goal"  # an action on a goal: see goals.py
     SHARE = "share"  # a memory was shared with more people: see links.py
+    CONFIDENTIAL = "confidential"  # a message was marked as confidential: see learn/flows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,3 +205,8 @@ class PendingTask:
     def is_dead(self) -> bool:
         """True if the task failed too often and waits for a manual retry."""
         return self.due_at >= LATEST
+
+
+def confidential_mark_key(event: str) -> str:
+    """Return the key of the event that marks another event of its scope as confidential."""
+    return f"{CONFIDENTIAL_KEY}/{event}"

@@ -28,7 +28,6 @@ class LinkRelation(StrEnum):
 
     SAME_AS = "same_as"  # the members state the same; the link represents all of them
     PROMOTED_FROM = "promoted_from"  # the member was shared; the link names its copy
-    USER_WIDE = "user_wide"  # the member was promoted; the link belongs to a user scope
 
 
 def find_links(

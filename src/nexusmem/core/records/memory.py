@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
 from ..access import Label
+from ..flows import FlowRule, label_rule
 from ..ids import WorkspaceId, digest
 from ..scope import Scope
 from .event import Metadata, Trust
@@ -66,6 +67,7 @@ class Draft:
     learned: bool = False  # derived from its sources; searched separately from observed events
     metadata: Metadata = field(default_factory=dict)
     body: Metadata = field(default_factory=dict)  # fields of this kind only
+    flow: FlowRule | None = None  # the rule that copies it to `scope`; the store checks the table
 
     @property
     def id(self) -> str:
@@ -112,6 +114,32 @@ class Memory:
     def fact(self) -> Fact:
         """The fact that a memory of kind fact states."""
         return Fact(**self.body)
+
+
+def is_copy(memory: Memory) -> bool:
+    """Return whether a flow copied this memory to another scope."""
+    return label_rule(memory.label) not in (None, FlowRule.SESSIONS)
+
+
+def drop_copies(memories: Iterable[Memory]) -> list[Memory]:
+    """Return the memories, each statement once: copies are dropped if their original is there."""
+    every = list(memories)
+    if not any(map(is_copy, every)):
+        return every
+    seen = {statement_key(each) for each in every if not is_copy(each)}
+    kept: list[Memory] = []
+    for memory in every:
+        key = statement_key(memory)
+        if not is_copy(memory) or key not in seen:
+            kept.append(memory)
+            seen.add(key)
+    return kept
+
+
+def statement_key(memory: Memory) -> tuple[object, ...]:
+    """Return what a memory and its copies have in common."""
+    slot = memory.slot.partition(":")[2] if is_copy(memory) else memory.slot
+    return memory.kind, memory.sources[0], "" if memory.kind is MemoryKind.PASSAGE else slot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,7 @@ from ...core.access import administrator_grant
 from ...core.canonical import format_time, parse_time
 from ...core.derive import is_span_episode, normalize_name, span_key, text_to_embed
 from ...core.errors import Unavailable
+from ...core.flows import FlowRule, label_rule, memory_scopes
 from ...core.ids import WorkspaceId
 from ...core.protocols.embedder import Embedder
 from ...core.protocols.jobs import JobStep
@@ -69,6 +70,7 @@ class EpisodeWriter:
             lines=lines,
             turns=turns,
             thread=segment.thread,
+            flow=_session_rule(own),
             body={
                 "start": format_time(segment.start),
                 "end": format_time(segment.end),
@@ -118,6 +120,7 @@ class EpisodeWriter:
         turns: Sequence[SummaryTurn],
         body: dict[str, object],
         thread: str | None = None,
+        flow: FlowRule | None = None,
     ) -> Draft:
         text, metadata = self._write_text(span, lines, turns)
         names = [*_only_strings(body["participants"]), *_only_strings(body["entities"])]
@@ -134,6 +137,7 @@ class EpisodeWriter:
             learned=True,
             metadata=metadata,
             body={"span": span, "place": str(scope), **body},
+            flow=flow,
         )
 
     def _write_text(
@@ -165,7 +169,14 @@ def _is_within_segment(memory: Memory, scope: Scope, ids: set[str]) -> bool:
 
     Otherwise the episode would not be erased with such a source.
     """
-    return memory.label == frozenset({scope}) and ids.issuperset(memory.sources)
+    own_rule = label_rule(memory.label) in (None, FlowRule.SESSIONS)
+    return memory.scope == scope and own_rule and ids.issuperset(memory.sources)
+
+
+def _session_rule(memories: Iterable[Memory]) -> FlowRule | None:
+    """Return the rule of a shared session: its episodes are shared like its other memories."""
+    rules = {label_rule(memory.label) for memory in memories}
+    return FlowRule.SESSIONS if FlowRule.SESSIONS in rules else None
 
 
 def _most_common(lists: Iterable[Sequence[str]], limit: int) -> list[str]:
@@ -432,7 +443,7 @@ class _EpisodePass:
         self, scope: Scope, span: str, groups: Sequence[Sequence[Memory]]
     ) -> list[Memory]:
         """Write the episodes of days or weeks; each group has the part episodes of one."""
-        here = administrator_grant(self.workspace).narrow_to([scope])
+        here = administrator_grant(self.workspace).narrow_to(memory_scopes(scope))
         writer = self._make_writer(scope)
         episodes: list[Memory] = []
         drafts: list[Draft] = []
@@ -470,12 +481,14 @@ class _EpisodePass:
     def _load_episodes(self, scope: Scope) -> dict[str, Memory]:
         """Return the stored episodes of a scope; cached for the pass."""
         if scope not in self._stored:
-            here = administrator_grant(self.workspace).narrow_to([scope])
+            here = administrator_grant(self.workspace).narrow_to(memory_scopes(scope))
             names, kinds = [span_key(span) for span in SPANS], [MemoryKind.EPISODE]
             memories = self.store.memories.find_by_name(
                 here, names, limit=MAX_EPISODES, kinds=kinds
             )
-            self._stored[scope] = {each.id: each for each in memories if is_span_episode(each)}
+            self._stored[scope] = {
+                each.id: each for each in memories if is_span_episode(each) and each.scope == scope
+            }
         return self._stored[scope]
 
     def _load_erased(self) -> set[str]:

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from functools import cached_property
 
 from ...core.access import Grant, administrator_grant
+from ...core.flows import memory_scopes
 from ...core.ids import WorkspaceId
 from ...core.protocols.store import Store
 from ...core.records import Event, EventKind, Trust
@@ -102,8 +103,8 @@ class EventBatch:
 
     @property
     def grant(self) -> Grant:
-        """The grant for reading context: this scope only."""
-        return administrator_grant(self.workspace).narrow_to([self.scope])
+        """The grant for reading knowledge: this scope, and for a session what it shares."""
+        return administrator_grant(self.workspace).narrow_to(memory_scopes(self.scope))
 
 
 def batch_by_scope(store: Store, events: Iterable[Event]) -> Iterator[EventBatch]:

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from ...core.access import administrator_grant
 from ...core.derive import normalize_name
+from ...core.flows import memory_scopes
 from ...core.ids import WorkspaceId
 from ...core.protocols.store import Store
 from ...core.records import Draft, Event, Fact, Memory, MemoryKind, Metadata, Trust
@@ -102,7 +103,7 @@ class ScopeFacts:
     @classmethod
     def from_store(cls, store: Store, workspace: WorkspaceId, scope: Scope) -> ScopeFacts:
         """Return the facts of one scope: a scope never overrides facts of another one."""
-        grant = administrator_grant(workspace).narrow_to([scope])
+        grant = administrator_grant(workspace).narrow_to(memory_scopes(scope))
         return cls(
             find_named=lambda name: store.memories.find_by_name(
                 grant, [name], limit=MAX_FACTS_PER_NAME, kinds=[MemoryKind.FACT]
@@ -110,7 +111,7 @@ class ScopeFacts:
             find_derived=lambda ids: [
                 memory
                 for memory in store.eraser.list_derived(workspace, ids)
-                if memory.label == frozenset({scope})
+                if grant.allows(memory.label)
             ],
         )
 

@@ -6,7 +6,7 @@ by the rules first, so a model that fails or is too expensive loses nothing.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
@@ -14,10 +14,12 @@ from datetime import datetime, timedelta
 from ...core.canonical import canonical_json
 from ...core.derive import normalize_name
 from ...core.errors import BadOutput, BudgetSpent, NexusError
+from ...core.flows import label_rule
 from ...core.protocols.models import LanguageModel
 from ...core.protocols.store import Store
 from ...core.records import Draft, Event, Memory, MemoryKind
 from ...prompts import PromptTemplate
+from ...text.secrets import redact_secrets
 from ..extract.event_context import EventBatch, EventContext, batch_by_scope
 from ..model_budget import LEARN_PURPOSE, ModelBudget
 from ..pipeline import EventPipeline
@@ -83,7 +85,8 @@ def _join_drafts(one: Draft, other: Draft) -> Draft:
 
 def draft_from_memory(memory: Memory) -> Draft:
     """Return the draft of a stored memory."""
-    return Draft(**{field.name: getattr(memory, field.name) for field in fields(Draft)})
+    names = [field.name for field in fields(Draft) if field.name != "flow"]
+    return Draft(**{name: getattr(memory, name) for name in names}, flow=label_rule(memory.label))
 
 
 def mark_maker(drafts: Iterable[Draft], maker: str) -> list[Draft]:
@@ -308,7 +311,24 @@ class ModelPass:
             for context in batch
             for draft in self._event_drafts(knowledge, context, extraction)
         ]
-        return self._merge_with_rules(scope_batch, events, drafts)
+        merged = self._merge_with_rules(scope_batch, events, drafts)
+        return replace(merged, drafts=self._with_flows(batch, merged.drafts))
+
+    def _with_flows(self, batch: Sequence[EventContext], drafts: Sequence[Draft]) -> list[Draft]:
+        """Return the drafts with the copies that the flows allow, as for drafts of the rules."""
+        by_event: defaultdict[str, list[Draft]] = defaultdict(list)
+        for draft in drafts:
+            by_event[draft.sources[0]].append(draft)
+        contexts = {context.event.id: context for context in batch}
+        added: list[Draft] = []
+        for id, own in by_event.items():
+            if context := contexts.get(id):
+                previous = context.recent[-1].text if context.recent else ""
+                text = redact_secrets(context.event.text, previous=previous)
+                added += self.pipeline.add_flows(context, own, text)
+            else:
+                added += own
+        return list({draft.id: draft for draft in added}.values())
 
     def _event_drafts(
         self, knowledge: ScopeKnowledge, context: EventContext, extraction: ModelExtraction
@@ -325,7 +345,8 @@ class ModelPass:
         # `make_drafts` returns facts and landmarks first, in the order of `model_drafts`.
         drafts[: len(model_drafts)] = map(_add_model_sources, drafts, model_drafts)
         drafts = knowledge.reconcile(context, mark_maker(drafts, self.model_reader.maker))
-        return [*drafts, *(labels if knowledge.settings.label_messages else ())]
+        every = [*drafts, *(labels if knowledge.settings.label_messages else ())]
+        return self.pipeline.mark_session(context.event, every)
 
     def _merge_with_rules(
         self, scope_batch: EventBatch, events: Sequence[Event], drafts: Sequence[Draft]

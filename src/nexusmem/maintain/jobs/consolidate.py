@@ -26,6 +26,7 @@ from ...core.protocols.jobs import JobStep, Json
 from ...core.protocols.store import Store
 from ...core.records import Draft, Event, Memory, MemoryKind
 from ...core.records.links import LinkRelation, find_links, is_shared_copy
+from ...core.records.memory import is_copy
 from ...learn.extract.echo_filter import is_from_person
 from ...text.terms import normalize_words
 from .similarity import COMPARED_KINDS, MIN_COSINE, group_same, ids_needing_vectors
@@ -119,6 +120,7 @@ class _LabelConsolidator:
 
     def update_representatives(self, fresh: Sequence[Memory]) -> tuple[int, int]:
         """Return the numbers of stored and deleted representatives."""
+        fresh = [each for each in fresh if not is_copy(each)]
         links = [each for each in fresh if each.kind is MemoryKind.LINK]
         with self.store.snapshot():
             compared = self._load_comparable(
@@ -173,6 +175,7 @@ class _LabelConsolidator:
         )
 
     def _make_representatives(self, memories: Sequence[Memory]) -> list[Draft]:
+        memories = [each for each in memories if not is_copy(each)]
         together = group_same(memories, self._load_vectors(ids_needing_vectors(memories)))
         origins = {each.sources[0]: None for same in together for each in same}
         events = {each.id: each for each in self.store.ledger.get(self._grant, list(origins))}

@@ -13,12 +13,12 @@ from functools import partial
 from ...audit.records import AuditEntry, worker_entry
 from ...core.access import Grant
 from ...core.derive import keyword_text
+from ...core.flows import Sharing
 from ...core.ids import WorkspaceId
 from ...core.protocols.jobs import JobStep, Json, WorkspaceTurn
 from ...core.protocols.store import Store
 from ...core.protocols.usage_counts import NO_USAGE
 from ...core.records import Memory
-from ...core.records.links import LinkRelation, find_links
 from ...core.records.projections import MemoryState, make_state
 from ...core.strength import (
     CURVES,
@@ -31,6 +31,7 @@ from ...core.strength import (
 from ...text.terms import extract_terms
 from ..settings import BATCH, USAGE_WINDOW
 from .cleanup import StatePages, load_pages, next_cursor, set_states
+from .promote import find_promotion
 
 
 def decay(
@@ -127,12 +128,12 @@ def _audit_entry(
 
 
 def strength_for_viewer(
-    store: Store, grant: Grant, memory: Memory, *, now: datetime, curve: str
+    store: Store, grant: Grant, memory: Memory, *, now: datetime, curve: str, sharing: Sharing
 ) -> Strength:
     """Return the strength for this viewer, from usage in scopes the viewer can read."""
     use = store.usage_counts.load_usage(grant, [memory.id]).get(memory.id, NO_USAGE)
-    link = find_links(store, grant, [memory.id], LinkRelation.USER_WIDE).get(memory.id)
+    promoted = find_promotion(store, grant, memory, sharing)
     state = make_state(memory, len(extract_terms(keyword_text(memory))), use)
     return replace(
-        explain_strength(state, now, curve), promoted_to=str(link.scope) if link else None
+        explain_strength(state, now, curve), promoted_to=str(promoted) if promoted else None
     )

@@ -1,8 +1,8 @@
-"""Promotion job: from tier short to long, and from a scope to a user's own scope.
+"""Promotion job: from tier short to long, and from a place to a user's profile.
 
 A memory is promoted if it is important when a session ends, or if it is used often. A certain and
-often used fact is also stored in the user's scope. Promotion adds no reader: only sharing does.
-Memories from untrusted sources are never promoted.
+often used fact is also copied to the profile of its user, by the rules of the table of flows: it is
+then known to all agents of that user. Memories from untrusted sources are never promoted.
 """
 
 from __future__ import annotations
@@ -13,21 +13,25 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from ...audit.records import WORKER, AuditEntry
-from ...core.access import administrator_grant
+from ...core.access import Grant, administrator_grant
+from ...core.canonical import format_time
+from ...core.derive import normalize_name
+from ...core.flows import DEFAULT_SHARING, PRIVATE_KINDS, FlowRule, Sharing
 from ...core.ids import WorkspaceId
 from ...core.protocols.jobs import JobStep, Json, WorkspaceTurn
 from ...core.protocols.store import Store
 from ...core.records import Draft, Memory, MemoryKind, Tier, Trust
-from ...core.records.links import LinkRelation, find_links
 from ...core.records.projections import MemoryState
-from ...core.scope import Scope
+from ...core.scope import Scope, ScopeKind
 from ...core.strength import StrengthSettings, compute_importance
+from ...learn.flows import is_discreet, is_withdrawn
+from ...learn.flows.discretion import is_confidential, sensitive_topic
 from ..settings import BATCH, USAGE_WINDOW
 from .cleanup import StatePages, load_pages, next_cursor, set_states
 
-USER_WIDE_SLOT = "user_wide"
+PROMOTED_SLOT = "promoted"
 
-UserScopes = Mapping[str, Scope]  # the id of a fact and its user
+UserScopes = Mapping[str, Scope]  # the id of a fact and its target
 
 
 def promote_to_user(
@@ -36,63 +40,101 @@ def promote_to_user(
     ids: Sequence[str],
     entry: Callable[[UserScopes], AuditEntry],
     *,
+    sharing: Sharing,
     now: datetime,
 ) -> int:
-    """Store the user-wide records that are missing for these facts and return their number."""
+    """Store the user-wide copies that are missing for these facts; return their number."""
     everything = administrator_grant(workspace)
-    known = find_links(store, everything, ids, LinkRelation.USER_WIDE)
-    facts = store.memories.get(everything, [id for id in ids if id not in known])
-    drafts = [
-        user_wide_draft(fact, person, now) for fact in facts if (person := target_user_scope(fact))
-    ]
-    wanted = [draft for draft in drafts if not _is_forgotten(store, workspace, draft)]
-    if not wanted:
+    drafts: list[Draft] = []
+    targets: dict[str, Scope] = {}
+    for fact in store.memories.get(everything, ids):
+        found = promotion_target(fact, sharing)
+        if found is None or _must_stay(store, fact):
+            continue
+        copies = user_wide_drafts(fact, *found, now)
+        if not _is_known_or_erased(store, workspace, copies):
+            drafts += copies
+            targets[fact.id] = found[0]
+    if not drafts:
         return 0
-    people = {draft.body["members"][0]: draft.scope for draft in wanted}
-    with store.with_audit_entry(workspace, entry(people)):
-        return len(store.memories.put(workspace, wanted))
+    with store.with_audit_entry(workspace, entry(targets)):
+        store.memories.put(workspace, drafts)
+    return len(targets)
 
 
-def _is_forgotten(store: Store, workspace: WorkspaceId, draft: Draft) -> bool:
-    """Return whether the record or its whole scope was erased."""
-    forgotten = store.eraser.any_erased(workspace, [draft.id])
-    return forgotten or bool(store.eraser.scope_tombstones(workspace, [draft.scope]))
+def promotion_target(fact: Memory, sharing: Sharing) -> tuple[Scope, FlowRule] | None:
+    """Return the scope and the rule that make a fact known to all agents of its user.
 
-
-def target_user_scope(fact: Memory) -> Scope | None:
-    """Return the user scope that receives the fact: of the scope's owner, or of the speaker. None
-    if the fact is already there, or if neither exists.
+    A fact of a private place rises to the private profile. A fact of a room rises to the shared
+    profile only if the speaker says it about themselves: other rooms read that profile.
     """
-    person = fact.scope.owner or (fact.speaker if fact.role == "user" else None)
-    wide = Scope.user(person) if person else None
-    return None if wide == fact.scope else wide
+    kind, owner = fact.scope.kind, fact.scope.owner
+    if kind in PRIVATE_KINDS and owner and sharing.agents != "none":
+        return Scope.private(owner), FlowRule.AGENTS
+    is_own = fact.role == "user" and _is_about_speaker(fact) and _is_for_rooms(fact)
+    if kind is ScopeKind.ROOM and fact.speaker and is_own and sharing.profile:
+        return Scope.user(fact.speaker), FlowRule.PROFILE
+    return None
 
 
-def user_wide_draft(fact: Memory, person: Scope, now: datetime) -> Draft:
-    """Return the user-wide draft, linked to its source fact."""
-    return Draft(
-        scope=person,
-        kind=MemoryKind.LINK,
+def _is_about_speaker(fact: Memory) -> bool:
+    return normalize_name(str(fact.body.get("subject"))) == normalize_name(fact.speaker or "")
+
+
+def _is_for_rooms(fact: Memory) -> bool:
+    """Return whether the shared profile may hold a fact: not family, home or money."""
+    return fact.body.get("category") not in ("personal", "social", "financial")
+
+
+def _must_stay(store: Store, fact: Memory) -> bool:
+    """Return whether the fact or one of its messages is confidential or sensitive."""
+    if is_confidential(fact.text) or sensitive_topic(fact.text):
+        return True
+    events = store.ledger.get(administrator_grant(fact.workspace), fact.sources)
+    return not events or any(is_discreet(each) or is_withdrawn(store, each) for each in events)
+
+
+def _is_known_or_erased(store: Store, workspace: WorkspaceId, drafts: Sequence[Draft]) -> bool:
+    """Return whether the copies exist already, or they or their scope were erased."""
+    ids = [draft.id for draft in drafts]
+    if store.memories.get(administrator_grant(workspace), ids):
+        return True
+    erased = store.eraser.any_erased(workspace, ids)
+    return erased or bool(store.eraser.scope_tombstones(workspace, [drafts[0].scope]))
+
+
+def user_wide_drafts(fact: Memory, target: Scope, rule: FlowRule, now: datetime) -> list[Draft]:
+    """Return the copies of a fact in a profile: the fact, and its sentence for search."""
+    copy = Draft(
+        scope=target,
+        kind=MemoryKind.FACT,
         text=fact.text,
-        indexed_text="",  # looked up by its source fact, which has the same text
-        sources=(fact.id,),
-        slot=USER_WIDE_SLOT,
-        at=now,
+        sources=(*fact.sources, fact.id),
+        slot=f"{PROMOTED_SLOT}:{fact.slot}",
         confidence=fact.confidence,
         salience=fact.salience,
         tier=Tier.LONG,
+        valid_from=fact.valid_from,
+        valid_to=fact.valid_to,
         speaker=fact.speaker,
         role=fact.role,
-        source=USER_WIDE_SLOT,
+        source=PROMOTED_SLOT,
         learned=True,
-        metadata={"made_by": [USER_WIDE_SLOT]},
-        body={
-            "relation": LinkRelation.USER_WIDE.value,
-            "what": fact.kind.value,
-            "members": [fact.id],
-            "promoted_from": str(fact.scope),
-        },
+        metadata={"made_by": [PROMOTED_SLOT], "promoted_at": format_time(now)},
+        body=fact.body,
+        flow=rule,
     )
+    passage = replace(copy, kind=MemoryKind.PASSAGE, learned=False, body={})
+    return [copy, passage]
+
+
+def find_promotion(store: Store, grant: Grant, fact: Memory, sharing: Sharing) -> Scope | None:
+    """Return the profile that a fact was promoted to, if the grant can read the copy."""
+    target = promotion_target(fact, sharing) if fact.kind is MemoryKind.FACT else None
+    if target is None:
+        return None
+    (copy, _) = user_wide_drafts(fact, *target, fact.at)
+    return target[0] if store.memories.get(grant, [copy.id]) else None
 
 
 SESSION_IDLE = timedelta(hours=1)
@@ -107,6 +149,7 @@ def promote(
     *,
     now: datetime,
     settings: StrengthSettings,
+    sharing: Callable[[WorkspaceId], Sharing] = lambda _: DEFAULT_SHARING,
     batch: int = BATCH,
 ) -> list[JobStep]:
     """Promote memories that were used often and in several conversations."""
@@ -123,7 +166,9 @@ def promote(
         for workspace, page in used.items()
     }
     wide = {
-        workspace: _promote_proven_facts(store, workspace, page, now, settings)
+        workspace: _promote_proven_facts(
+            store, workspace, page, now=now, settings=settings, sharing=sharing(workspace)
+        )
         for workspace, page in used.items()
     }
     steps = _set_long_term(store, found, ripe, now=now, settings=settings, batch=batch)
@@ -176,8 +221,10 @@ def _promote_proven_facts(
     store: Store,
     workspace: WorkspaceId,
     used: Sequence[MemoryState],
+    *,
     now: datetime,
     settings: StrengthSettings,
+    sharing: Sharing,
 ) -> int:
     """Return the number of facts promoted to a user, including facts in tier long."""
     proven = {
@@ -190,7 +237,9 @@ def _promote_proven_facts(
         states = [proven[id] for id in widened]
         return _audit_entry(states, now=now, settings=settings, user_scopes=widened)
 
-    return promote_to_user(store, workspace, list(proven), make_entry, now=now) if proven else 0
+    if not proven:
+        return 0
+    return promote_to_user(store, workspace, list(proven), make_entry, sharing=sharing, now=now)
 
 
 def _is_promotable(state: MemoryState) -> bool:

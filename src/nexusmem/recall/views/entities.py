@@ -18,6 +18,7 @@ from ...core.derive import normalize_name
 from ...core.filters import Condition, Op
 from ...core.protocols.store import Store
 from ...core.records import Memory, MemoryKind
+from ...core.records.memory import drop_copies
 from ...text.identifiers import format_identifier, possible_identifiers
 
 MAX_ROUNDS = 4  # lookups: name → alias → merge → alias
@@ -62,7 +63,7 @@ def get_entity(
         facts = store.memories.find_by_name(grant, sorted(spellings), kinds=FACT_KINDS, limit=limit)
     if not facts and not index.records:
         return None
-    return replace(index.build_view(member, name), facts=tuple(facts))
+    return replace(index.build_view(member, name), facts=tuple(drop_copies(facts)))
 
 
 def resolve_name(store: Store, grant: Grant, name: str, people: Iterable[str]) -> str:

@@ -22,6 +22,7 @@ from ...core.protocols.memories import Memories
 from ...core.protocols.store import Store
 from ...core.records import Event, EventKind, Memory, MemoryKind, Trust
 from ...core.records.links import LinkRelation, drop_duplicates, find_links, statement_count
+from ...core.records.memory import drop_copies
 from ...core.records.projections import FactOutline
 from ...text.predicates import predicates_about
 from .entities import EntityNames, resolve_names
@@ -222,8 +223,9 @@ def _load_records(
         landmarks = memories.find_by_name(
             grant, names, limit=MAX_LANDMARKS, kinds=[MemoryKind.LANDMARK]
         )
+    landmarks = drop_copies(landmarks)
     preferences = [each for each in landmarks if each.body.get("kind") == "preference_stated"]
-    facts = memories.get(grant, _relevant_fact_ids(outlines, sections))
+    facts = drop_copies(memories.get(grant, _relevant_fact_ids(outlines, sections)))
     return _ProfileRecords(
         facts=[(normalize_name(each.body["subject"]), each) for each in facts],
         section_by_id=sections,

@@ -16,9 +16,11 @@ from typing import NamedTuple
 from ...core.access import Grant
 from ...core.derive import names_in, normalize_name
 from ...core.filters import And, Condition, Filter, Op
+from ...core.flows import memory_scopes
 from ...core.protocols.store import Store
 from ...core.records import Event, Memory, MemoryKind
-from ...core.scope import Scope, ScopeKind
+from ...core.records.memory import drop_copies
+from ...core.scope import SESSION_KINDS, Scope
 from ...text.predicates import (
     is_single_valued,
     normalize_aspect,
@@ -64,7 +66,7 @@ class Session:
     @classmethod
     def from_record(cls, record: Memory | Event) -> Session:
         """Return the session that a memory or event belongs to."""
-        if record.scope.kind is ScopeKind.SESSION:
+        if record.scope.kind in SESSION_KINDS:
             return cls(scope=record.scope)
         if record.thread:
             return cls(scope=record.scope, thread=record.thread)
@@ -133,7 +135,8 @@ def find_own_conversations(
     names = list(_parse_names(about))
     spellings = frozenset[str]().union(*_load_spellings(store, grant, names).values())
     scopes = {label.scope for label in _load_turn_labels(store, grant, spellings)}
-    return frozenset({Scope.user(user), *(scope for scope in scopes if scope.owner == user)})
+    own = (scope for scope in scopes if scope.owner == user)
+    return frozenset({Scope.user(user), *(each for scope in own for each in memory_scopes(scope))})
 
 
 def find_outdated_facts(
@@ -355,13 +358,13 @@ def _load_facts(store: Store, grant: Grant, names: NameSet) -> list[Memory]:
         return []
     kinds = [MemoryKind.FACT]
     facts = store.memories.find_by_name(grant, sorted(names), limit=MAX_FACTS, kinds=kinds)
-    return [fact for fact in facts if normalize_name(fact.body["subject"]) in names]
+    return [fact for fact in drop_copies(facts) if normalize_name(fact.body["subject"]) in names]
 
 
 def _load_session_labels(store: Store, grant: Grant, session: Session) -> Iterable[Memory]:
     kind = Condition("kind", Op.EQ, MemoryKind.EPISODE)
     where = And((kind, *_thread_conditions(session)))
-    here = grant.narrow_to([session.scope])
+    here = grant.narrow_to(memory_scopes(session.scope))
     episodes = store.memories.find(here, where=where, limit=MAX_LABELS)
     return [label for label in episodes if _is_turn_label(label) and session.contains(label)]
 

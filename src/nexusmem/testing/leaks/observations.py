@@ -18,6 +18,7 @@ from ...core.ids import WorkspaceId
 from ...core.records import Hits, MemoryKind
 from ...core.records.context import Context
 from ...core.records.window import WindowItem, WindowSlot
+from ...core.scope import Scope
 from ...embedders.feature_hash import HashingEmbedder
 from ...place.place import Place
 from ...recall.views.episodes import embed_question, find_episodes
@@ -28,6 +29,7 @@ QUESTIONS = ("tea and secrets", "who likes the blue heron?", "ledger heron tea")
 WORDS = " ".join(QUESTIONS).split()
 SUBJECTS = ("tea", "heron", "ledger")  # of dossiers
 QUESTION_TERMS = query_terms(" ".join(QUESTIONS))
+MAX_COPIED_EVENTS = 3
 MAX_KNOWN_EVENTS = 6  # event ids that are tried, newest first
 DAY = timedelta(days=1)
 
@@ -60,6 +62,19 @@ def _for_each_memory(read: Callable[[Place, str], Any]) -> ReadCall:
 
 def _all_ids(events: list[EventRef]) -> list[str]:
     return [id for ref in events for id in (ref.id, *ref.memory_ids)]
+
+
+def _read_copies(world: World, place: Place, events: list[EventRef]) -> Any:
+    """Read what flows may have copied from the newest events, by the ids of the copies."""
+    people = sorted({name for ref in world.known_events for name in ref.scope.ids})
+    profiles = [scope(name) for name in people for scope in (Scope.private, Scope.user)]
+    targets = [*profiles, Scope.project("p"), Scope.project("q")]
+    ids = [id for ref in events[:MAX_COPIED_EVENTS] for id in ref.copy_ids(targets)]
+    return (
+        world.store.memories.get(place.grant, ids),
+        [call_or_error(lambda: place.why_visible(id)) for id in ids],  # noqa: B023
+        world.store.ledger.get(place.grant, ids),
+    )
 
 
 def _export_archive(world: World, place: Place, _known: list[EventRef]) -> str:
@@ -128,6 +143,8 @@ VIEWER_READS: Mapping[str, ReadCall] = {
     "get": _for_each_memory(lambda place, memory: place.get(memory)),
     "history": _for_each_memory(lambda place, memory: place.history(memory)),
     "sources": _for_each_memory(lambda place, memory: place.source_events(memory)),
+    "why visible": _for_each_memory(lambda place, memory: place.why_visible(memory)),
+    "copies": _read_copies,
     "get an event's id": _for_each_event(lambda place, ref: place.get(ref.id)),
     "memories": lambda _world, place, _: _list_pages(place),
     "memories of a kind": lambda _world, place, _: [

@@ -5,7 +5,7 @@ shortened.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -13,32 +13,37 @@ from typing import Any, Protocol
 from unittest.mock import patch
 
 from ...client import Nexus
-from ...config.settings import AuditSettings, Settings
+from ...config.settings import AuditSettings, Settings, SharingSettings
 from ...core.access import Label, Viewer, administrator_grant
 from ...core.canonical import format_time
 from ...core.derive import is_text_searchable
+from ...core.flows import DEFAULT_SHARING, Sharing
 from ...core.ids import WorkspaceId, digest
 from ...core.protocols.store import Store
 from ...core.records import Draft, Fact, Memory, MemoryKind, Receipt, event_id
-from ...core.scope import Scope
+from ...core.scope import Scope, ScopeKind
 from ...core.strength import StrengthSettings
 from ...embedders.feature_hash import HashingEmbedder
+from ...learn.flows import FlowStep
 from ...maintain.settings import MaintainSettings
 from ...observe import events as tell
 from ...place.place import Place
+from .flow_oracle import KnownTopics, Statement, home_of
 
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)
 CLOCK_STEP = timedelta(
     seconds=1
 )  # between two operations, so that an additional one does not change the time of others
+LEARNING_DELAY = timedelta(milliseconds=1)
 WORLD_SETTINGS = Settings(
     audit=AuditSettings(level="verbose"),  # reads are written to the audit log
-    maintain=MaintainSettings(  # one use promotes a fact to the user's scope
+    maintain=MaintainSettings(  # one use promotes a fact to a user's profile
         strength=StrengthSettings(
             promote_min_confidence=0.5, promote_min_uses=1, promote_min_conversations=1
         )
     ),
 )
+NO_PROMOTION = MaintainSettings(strength=StrengthSettings(promote_min_uses=10**6))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +73,19 @@ class EventRef:
         shapes = (("passage", ""), ("fact", ""), ("passage", f"{0:06}"))
         return [digest("memory", kind, str(self.scope), slot, self.id) for kind, slot in shapes]
 
+    def copy_ids(self, targets: Iterable[Scope]) -> list[str]:
+        """Return the ids of the passages that flows may copy to these scopes."""
+        rules = {
+            ScopeKind.PRIVATE: ("agents", "everything", "rooms"),
+            ScopeKind.USER: ("profile",),
+            ScopeKind.PROJECT: ("project",),
+        }
+        return [
+            digest("memory", "passage", str(target), f"{rule}:", self.id)
+            for target in targets
+            for rule in rules[target.kind]
+        ]
+
 
 @dataclass(slots=True)
 class World:
@@ -76,6 +94,8 @@ class World:
     store: Store
     reopen: Callable[[Store], Store] | None = None
     discard: Callable[[Store], None] | None = None
+    sharings: Sequence[Sharing] = (DEFAULT_SHARING,)  # flows; a step switches to the next ones
+    promotes: bool = True  # whether one use of a fact promotes it
     now: datetime = START
     known_events: list[EventRef] = field(
         default_factory=list
@@ -91,11 +111,29 @@ class World:
     def _open_nexus(self) -> None:
         self.nexus = Nexus.open(
             self.store,
-            settings=WORLD_SETTINGS,
+            settings=self._settings,
             embedder=HashingEmbedder(),
             clock=lambda: self.now,
             background=False,
         )
+        use_known_topics(self.nexus, self.sharing)
+        # A reader may learn events of other places first. That takes time, but no ticks.
+        self.nexus._parts.learner._clock = lambda: self.now + LEARNING_DELAY  # noqa: SLF001
+
+    @property
+    def sharing(self) -> Sharing:
+        """The flows that are switched on now."""
+        return self.sharings[0]
+
+    @property
+    def _settings(self) -> Settings:
+        settings = replace(WORLD_SETTINGS, sharing=SharingSettings(**asdict(self.sharing)))
+        return settings if self.promotes else replace(settings, maintain=NO_PROMOTION)
+
+    def switch_sharing(self) -> None:
+        """Open the same store with the next flows."""
+        self.sharings = (*self.sharings[1:], self.sharings[0])
+        self.reopen_nexus()
 
     def reopen_nexus(self) -> None:
         self.store = self.reopen(self.store) if self.reopen else self.store
@@ -125,6 +163,13 @@ class World:
                 return operation.run(self)
         except Exception as error:  # an error is an answer, too  # noqa: BLE001
             return error
+
+
+def use_known_topics(nexus: Nexus, sharing: Sharing) -> None:
+    """Replace the classifier of flows by one that knows the sentences of the leak tests."""
+    nexus._parts.learner._make_flows = lambda store: FlowStep(  # noqa: SLF001
+        store, lambda _: sharing, KnownTopics()
+    )
 
 
 def _patch_random_keys(token: str) -> AbstractContextManager[object]:
@@ -160,6 +205,7 @@ class WriteEvent:
     arguments: tuple[Any, ...]
     key: str
     scope: str | None = None
+    confidential: bool = False
 
     @property
     def workspace(self) -> WorkspaceId:
@@ -174,17 +220,38 @@ class WriteEvent:
     def label(self) -> Label | None:
         return frozenset({self.event_ref.scope}) if self.event_ref else None
 
+    @property
+    def statement(self) -> Statement | None:
+        """What is said, for the oracle."""
+        if self.event_ref is None:
+            return None
+        speaker = self.viewer.user or self.viewer.agent
+        return Statement(
+            place=self.viewer,
+            scope=self.event_ref.scope if self.scope else home_of(self.viewer),
+            method=self.method,
+            speaker=self.arguments[0] if self.method == "observe" else speaker.value,
+            text=self.arguments[-1],
+            confidential=self.confidential,
+        )
+
     def run(self, world: World) -> Any:
-        where = {} if self.method == "observe" else {"scope": self.scope}
+        where: dict[str, Any] = {} if self.method == "observe" else {"scope": self.scope}
+        if self.confidential:
+            where["confidential"] = True
         place = world.open_place(self.viewer)
         write = getattr(place.goals if self.method == "add" else place, self.method)
         return write(*self.arguments, key=self.key, **where)
 
 
 def resolve_scope(viewer: Viewer, name: str | None) -> Scope | None:
-    """Return the scope that the viewer names, or None if the viewer cannot reach it."""
+    """Return the scope that the viewer names, or None if the viewer cannot reach it.
+
+    A session reaches its DM here even while sessions are not shared, since flows are switched.
+    """
+    most = replace(viewer, sharing=replace(viewer.sharing, sessions=True))
     try:
-        return viewer.home if name is None else viewer.resolve_scope(name)
+        return viewer.home if name is None else most.resolve_scope(name)
     except (ValueError, LookupError):
         return None
 
@@ -378,6 +445,26 @@ class ChangeMemory:
 
 
 @dataclass(frozen=True)
+class MarkConfidential:
+    """A viewer marks a message as confidential, mostly in the place where it was said."""
+
+    viewer: Viewer
+    ref: EventRef
+    event_ref = None
+
+    @property
+    def workspace(self) -> WorkspaceId:
+        return self.viewer.workspace
+
+    @property
+    def label(self) -> Label | None:
+        return frozenset({self.ref.scope})
+
+    def run(self, world: World) -> Any:
+        return world.open_place(self.viewer).mark_confidential(self.ref.id)
+
+
+@dataclass(frozen=True)
 class RebuildEvent:
     """Learn one event again from the ledger."""
 
@@ -427,15 +514,15 @@ def export_archive(world: World, workspace: WorkspaceId, viewer: Viewer | None =
 
 
 MAINTENANCE_JOBS = (
-    *("consolidate", "near_duplicates", "habits", "dossiers"),
+    *("flows", "consolidate", "near_duplicates", "habits", "dossiers"),
     *("session_end", "promote", "decay", "cleanup"),
 )
 
 
 @dataclass(frozen=True)
 class MaintenanceStep:
-    """A step that involves no secret: flush, optimize, reopen, repeat a message, or advance
-    the clock.
+    """A step that involves no secret: flush, optimize, reopen, switch the flows, repeat a
+    message, or advance the clock.
     """
 
     action: str
@@ -450,6 +537,8 @@ class MaintenanceStep:
     def run(self, world: World) -> Any:
         if self.action == "reopen":
             world.reopen_nexus()
+        elif self.action == "switch sharing":
+            world.switch_sharing()
         elif self.action == "optimize":
             world.nexus.optimize()
         elif self.action == "flush":

@@ -1,8 +1,9 @@
 """Leak test: two worlds that differ only in one user's secrets.
 
-All operations run in the first world. The second world skips every operation that no watcher may
-read. Each read by a watcher must return the same in both worlds: hits, order, scores, counts,
-errors and archives. Durations are not compared.
+All operations run in the first world. The second world skips every operation of which no watcher
+may know, neither in its place nor by a flow: `flow_oracle.py` decides. Each read by a watcher must
+return the same in both worlds: hits, order, scores, counts, errors and archives. Durations are not
+compared.
 """
 
 from __future__ import annotations
@@ -11,13 +12,17 @@ import secrets
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
+from enum import StrEnum
 from textwrap import shorten
 from typing import Any, TypeVar
 
 from ...core.access import Label, Viewer
 from ...core.errors import MissingExtra, NexusError
+from ...core.flows import DEFAULT_SHARING, Sharing
 from ...core.ids import AgentId, UserId, WorkspaceId
 from ...core.protocols.store import Store
+from ...core.scope import Scope
+from .flow_oracle import CALL_BACK, Statement, home_of, is_label_shown, may_know
 from .observations import VIEWER_READS, ViewerRead, comparable_answer
 from .operations import (
     ChangeMemory,
@@ -26,11 +31,13 @@ from .operations import (
     ForgetData,
     ImportArchive,
     MaintenanceStep,
+    MarkConfidential,
     Operation,
     PlaceAction,
+    RebuildEvent,
     SharedCopies,
-    ShareMemory,
     World,
+    WriteEvent,
     export_archive,
 )
 
@@ -96,6 +103,7 @@ try:
         ViewerGroup,
         followup_operations,
         maintenance_steps,
+        sharings,
         write_operations,
     )
 except ImportError as error:
@@ -105,6 +113,7 @@ RUNS_PER_BATCH = 5  # runs between two checks of the clock
 MAX_STEPS = 20  # maximum number of operations in a run
 READS_PER_STEP = 5  # reads by a watcher after each operation
 SHORTEN_SECONDS = 20.0
+CHARS_BEFORE_DIFFERENCE = 200
 
 LEAK_WORKSPACE = WorkspaceId("w")
 HYPOTHESIS_SETTINGS = settings(
@@ -164,23 +173,36 @@ class LeakReport:
 
 @dataclass(frozen=True)
 class LeakScenario:
-    """The viewers that watch, and all other viewers."""
+    """The viewers that watch, all other viewers, and the flows between which the run switches."""
 
     watched_user: str
     other_viewers: tuple[Viewer, ...]
     watchers: tuple[Viewer, ...]
+    sharings: tuple[Sharing, ...] = (DEFAULT_SHARING,)
+    promotes: bool = False  # one use of any fact may copy it to a profile
 
     @property
     def viewer_group(self) -> ViewerGroup:
         return ViewerGroup((*self.other_viewers, *self.watchers))
 
-    def is_secret(self, operation: Operation) -> bool:
-        """Return whether no watcher may read this label."""
-        return operation.label is not None and self.is_hidden(operation.workspace, operation.label)
-
     def is_hidden(self, workspace: WorkspaceId, label: Label) -> bool:
-        here = (viewer.grant() for viewer in self.watchers if viewer.workspace == workspace)
-        return not any(grant.allows(label) for grant in here)
+        """Return whether no watcher may read this label."""
+        return not any(
+            is_label_shown(viewer, label, sharing)
+            for viewer in self._watchers_of(workspace)
+            for sharing in self.sharings
+        )
+
+    def is_unknown(self, statement: Statement) -> bool:
+        """Return whether no watcher may know a statement, in its place or by a flow."""
+        return not any(
+            may_know(viewer, statement, sharing, coarse=self.promotes)
+            for viewer in self._watchers_of(statement.place.workspace)
+            for sharing in self.sharings
+        )
+
+    def _watchers_of(self, workspace: WorkspaceId) -> list[Viewer]:
+        return [viewer for viewer in self.watchers if viewer.workspace == workspace]
 
 
 @some.composite
@@ -189,17 +211,19 @@ def leak_scenarios(draw: some.DrawFn) -> LeakScenario:
 
     Either one user watches from several places, with and without the other user present. Or some
     places watch and all other places hold secrets: a direct message is secret in the rooms of the
-    same user, too.
+    same user, too. The participants of rooms change, and the flows may be switched.
     """
     names = draw(some.permutations(draw(some.sampled_from(LOOKALIKES))))
     watched, watcher = map(UserId, names)
     together = draw(some.booleans())
+    flows = draw(some.lists(sharings, min_size=1, max_size=2, unique=True))
     room = Viewer(
         workspace=LEAK_WORKSPACE,
         agent=AgentId("bot"),
         room="r",
         participants=(watched, watcher) if together else (watcher,),
         project="p",
+        sharing=flows[0],
     )
     own = replace(room, room=None, participants=(), user=watcher)
     theirs = replace(own, user=watched)
@@ -213,17 +237,21 @@ def leak_scenarios(draw: some.DrawFn) -> LeakScenario:
     others = (
         theirs,
         replace(theirs, session="s"),
+        replace(theirs, session="s", private=True),
         replace(theirs, agent=AgentId("bot 2"), project="q"),
         replace(room, room="r 3", participants=(watched,), project="q"),
+        replace(room, room="r 3", participants=(watched, watcher)),  # a watcher who left
         replace(room, participants=(watched, watcher), project="q"),  # where a watcher is present
         replace(own, workspace=WorkspaceId("w 2")),
     )
+    promotes = draw(some.integers(0, 2)) == 0
     if draw(some.booleans()):
-        return LeakScenario(watched.value, others, watchers)
-    everyone = (*others, *watchers)
+        return LeakScenario(watched.value, others, watchers, tuple(flows), promotes)
+    everyone = (*others, *watchers, replace(own, session="s 2", private=True))
     chosen = draw(some.lists(some.sampled_from(everyone), min_size=1, max_size=3, unique=True))
     rest = tuple(viewer for viewer in everyone if viewer not in chosen)
-    return LeakScenario(draw(some.sampled_from(names)), rest, tuple(chosen))
+    user = draw(some.sampled_from(names))
+    return LeakScenario(user, rest, tuple(chosen), tuple(flows), promotes)
 
 
 class Leak(AssertionError):
@@ -235,6 +263,117 @@ class Leak(AssertionError):
         self.answers = with_secrets, without_secrets
 
 
+class Course(StrEnum):
+    """In which worlds an operation runs."""
+
+    BOTH = "both"
+    ONE = "one"  # only in the world with secrets
+    NEITHER = "neither"  # a legitimate difference would follow
+
+
+@dataclass
+class Courses:
+    """Decides in which worlds operations run, from what each world contains.
+
+    An event is written in both worlds if a watcher may know it. What happens to an event runs in
+    the same worlds as the event itself.
+    """
+
+    scenario: LeakScenario
+    events: dict[EventRef, Course] = field(default_factory=dict)  # the first write of each
+
+    def choose(self, operation: Operation) -> Course:
+        match operation:
+            case WriteEvent(event_ref=EventRef()):
+                return self._choose_for_write(operation)
+            case ChangeMemory() | RebuildEvent() | MarkConfidential():
+                return self._choose_for_change(operation)
+            case ForgetData(user=None):
+                return self._choose_for_forgetting(operation)
+            case DeriveMemory():
+                return self._choose_for_derived(operation)
+            case PlaceAction():
+                return self._choose_for_action(operation)
+            case _:
+                is_secret = operation.label is not None and self._is_hidden(operation)
+                return self._secret_if(is_secret)
+
+    def _choose_for_action(self, operation: PlaceAction) -> Course:
+        place = Statement(
+            place=operation.viewer,
+            scope=home_of(operation.viewer),
+            method=operation.action,
+            speaker=operation.viewer.agent.value,
+            text=operation.text,
+        )
+        is_read = operation.action == "question"
+        return self._secret_if(not is_read and self.scenario.is_unknown(place))
+
+    @staticmethod
+    def _secret_if(secret: bool) -> Course:
+        return Course.ONE if secret else Course.BOTH
+
+    def _is_hidden(self, operation: Operation) -> bool:
+        assert operation.label is not None
+        return self.scenario.is_hidden(operation.workspace, operation.label)
+
+    def _choose_for_write(self, write: WriteEvent) -> Course:
+        ref, statement = write.event_ref, write.statement
+        assert ref is not None
+        assert statement is not None
+        if ref in self.events:
+            return self.events[ref]
+        course = self._secret_if(self.scenario.is_unknown(statement))
+        if statement.text == CALL_BACK and course is Course.ONE:
+            course = self._choose_for_call_back(ref)
+        if course is not Course.NEITHER:
+            self.events[ref] = course
+        return course
+
+    def _choose_for_call_back(self, ref: EventRef) -> Course:
+        """Choose for "keep that between us", which withdraws the message before it."""
+        before = {course for each, course in self.events.items() if each.scope == ref.scope}
+        if len(before) > 1:
+            return Course.NEITHER  # the message before it may differ
+        return before.pop() if before else Course.ONE
+
+    def _course_of(self, ref: EventRef) -> Course:
+        hidden = self.scenario.is_hidden(ref.workspace, frozenset({ref.scope}))
+        return self.events.get(ref, self._secret_if(hidden))
+
+    def _choose_for_change(
+        self, operation: ChangeMemory | RebuildEvent | MarkConfidential
+    ) -> Course:
+        course = self._course_of(operation.ref)
+        if not isinstance(operation, ChangeMemory) or not operation.text:
+            return course
+        ref, viewer = operation.ref, operation.viewer
+        correction = Statement(
+            place=viewer,
+            scope=ref.scope,
+            method="remember",
+            speaker=(viewer.user or viewer.agent).value,
+            text=operation.text,
+        )
+        is_known = not self.scenario.is_unknown(correction)
+        return Course.NEITHER if course is Course.ONE and is_known else course
+
+    def _choose_for_forgetting(self, operation: ForgetData) -> Course:
+        if ref := operation.event or operation.memory:
+            return self._course_of(ref)
+        room = Scope.room(operation.room or "")
+        here = (course for ref, course in self.events.items() if ref.scope == room)
+        return self._secret_if(self._is_hidden(operation) and Course.BOTH not in here)
+
+    def _choose_for_derived(self, operation: DeriveMemory) -> Course:
+        sources = [self._course_of(ref) for ref in operation.sources]
+        if self.scenario.promotes and Course.ONE in sources:
+            return Course.NEITHER  # the derived fact may be promoted
+        if self.scenario.promotes:
+            return Course.BOTH
+        return self._secret_if(self._is_hidden(operation) or Course.ONE in sources)
+
+
 @dataclass
 class WorldPair:
     """Both worlds and the operations that ran in them."""
@@ -244,6 +383,10 @@ class WorldPair:
     without_secrets: World
     script: list[Operation] = field(default_factory=list)
     shared_copies: SharedCopies = field(default_factory=SharedCopies)
+    courses: Courses = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.courses = Courses(self.scenario)
 
     @property
     def event_refs(self) -> list[EventRef]:
@@ -254,9 +397,12 @@ class WorldPair:
         a difference.
         """
         self.script.append(operation)
-        secret = self.scenario.is_secret(operation)
+        course = self.courses.choose(operation)
         for world in (self.with_secrets, self.without_secrets):
             world.register_operation(operation)
+        if course is Course.NEITHER:
+            return
+        secret = course is Course.ONE
         answer = self.with_secrets.run(operation)
         instead = self.shared_copies.replacement_for(
             operation, answer, self.with_secrets, self.scenario.is_hidden
@@ -331,7 +477,7 @@ class LeakStateMachine(RuleBasedStateMachine):
         operation = data.draw(
             followup_operations(self.worlds.scenario.viewer_group, self.worlds.event_refs)
         )
-        if isinstance(operation, ChangeMemory | DeriveMemory | ForgetData | ShareMemory):
+        if not isinstance(operation, RebuildEvent):
             self._learn_everything()  # otherwise only one of the worlds would learn it
         self._run_and_observe(data, operation)
 
@@ -416,7 +562,9 @@ def run_leaktest(
     started = time.monotonic()
 
     def make_worlds(plot: LeakScenario) -> WorldPair:
-        one, other = (World(make_store(), reopen, discard) for _ in range(2))
+        one, other = (
+            World(make_store(), reopen, discard, plot.sharings, plot.promotes) for _ in range(2)
+        )
         return WorldPair(plot, one, other)
 
     found: list[tuple[LeakScenario, list[Operation]]] = []
@@ -460,13 +608,23 @@ def _minimize_violation(
     )
     leak = replay_script(make, scenario, [*short, last])
     shown = leak.answers if leak else ("(it did not show again)", "(it did not show again)")
+    courses = Courses(scenario)
     secret = [
-        ("secretly: " if scenario.is_secret(step) else "") + describe_operation(step)
+        ("secretly: " if courses.choose(step) is Course.ONE else "") + describe_operation(step)
         for step in short
     ]
+    first, second = _cut_before_difference(*map(repr, shown))
     return Violation(
         script=tuple(secret),
         observation=describe_operation(last),
-        with_secrets=repr(shown[0]),
-        without_secrets=repr(shown[1]),
+        with_secrets=first,
+        without_secrets=second,
     )
+
+
+def _cut_before_difference(one: str, other: str) -> tuple[str, str]:
+    """Return both texts from shortly before the first difference."""
+    pairs = enumerate(zip(one, other, strict=False))
+    same = next((place for place, (left, right) in pairs if left != right), 0)
+    start = max(0, same - CHARS_BEFORE_DIFFERENCE)
+    return ("…" + one[start:], "…" + other[start:]) if start else (one, other)

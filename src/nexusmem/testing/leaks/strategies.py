@@ -10,8 +10,10 @@ from typing import Any
 
 from ...core.access import Viewer
 from ...core.errors import MissingExtra
+from ...core.flows import AGENT_MODES, NO_SHARING, Sharing
 from ...core.ids import AgentId, UserId, WorkspaceId
 from ...core.scope import Scope
+from .flow_oracle import CALL_BACK, SENTENCES
 from .operations import (
     DRAFT_SHAPES,
     PLACE_ACTIONS,
@@ -20,6 +22,7 @@ from .operations import (
     EventRef,
     ForgetData,
     MaintenanceStep,
+    MarkConfidential,
     Operation,
     PlaceAction,
     RebuildEvent,
@@ -49,11 +52,21 @@ WORDS = "tea heron blue secret ledger likes the who staging database \u4e2d\u658
 KEYS = ("k1", "k2", "k3", "k4", "k5", "k'%_")
 MAINTENANCE_ACTIONS = (
     *("flush", "learn everything", "learn everything", "build episodes"),
-    *("optimize", "reopen", "rebuild", "tomorrow", "three weeks pass"),
+    *("optimize", "reopen", "rebuild", "tomorrow", "three weeks pass", "switch sharing"),
 )
 
 names = some.sampled_from(sorted({name for pair in LOOKALIKES for name in pair}))
 texts = some.lists(some.sampled_from(WORDS), min_size=3, max_size=8).map(" ".join)
+sentences = some.sampled_from([*(each.text for each in SENTENCES), CALL_BACK])
+statements = texts | sentences
+sharings = some.just(NO_SHARING) | some.builds(
+    Sharing,
+    sessions=some.booleans(),
+    agents=some.sampled_from(AGENT_MODES),
+    profile=some.booleans(),
+    project=some.booleans(),
+    rooms=some.booleans(),
+)
 keys = some.sampled_from(KEYS)
 memory_id_flags = some.booleans()
 shapes = some.sampled_from(sorted(DRAFT_SHAPES))
@@ -68,7 +81,13 @@ class ViewerGroup:
 
     @property
     def scopes(self) -> list[Scope]:
-        return sorted({scope for viewer in self.viewers for scope in viewer.grant().scopes})
+        return sorted({scope for viewer in self.viewers for scope in viewer.grant().places})
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all users."""
+        people = {person for each in self.viewers for person in (*each.participants, each.user)}
+        return sorted(person.value for person in people if person)
 
     @property
     def workspaces(self) -> list[WorkspaceId]:
@@ -93,6 +112,7 @@ def viewer_groups(draw: some.DrawFn) -> ViewerGroup:
             first,
             second,
             replace(first, session=other),
+            replace(first, session="s 2", private=True),
             replace(second, agent=AgentId("bot 2"), project=None),
             replace(first, workspace=WorkspaceId("w 2")),
         )
@@ -111,14 +131,15 @@ def write_operations(
 ) -> WriteEvent | SetValue | PlaceAction:
     """Generate a write into the viewer's own scope or into a named scope."""
     viewer = draw(some.sampled_from(viewers))
-    text, key = draw(texts), draw(keys)
+    text, key = draw(statements), draw(keys)
     if draw(some.integers(0, 5)) == 0:
         what = draw(some.sampled_from([*PLACE_ACTIONS, "question"]))
         return PlaceAction(viewer, what, text, draw(some.none() | some.just(5.0)))
-    people = [*viewer.participants, viewer.agent, *([viewer.user] if viewer.user else [])]
+    people = [*viewer.participants, viewer.agent, *([viewer.user] * 2 if viewer.user else [])]
     speaker = draw(some.sampled_from(people)).value
+    confidential = draw(some.integers(0, 9)) == 0
     if draw(some.integers(0, 2)):
-        return WriteEvent(viewer, "observe", (speaker, text), key)
+        return WriteEvent(viewer, "observe", (speaker, text), key, confidential=confidential)
     scope = draw(scope_names(viewer, all_scopes))
     arguments: dict[str, tuple[Any, ...]] = {
         "remember": (text,),
@@ -147,10 +168,20 @@ def share_operations(
     return ShareMemory(viewer, ref, to, draw(keys))
 
 
+@some.composite
+def mark_operations(
+    draw: some.DrawFn, group: ViewerGroup, events: Sequence[EventRef]
+) -> MarkConfidential:
+    """Generate a mark of a confidential message, mostly in the place where it was said."""
+    ref = draw(some.sampled_from(events))
+    near = [v for v in group.viewers if v.home == ref.scope and draw(some.integers(0, 9))]
+    return MarkConfidential(draw(some.sampled_from(near or group.viewers)), ref)
+
+
 def followup_operations(
     group: ViewerGroup, events: Sequence[EventRef]
 ) -> some.SearchStrategy[Operation]:
-    """Generate a derivation, an erasure, a correction, a share or a rebuild of existing events."""
+    """Generate a derivation, an erasure, a correction, a mark, a share or a rebuild of events."""
     known_events = some.sampled_from(events)
     event_lists = some.lists(known_events, min_size=1, max_size=3, unique=True)
     sources = event_lists.map(
@@ -172,8 +203,9 @@ def followup_operations(
         known_events.map(lambda ref: ForgetData(ref.workspace, event=ref)),
         known_events.map(lambda ref: ForgetData(ref.workspace, memory=ref)),
         some.builds(
-            ChangeMemory, some.sampled_from(group.viewers), known_events, some.none() | texts
+            ChangeMemory, some.sampled_from(group.viewers), known_events, some.none() | statements
         ),
+        mark_operations(group, events),
         some.builds(RebuildEvent, known_events),
     )
 

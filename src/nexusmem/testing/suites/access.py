@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -15,12 +15,13 @@ import pytest
 from ...core.access import Grant, Viewer, administrator_grant
 from ...core.errors import InvalidInput
 from ...core.filters import parse_filter
+from ...core.flows import FLOW_SCOPES, NO_SHARING, FlowRule, Sharing, shared_scope
 from ...core.ids import AgentId, UserId, WorkspaceId
 from ...core.protocols.memories import ScoredId
 from ...core.protocols.store import Store
 from ...core.protocols.usage_counts import NewUsage
 from ...core.records import Draft, Memory, MemoryKind, Trust
-from ...core.scope import Scope
+from ...core.scope import Scope, ScopeKind
 from ..samples import (
     ACME,
     ADMIN,
@@ -52,6 +53,7 @@ from ..store_reads import (
 )
 
 SESSION = replace(ALICE, session="monday")
+PRIVATE_SESSION = replace(SESSION, private=True)
 CAROL_IN_ROOM = replace(IN_ROOM, user=UserId("carol"))  # the viewer is not a participant there
 VIEWERS = {
     "room": IN_ROOM,
@@ -59,28 +61,39 @@ VIEWERS = {
     "alice": ALICE,
     "bob": BOB,
     "session": SESSION,
+    "private": PRIVATE_SESSION,
+    "walled": replace(SESSION, sharing=NO_SHARING),
 }
 
 # The access tables of the specification, written by hand: every scope, and the viewers that may
 # read it.
 READABLE_FROM = {
-    Scope.workspace(): "room carol alice bob session",
-    Scope.agent("scribe"): "room carol alice bob session",
+    Scope.workspace(): "room carol alice bob session private walled",
+    Scope.agent("scribe"): "room carol alice bob session private walled",
     Scope.agent("critic"): "",
-    Scope.project("apollo"): "room carol alice bob session",
+    Scope.project("apollo"): "room carol alice bob session private walled",
     Scope.project("apollo 2"): "",
     Scope.room("design"): "room carol",
     Scope.room("design 2"): "",
-    Scope.user("alice"): "room carol alice session",
+    Scope.user("alice"): "room carol alice session private walled",
     Scope.user("bob"): "room carol bob",
     Scope.user("carol"): "",
-    Scope.dm("alice", "scribe"): "alice",
+    Scope.private("alice"): "alice session private walled",
+    Scope.private("bob"): "bob",
+    Scope.private("carol"): "",
+    Scope.dm("alice", "scribe"): "alice session private",
     Scope.dm("alice", "critic"): "",
     Scope.dm("bob", "scribe"): "bob",
     Scope.dm("bob", "critic"): "",
-    Scope.session("alice", "monday"): "session",
-    Scope.session("alice", "tuesday"): "",
-    Scope.session("bob", "monday"): "",
+    Scope.session("alice", "scribe", "monday"): "session walled",
+    Scope.session("alice", "scribe", "tuesday"): "",
+    Scope.session("alice", "critic", "monday"): "",
+    Scope.session("bob", "scribe", "monday"): "",
+    Scope.session("alice", "scribe", "monday", private=True): "private",
+    Scope.session("alice", "scribe", "tuesday", private=True): "",
+    Scope.session("alice", "critic", "monday", private=True): "",
+    Scope.session("bob", "scribe", "monday", private=True): "",
+    Scope(ScopeKind.SESSION, ("alice", "monday")): "",  # of an earlier version, without an agent
     Scope.worker(): "",
 }
 
@@ -134,19 +147,20 @@ class AccessSuite:
             lambda name: replace(ALICE, user=UserId(name)),
             lambda name: replace(ALICE, agent=AgentId(name)),
             lambda name: replace(ALICE, session=name),
+            lambda name: replace(ALICE, session=name, private=True),
         ],
-        ids="room participant project user agent session".split(),
+        ids="room participant project user agent session private_session".split(),
     )
     def test_lookalike_names_are_distinct(
         self, store: Store, viewer: Callable[[str], Viewer]
     ) -> None:
         samples = fill_scopes(
-            store, {scope for name in LOOKALIKES for scope in viewer(name).grant().scopes}
+            store, {scope for name in LOOKALIKES for scope in viewer(name).grant().places}
         )
 
         for name in LOOKALIKES:
             grant = viewer(name).grant()
-            allowed = {str(scope) for scope in grant.scopes}
+            allowed = {str(scope) for scope in grant.places}
             assert run_all_reads(store, grant, samples) == build_expected_reads(allowed)
 
     def test_colon_in_name_keeps_scopes_apart(self, store: Store) -> None:
@@ -215,7 +229,12 @@ EVENT_READS = ("ledger", "queue", "count events", "window")
 
 
 def derive_fact(
-    store: Store, target_scope: Scope, sources: Sequence[Scope], *, learned: bool = False
+    store: Store,
+    target_scope: Scope,
+    sources: Sequence[Scope],
+    *,
+    learned: bool = False,
+    flow: FlowRule | None = None,
 ) -> Memory:
     """Store a fact about tea in one scope, derived from one event in each of the other
     scopes.
@@ -226,11 +245,13 @@ def derive_fact(
         scope=target_scope,
         text="tea",
         learned=learned,
+        flow=flow,
         **fact_fields("IS"),
     )
     (memory,) = store.memories.put(ACME, [drafted])
     put_vectors(store, {memory.id: unit_vector(1)})
-    shown = NewUsage(scope=memory.scope, conversation="", ids=(memory.id,), at=memory.at)
+    place = shared_scope(target_scope) if flow is FlowRule.SESSIONS else target_scope
+    shown = NewUsage(scope=place, conversation="", ids=(memory.id,), at=memory.at)
     store.usage_counts.add(ACME, [shown])
     return memory
 
@@ -251,6 +272,69 @@ def count_reads(store: Store, grant: Grant, memory: Memory) -> set[int]:
 class IdentityMapping(dict[str, str]):
     def __missing__(self, id: str) -> str:
         return id
+
+
+ALICE_PRIVATE = Scope.private("alice")
+MONDAY = Scope.session("alice", "scribe", "monday")
+SECRET_MONDAY = Scope.session("alice", "scribe", "monday", private=True)
+OTHER_AGENT = replace(ALICE, agent=AgentId("critic"))
+OTHER_ROOM = replace(IN_ROOM, room="kitchen", project=None)
+FLOW_READERS: dict[str, Viewer] = {
+    "dm": ALICE,
+    "session": replace(ALICE, session="tuesday"),
+    "private session": PRIVATE_SESSION,
+    "other agent": OTHER_AGENT,
+    "other session": replace(OTHER_AGENT, session="monday"),
+    "room": IN_ROOM,
+    "other room": OTHER_ROOM,
+    "strangers": replace(OTHER_ROOM, participants=(UserId("carol"),)),
+    "bob": BOB,
+    "bob elsewhere": replace(BOB, project=None),
+}
+PRIVATE_READERS = {"dm", "session", "private session", "other agent", "other session"}
+PROJECT_READERS = FLOW_READERS.keys() - {"other room", "strangers", "bob elsewhere"}
+
+
+# The table of flows, written by hand: rule, place of the message, scope of the copy, its readers.
+COPIES: list[tuple[FlowRule, Scope, Scope, Set[str]]] = [
+    (FlowRule.SESSIONS, MONDAY, MONDAY, {"dm", "session", "private session"}),
+    (FlowRule.AGENTS, ALICE_DM, ALICE_PRIVATE, PRIVATE_READERS),
+    (FlowRule.AGENTS, MONDAY, ALICE_PRIVATE, PRIVATE_READERS),
+    (FlowRule.EVERYTHING, ALICE_DM, ALICE_PRIVATE, PRIVATE_READERS),
+    (FlowRule.PROFILE, ROOM, ALICE_PROFILE, PRIVATE_READERS | {"room", "other room"}),
+    (FlowRule.PROJECT, ROOM, PROJECT, PROJECT_READERS),
+    (FlowRule.ROOMS, ROOM, ALICE_PRIVATE, PRIVATE_READERS),
+]
+COPY_NAMES = [f"{rule.value} from {source}" for rule, source, _, _ in COPIES]
+ALL_FLOWS = Sharing(agents="everything", rooms=True)
+WITHOUT = {
+    FlowRule.SESSIONS: replace(ALL_FLOWS, sessions=False),
+    FlowRule.AGENTS: replace(ALL_FLOWS, agents="none"),
+    FlowRule.EVERYTHING: replace(ALL_FLOWS, agents="profile"),
+    FlowRule.PROFILE: replace(ALL_FLOWS, profile=False),
+    FlowRule.PROJECT: replace(ALL_FLOWS, project=False),
+    FlowRule.ROOMS: replace(ALL_FLOWS, rooms=False),
+}
+
+# Copies that no row of the table allows: the label keeps the place of the message.
+FORBIDDEN_COPIES = [
+    (FlowRule.PROFILE, ALICE_DM, ALICE_PROFILE),
+    (FlowRule.PROJECT, ALICE_DM, PROJECT),
+    (FlowRule.PROJECT, MONDAY, PROJECT),
+    (FlowRule.PROJECT, ROOM, Scope.workspace()),
+    (FlowRule.ROOMS, ALICE_DM, Scope.private("bob")),
+    (FlowRule.ROOMS, ROOM, Scope.user("alice")),
+    (FlowRule.AGENTS, ALICE_DM, Scope.private("bob")),
+    (FlowRule.AGENTS, ALICE_DM, ALICE_PROFILE),
+    (FlowRule.AGENTS, ALICE_DM, ROOM),
+    (FlowRule.AGENTS, ROOM, ALICE_PRIVATE),
+    (FlowRule.AGENTS, SECRET_MONDAY, ALICE_PRIVATE),
+    (FlowRule.EVERYTHING, SECRET_MONDAY, ALICE_PRIVATE),
+    (FlowRule.SESSIONS, SECRET_MONDAY, MONDAY),
+    (FlowRule.SESSIONS, Scope.session("alice", "critic", "monday"), MONDAY),
+    (FlowRule.SESSIONS, Scope.session("bob", "scribe", "monday"), MONDAY),
+    (FlowRule.SESSIONS, ROOM, MONDAY),
+]
 
 
 class AccessLabelSuite:
@@ -288,6 +372,64 @@ class AccessLabelSuite:
         assert third.label == {ALICE_DM, ALICE_PROFILE, Scope.workspace(), PROJECT}
         assert store.memories.get(IN_ROOM.grant(), [first.id, second.id, third.id]) == []
         assert store.memories.get(ALICE.grant(), [third.id]) == [third]
+
+    @pytest.mark.parametrize(("rule", "source", "target", "readers"), COPIES, ids=COPY_NAMES)
+    def test_copy_is_readable_where_its_flow_says(
+        self, store: Store, rule: FlowRule, source: Scope, target: Scope, readers: Set[str]
+    ) -> None:
+        memory = derive_fact(store, target, [source], flow=rule)
+
+        for name, viewer in FLOW_READERS.items():
+            grant = replace(viewer, sharing=ALL_FLOWS).grant()
+            assert count_reads(store, grant, memory) == {int(name in readers)}, name
+
+    @pytest.mark.parametrize(
+        ("rule", "source", "target"), [copy[:3] for copy in COPIES], ids=COPY_NAMES
+    )
+    def test_flow_that_is_off_hides_its_copies(
+        self, store: Store, rule: FlowRule, source: Scope, target: Scope
+    ) -> None:
+        memory = derive_fact(store, target, [source], flow=rule)
+
+        for name, viewer in FLOW_READERS.items():
+            grant = replace(viewer, sharing=WITHOUT[rule]).grant()
+            assert count_reads(store, grant, memory) == {0}, name
+            assert count_reads(store, grant.narrow_to(READABLE_FROM), memory) == {0}, name
+
+    @pytest.mark.parametrize(("rule", "source", "target"), FORBIDDEN_COPIES, ids=str)
+    def test_copy_outside_the_table_keeps_the_label_of_its_source(
+        self, store: Store, rule: FlowRule, source: Scope, target: Scope
+    ) -> None:
+        memory = derive_fact(store, target, [source], flow=rule)
+
+        assert source in memory.label
+        for name, viewer in FLOW_READERS.items():
+            shared = replace(viewer, sharing=ALL_FLOWS).grant()
+            if source not in shared.scopes:
+                assert count_reads(store, shared, memory) == {0}, name
+
+    def test_copy_of_two_places_needs_the_place_that_its_flow_does_not_cover(
+        self, store: Store
+    ) -> None:
+        memory = derive_fact(store, ALICE_PROFILE, [ROOM, ALICE_DM], flow=FlowRule.PROFILE)
+
+        assert memory.label == {ALICE_PROFILE, ALICE_DM, FLOW_SCOPES[FlowRule.PROFILE]}
+        assert count_reads(store, ALICE.grant(), memory) == {1}
+        assert count_reads(store, IN_ROOM.grant(), memory) == {0}
+
+    def test_memory_of_private_session_stays_inside(self, store: Store) -> None:
+        memory = derive_fact(store, SECRET_MONDAY, [SECRET_MONDAY])
+
+        assert memory.label == {SECRET_MONDAY}
+        assert count_reads(store, PRIVATE_SESSION.grant(), memory) == {1}
+        for name in FLOW_READERS.keys() - {"private session"}:
+            assert count_reads(store, FLOW_READERS[name].grant(), memory) == {0}, name
+
+    def test_memory_made_of_shared_memories_is_shared(self, store: Store) -> None:
+        first = derive_fact(store, MONDAY, [MONDAY], flow=FlowRule.SESSIONS)
+        (second,) = store.memories.put(ACME, [make_draft(first.id, scope=MONDAY, slot="2")])
+
+        assert first.label == second.label == {ALICE_DM, FLOW_SCOPES[FlowRule.SESSIONS]}
 
     def test_dossier_needs_all_scopes_of_its_reach(self, store: Store) -> None:
         (source,) = append_events(store, make_event("1"))
