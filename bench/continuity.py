@@ -35,7 +35,7 @@ PROJECT = frozenset(("decision", "project_fact"))
 EVERYTHING = SELF | PROJECT
 NOTHING: frozenset[str] = frozenset()
 HITS = 5
-LEAKED_CHARS = 25  # of a message: enough to be no coincidence
+MAX_MEMORIES = 1000
 JOBS = ("consolidate", "near_duplicates", "episodes", "session_end", "promote", "decay", "cleanup")
 
 
@@ -148,18 +148,21 @@ def run_pair(
         for job in JOBS:
             workspace.run_job(job)
     place = pair.asked(workspace)
+    readable = [each.text.casefold() for each in place.memories(limit=MAX_MEMORIES)]
+    allowed = " ".join(fact["told"] for fact in facts if fact["kind"] in pair.allowed).casefold()
     for fact in facts:
         about = fact.get("question_about", fact["question"]).format(name="alice")
         question = fact["question"] if pair.by == "alice" else about
         hits = place.recall(question, limit=HITS)
-        context = place.compose(question).text.casefold()
+        shown = [hit.text.casefold() for hit in hits]
         answer = fact["answer"].casefold()
         if fact["kind"] in pair.allowed:
-            yield fact["kind"], any(answer in hit.text.casefold() for hit in hits)
+            yield fact["kind"], any(answer in text for text in shown)
+        elif answer in allowed or answer in question.casefold():
+            yield fact["kind"], False  # another fact or the question says the same words
         else:
-            words = fact["told"][:LEAKED_CHARS].casefold()
-            shown = [hit.text.casefold() for hit in hits]
-            yield fact["kind"], any(words in text for text in (context, *shown))
+            context = place.compose(question).text.casefold()
+            yield fact["kind"], any(answer in text for text in (context, *shown, *readable))
 
 
 def measure(store: str | None) -> dict[str, object]:

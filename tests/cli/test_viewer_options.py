@@ -10,6 +10,7 @@ import pytest
     [
         ((), "session:alice:assistant:default"),
         (("--session", "monday"), "session:alice:assistant:monday"),
+        (("--session", "diary", "--private"), "private_session:alice:assistant:diary"),
         (("--dm",), "dm:alice:assistant"),
         (("--dm", "--agent", "scribe", "--user", "bob"), "dm:bob:scribe"),
         (("--room", "design"), "room:design"),
@@ -138,3 +139,20 @@ def test_help_uses_room_and_workspace(run, words) -> None:
     assert "--room" in shown
     assert not {"channel", "global", "PARSE_TIME"} & set(shown.replace(".", " ").split())
     assert "--channel" not in shown
+
+
+def test_private_needs_a_session(run) -> None:
+    result = run("observe", "alice", "x", "--dm", "--private", code=2)
+
+    assert "--private needs --session NAME" in result.stderr
+
+
+@pytest.mark.requirement("X2")
+@pytest.mark.parametrize("command", [("observe", "alice"), ("remember",)], ids=" ".join)
+def test_confidential_message_stays_with_its_agent(lines, command) -> None:
+    lines(*command, "I prefer green tea.", "--dm")
+    lines(*command, "I prefer oak desks.", "--dm", "--confidential")
+
+    found = lines("memory", "search", "tea or desks?", "--dm", "--agent", "other")
+
+    assert [hit["text"] for hit in found] == ["I prefer green tea."]

@@ -65,6 +65,6 @@ def test_erased_user_erases_their_dossiers(team: Team) -> None:
 
     assert team.workspace.forget(user="bob").residue == 0
 
-    assert team.workspace.stats()["dossier"] == 4  # one of alice, a watch, and the questions
+    assert team.workspace.stats()["dossier"] == 5  # two of alice, a watch, and the questions
     assert work(team)["made"] == 0
     assert [each.name for each in team.alices.dossiers.list()] == ["Sarah Chen"]

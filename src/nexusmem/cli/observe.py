@@ -9,6 +9,7 @@ import click
 from .options import (
     CommandTarget,
     at_option,
+    confidential_option,
     json_option,
     key_option,
     text_or_stdin,
@@ -24,6 +25,7 @@ from .output import print_receipt
 @click.option("--thread", metavar="NAME", help="The thread of the message.")
 @key_option
 @at_option
+@confidential_option
 @json_option
 @viewer_options
 def observe(

@@ -82,6 +82,11 @@ VIEWER_OPTIONS: Options = {
         show_envvar=True,
         help="Run in this session of the user.",
     ),
+    "private": click.option(
+        "--private",
+        is_flag=True,
+        help="With --session: a private session, which no other session reads.",
+    ),
     "user": click.option(
         "--user",
         metavar="NAME",
@@ -125,6 +130,7 @@ class CommandTarget:
     room: str | None = None
     dm: bool = False
     session: str | None = None
+    private: bool = False
     user: str = ""
     agent: str = ""
     participants: tuple[str, ...] = ()
@@ -169,6 +175,8 @@ class CommandTarget:
         ids = parse_scope(named).ids if ":" in named else (DEFAULT_NAME,)
         project = self.project or (ids[0] if kind is ScopeKind.PROJECT and ":" in named else None)
         given = self.room or self.dm or self.session
+        if self.private and not self.session:
+            raise click.UsageError("--private needs --session NAME")
         if self.room or (kind is ScopeKind.ROOM and not given):
             people = self.participants
             room = self.room or ids[0]
@@ -176,7 +184,9 @@ class CommandTarget:
         if self.dm or (kind is ScopeKind.DM and not given):
             return workspace.dm(self.user, agent=self.agent, project=project)
         session = self.session or (ids[-1] if kind is ScopeKind.SESSION else DEFAULT_NAME)
-        return workspace.session(session, user=self.user, agent=self.agent, project=project)
+        return workspace.session(
+            session, user=self.user, agent=self.agent, project=project, private=self.private
+        )
 
     def resolve_access(
         self, workspace: Workspace, scope: str | None, *, as_admin: bool
@@ -214,6 +224,11 @@ def name_place(place: Place) -> Iterator[None]:
             raise
         hint = "choose another place with --room, --dm or --session"
         raise NotFound(f"{what} in {place.scope(None)}; {hint}{rest}") from error
+
+
+confidential_option = click.option(
+    "--confidential", is_flag=True, help="Keep it in this place: no flow copies it."
+)
 
 
 def store_options(command: Command) -> Command:

@@ -9,6 +9,7 @@ import click
 from .options import (
     CommandTarget,
     at_option,
+    confidential_option,
     json_option,
     key_option,
     make_scope_option,
@@ -23,6 +24,7 @@ from .output import print_receipt
 @make_scope_option("Where to store the note; default: this place")
 @key_option
 @at_option
+@confidential_option
 @json_option
 @viewer_options
 def remember(

@@ -14,7 +14,7 @@ from .flows import FlowRule, shared_scope, widen_label
 from .ids import WorkspaceId
 from .records import Draft, Event, Memory, MemoryKind
 from .records.dossiers import parse_reach
-from .records.event import PARTICIPANTS_KEY, PROJECT_KEY
+from .records.event import PROJECT_KEY, participants_of
 from .scope import SESSION_KINDS, ScopeKind
 
 Source = Event | Memory
@@ -61,7 +61,7 @@ def _may_widen(draft: Draft, sources: Sequence[Source]) -> bool:
     if draft.flow is FlowRule.PROJECT:
         return all(each.metadata.get(PROJECT_KEY) == target for each in events)
     if draft.flow is FlowRule.ROOMS:
-        return all(target in (each.metadata.get(PARTICIPANTS_KEY) or ()) for each in events)
+        return all(target in participants_of(each) for each in events)
     return True
 
 

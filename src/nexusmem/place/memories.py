@@ -134,10 +134,11 @@ class MemoryMethods(PlaceBase):
         return explain_visibility(self.viewer, memory.label)
 
     def mark_confidential(self, message: str | Receipt) -> Receipt:
-        """Mark a message of this place as confidential: it is known nowhere else from now on.
+        """Mark a message of this place as confidential: no flow copies it from now on.
 
         `message` is its receipt or event id. Copies that flows made are erased; copies made by
-        `share` stay. Raises NotFound if the viewer cannot read the message here.
+        `share` stay. Sessions and the DM of one user with one agent are one place: all of them
+        still know it. Raises NotFound if the viewer cannot read the message here.
         """
         wanted = message.event_id if isinstance(message, Receipt) else require_str(message, "an id")
         home = self.viewer.home

@@ -210,3 +210,9 @@ class PendingTask:
 def confidential_mark_key(event: str) -> str:
     """Return the key of the event that marks another event of its scope as confidential."""
     return f"{CONFIDENTIAL_KEY}/{event}"
+
+
+def participants_of(event: Event) -> list[str]:
+    """Return the recorded participants of a room when the event was said."""
+    names = event.metadata.get(PARTICIPANTS_KEY)
+    return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []

@@ -21,10 +21,10 @@ from ...core.protocols.store import Store
 from ...core.records import Draft, Event, EventKind, Json, MemoryKind, Tombstone, Trust, event_id
 from ...core.records.event import (
     CONFIDENTIAL_KEY,
-    PARTICIPANTS_KEY,
     PROJECT_KEY,
     REPLACES_KEY,
     confidential_mark_key,
+    participants_of,
 )
 from ...core.records.landmarks import LandmarkKind
 from ...core.records.links import is_shared_copy
@@ -419,9 +419,3 @@ def _states(text: str, draft: Draft) -> bool:
     value = draft.body.get("object") or draft.body.get("value") or ""
     words = normalize_name(str(value))
     return not words or words in normalize_name(text.replace(":", " "))
-
-
-def participants_of(event: Event) -> list[str]:
-    """Return the recorded participants of a room when the event was said."""
-    names = event.metadata.get(PARTICIPANTS_KEY)
-    return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []

@@ -20,7 +20,8 @@ from ...core.ids import AgentId, UserId, WorkspaceId
 from ...core.protocols.memories import ScoredId
 from ...core.protocols.store import Store
 from ...core.protocols.usage_counts import NewUsage
-from ...core.records import Draft, Memory, MemoryKind, Trust
+from ...core.records import Draft, Json, Memory, MemoryKind, Trust
+from ...core.records.event import PARTICIPANTS_KEY, PROJECT_KEY
 from ...core.scope import Scope, ScopeKind
 from ..samples import (
     ACME,
@@ -226,6 +227,7 @@ class AccessSuite:
 
 
 EVENT_READS = ("ledger", "queue", "count events", "window")
+ROOM_METADATA: dict[str, Json] = {PROJECT_KEY: "apollo", PARTICIPANTS_KEY: ["alice", "bob"]}
 
 
 def derive_fact(
@@ -235,17 +237,20 @@ def derive_fact(
     *,
     learned: bool = False,
     flow: FlowRule | None = None,
+    **event_fields: Any,
 ) -> Memory:
     """Store a fact about tea in one scope, derived from one event in each of the other
     scopes.
     """
-    events = [make_event(f"in {scope}", scope=scope) for scope in sources]
+    fields = {"metadata": ROOM_METADATA, **event_fields}
+    events = [make_event(f"in {scope}", scope=scope, **fields) for scope in sources]
     drafted = make_draft(
         *append_events(store, *events),
         scope=target_scope,
         text="tea",
         learned=learned,
         flow=flow,
+        speaker="alice" if flow else None,
         **fact_fields("IS"),
     )
     (memory,) = store.memories.put(ACME, [drafted])
@@ -407,6 +412,25 @@ class AccessLabelSuite:
             shared = replace(viewer, sharing=ALL_FLOWS).grant()
             if source not in shared.scopes:
                 assert count_reads(store, shared, memory) == {0}, name
+
+    @pytest.mark.parametrize(
+        ("rule", "target", "event_fields"),
+        [
+            (FlowRule.PROFILE, ALICE_PROFILE, {"speaker": "bob"}),
+            (FlowRule.PROJECT, PROJECT, {"metadata": {PROJECT_KEY: "zeus"}}),
+            (FlowRule.PROJECT, PROJECT, {"metadata": {}}),
+            (FlowRule.ROOMS, ALICE_PRIVATE, {"metadata": {PARTICIPANTS_KEY: ["bob"]}}),
+            (FlowRule.ROOMS, ALICE_PRIVATE, {"metadata": {PARTICIPANTS_KEY: "alice"}}),
+            (FlowRule.ROOMS, ALICE_PRIVATE, {"metadata": {}}),
+        ],
+        ids=str,
+    )
+    def test_copy_of_another_speaker_project_or_participant_keeps_the_label(
+        self, store: Store, rule: FlowRule, target: Scope, event_fields: dict[str, Any]
+    ) -> None:
+        memory = derive_fact(store, target, [ROOM], flow=rule, **event_fields)
+
+        assert memory.label == {ROOM, target}
 
     def test_copy_of_two_places_needs_the_place_that_its_flow_does_not_cover(
         self, store: Store
