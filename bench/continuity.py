@@ -26,7 +26,7 @@ from nexusmem.config.settings import Settings, SharingSettings, StoreSettings
 from nexusmem.workspace import Workspace
 
 FOLDER = Path(__file__).parent
-FACTS = json.loads((FOLDER / "continuity_unseen.json").read_text())  # not used for training
+UNSEEN = FOLDER / "continuity_unseen.json"  # not used for training
 RESULTS = FOLDER / "results" / "continuity.json"
 MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)
 SELF = frozenset("preference identity work place people schedule expertise contact".split())
@@ -165,14 +165,14 @@ def run_pair(
             yield fact["kind"], any(answer in text for text in (context, *shown, *readable))
 
 
-def measure(store: str | None) -> dict[str, object]:
+def measure(store: str | None, all_facts: list[list[dict[str, str]]]) -> dict[str, object]:
     clock = Clock()
     settings = Settings(store=StoreSettings(url=store)) if store else None
     rows, by_kind, missed = {}, Counter(), Counter()
     with Nexus.open(store or ":memory:", settings=settings, clock=clock, background=False) as nexus:
         for pair in PAIRS:
             right = wanted = leaked = 0
-            for number, facts in enumerate(FACTS):
+            for number, facts in enumerate(all_facts):
                 workspace = nexus.workspace(f"{pair.name} {number}")
                 for kind, found in run_pair(workspace, clock, pair, facts):
                     if kind in pair.allowed:
@@ -193,7 +193,7 @@ def measure(store: str | None) -> dict[str, object]:
 SESSIONS, TURNS, ROUNDS = 200, 10, 40
 
 
-def measure_speed() -> dict[str, float]:
+def measure_speed(all_facts: list[list[dict[str, str]]]) -> dict[str, float]:
     """Compare a store with 200 shared sessions with one whose messages are all in the DM."""
     places = {}
     for name, sharing in (
@@ -211,7 +211,7 @@ def measure_speed() -> dict[str, float]:
                 if name == "sessions"
                 else workspace.dm("alice", agent="helper")
             )
-            facts = [fact for each in FACTS for fact in each]
+            facts = [fact for each in all_facts for fact in each]
             place.observe_many(
                 {
                     "speaker": "alice",
@@ -225,7 +225,7 @@ def measure_speed() -> dict[str, float]:
             if name == "sessions"
             else workspace.dm("alice", agent="helper")
         )
-    questions = [fact["question"] for each in FACTS for fact in each][:ROUNDS]
+    questions = [fact["question"] for each in all_facts for fact in each][:ROUNDS]
     seconds: dict[tuple[str, str], list[float]] = {}
     for question in questions:
         for name, place in places.items():
@@ -244,12 +244,15 @@ def measure_speed() -> dict[str, float]:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--store", help="file or URL; default: SQLite in memory")
+    parser.add_argument("--facts", type=Path, default=UNSEEN, help="your own facts, as JSON")
     parser.add_argument("--speed", action="store_true")
     options = parser.parse_args()
+    chosen_facts = json.loads(options.facts.read_text())
     saved = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     if options.speed:
-        saved["speed"] = measure_speed()
+        saved["speed"] = measure_speed(chosen_facts)
     else:
         kind = "postgres" if (options.store or "").startswith("postgres") else "sqlite"
-        saved[kind] = measure(options.store)
-    RESULTS.write_text(json.dumps(saved, indent=1, ensure_ascii=False) + "\n")
+        saved[kind] = measure(options.store, chosen_facts)
+    if options.facts == UNSEEN:
+        RESULTS.write_text(json.dumps(saved, indent=1, ensure_ascii=False) + "\n")

@@ -70,6 +70,7 @@ def make_labels(record: dict[str, Any], project: bool) -> dict[str, bool]:
     return {
         "self": bool(topics),
         "room": bool(topics & ROOM_TOPICS),
+        "home": bool(topics - ROOM_TOPICS),
         "project": project,
         "confidential": record["confidential"],
         "sensitive": record["sensitive"],

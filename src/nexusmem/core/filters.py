@@ -73,6 +73,16 @@ def combine_filters(filters: Iterable[Filter | None]) -> Filter | None:
     return And(present) if len(present) > 1 else next(iter(present), None)
 
 
+def filter_fields(filter: Filter | None) -> set[str]:
+    """Return the fields that a filter looks at."""
+    if filter is None:
+        return set()
+    if isinstance(filter, Condition):
+        return {filter.field}
+    parts = (filter.part,) if isinstance(filter, Not) else filter.parts
+    return set().union(*map(filter_fields, parts))
+
+
 def parse_filter(data: Mapping[str, Any] | Filter | None) -> Filter | None:
     """Parse a filter from JSON; None and {} filter nothing. Raise InvalidInput if it is invalid."""
     if data is None or isinstance(data, Condition | And | Or | Not):

@@ -30,7 +30,7 @@ from ..learn.flows.topics import (
 )
 
 WEIGHTS_PATH = Path(__file__).with_name("flow_weights.npz")
-LABELS = ("self", "room", "project", "confidential", "sensitive")
+LABELS = ("self", "room", "home", "project", "confidential", "sensitive")
 BUCKETS = 8192
 DIMENSION = 256
 VECTOR_SCALE = 3.0  # weight of the word vectors against the other features, while training

@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol
 
 from ..core.access import Grant
 from ..core.derive import thread_name
+from ..core.filters import filter_fields
 from ..core.json_codec import fast_constructor
 from ..core.protocols.store import Store
 from ..core.records import Explanation, Hit, Hits, Memory, StrategyReport
@@ -101,13 +102,29 @@ def _select_hits(
         size = RANKS_FOR_ORIGINALS if is_full else query.limit
         end = min(start + size, relevant_count)
         part = results.get_slice(start, end)
-        memories = {each.id: each for each in store.memories.get(grant, [r.id for r in part])}
+        found = store.memories.get(grant, [r.id for r in part])
+        memories = {each.id: each for each in _drop_redundant_copies(store, grant, query, found)}
         for ranked in part:
             if memory := memories.get(ranked.id):
                 _check_access(grant, memory)
                 chosen.try_add(ranked, memory)
         start = end
     return list(chosen.hits_by_source.values())[: query.limit]
+
+
+def _drop_redundant_copies(
+    store: Store, grant: Grant, query: Query, memories: list[Memory]
+) -> list[Memory]:
+    """Return the memories without copies of messages that the viewer can read.
+
+    Their originals are found at their own rank. A filter by scope may ask for the copies.
+    """
+    copies = [each for each in memories if is_copy(each)]
+    if not copies or "scope" in filter_fields(query.where):
+        return memories
+    readable = store.ledger.load_keys(grant, [id for each in copies for id in each.sources])
+    redundant = {each.id for each in copies if readable.keys() >= set(each.sources)}
+    return [each for each in memories if each.id not in redundant]
 
 
 class _HitSelection:

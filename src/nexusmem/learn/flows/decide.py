@@ -14,6 +14,7 @@ from .topics import ROOM_TOPICS, is_project, normalize_quotes, self_topics, spli
 MIN_SCORE = 0.5
 MIN_PRIVATE_SCORE = 0.35  # the copy has the same single reader: another agent of the speaker
 MIN_SCORE_WITH_PATTERN = 0.15
+MAX_HOME_SCORE = 0.4  # of a sentence that is copied to the shared profile
 MAX_CONFIDENTIAL = 0.45
 MAX_SENSITIVE = 0.55
 MAX_WHOLE_SENTENCES = 3  # a short message is copied whole: its sentences explain each other
@@ -26,6 +27,7 @@ class SentenceScores:
 
     self: float  # about the speaker, any topic
     room: float  # about the speaker, a topic of the shared profile
+    home: float  # about the speaker, another topic: home, family, origin, age
     project: float
     confidential: float
     sensitive: float
@@ -90,6 +92,8 @@ def _is_about_self(sentence: str, scores: SentenceScores | None, *, in_room: boo
         return False  # family, home or origin: not for the shared profile
     if scores is None:
         return by_pattern
+    if in_room and scores.home >= min(MAX_HOME_SCORE, scores.room):
+        return False
     score = scores.room if in_room else scores.self
     least = MIN_SCORE if in_room else MIN_PRIVATE_SCORE
     if not in_room and score < scores.project:

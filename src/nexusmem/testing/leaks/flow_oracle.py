@@ -79,6 +79,7 @@ def _known_scores(topic: Topic) -> SentenceScores:
     return SentenceScores(
         self=float(topic in (Topic.SELF, Topic.PERSONAL, Topic.DISCREET)),
         room=float(topic in (Topic.SELF, Topic.DISCREET)),
+        home=float(topic is Topic.PERSONAL),
         project=float(topic is Topic.PROJECT),
         confidential=0.0,
         sensitive=0.0,
