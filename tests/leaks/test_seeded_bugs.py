@@ -360,7 +360,7 @@ def ignores_the_confidential_option(patch: Patch) -> None:
 
 
 def ignores_what_is_asked_back(patch: Patch) -> None:
-    patch.setattr(flows, "calls_back", lambda _: False)
+    patch.setattr(flows, "calls_back", lambda *_: False)
 
 
 def keeps_copies_of_a_marked_message(patch: Patch) -> None:

@@ -212,8 +212,8 @@ def test_erased_memory_is_not_derived_again(team: Team) -> None:
     report = team.workspace.forget(memory=hit.memory.id)
     team.workspace.flush()
 
-    # the passage, and the project's copies of its message: passage, fact and landmark
-    assert (report.erased.events, report.erased.memories, report.residue) == (0, 4, 0)
+    # the passage, what was learned from it, and the project's passage, fact and landmark
+    assert (report.erased.events, report.erased.memories, report.residue) == (0, 9, 0)
     for place in (team.room, team.alices, team.bobs):
         assert list(place.recall("postgresql")) == []
     assert [event.key for event in team.room.recent()] == ["choice"]

@@ -578,3 +578,122 @@ def test_places_know_at_once_what_was_said_elsewhere(acme: Workspace, clock: Clo
     clock.now += timedelta(seconds=1)
     places(acme)["room"].observe("alice", DECISION)
     assert knows(places(acme)["project room"], DECISION)
+
+
+@pytest.mark.requirement("X2")
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("project", "project=…"), ("confidential", "confidential=True"), ("participants", "the room")],
+)
+def test_callers_cannot_set_what_flows_decide_by(acme: Workspace, name: str, hint: str) -> None:
+    room = places(acme)["room"]
+
+    with pytest.raises(InvalidInput, match=f"metadata must not contain '{name}'.*{hint}"):
+        room.observe("alice", DECISION, metadata={name: "zeus"})
+
+    room.observe("alice", DECISION, metadata={"ticket": 7})
+    assert knows(places(acme)["project room"], DECISION)
+
+
+@pytest.mark.requirement("X2")
+def test_only_recognized_sentences_of_a_long_message_are_copied(acme: Workspace) -> None:
+    places(acme)["room"].observe(
+        "alice",
+        "We decided to use PostgreSQL for the billing service. I'll pick up my kid at 4 pm."
+        " Nice weather today. Lunch was great. TODO: bob buys a birthday gift for Carol.",
+    )
+
+    texts = [each.text for each in places(acme)["project room"].memories()]
+    assert any("PostgreSQL" in text for text in texts)
+    assert not [text for text in texts if "kid" in text or "gift" in text]
+
+
+@pytest.mark.requirement("X2")
+def test_clauses_of_one_sentence_go_to_their_own_targets(acme: Workspace) -> None:
+    places(acme)["room"].observe(
+        "alice", "We decided to close the north gate, and I prefer email over phone calls."
+    )
+
+    def texts(name: str) -> list[str]:
+        return [each.text for each in places(acme)[name].memories(kind="passage")]
+
+    assert texts("project room") == ["We decided to close the north gate"]
+    assert texts("other room") == ["I prefer email over phone calls."]
+
+
+@pytest.mark.requirement("X7")
+def test_two_copies_of_one_message_are_both_found(acme: Workspace) -> None:
+    said = "I prefer email over phone calls. The launch date is May 12."
+    places(acme)["room"].observe("alice", said)
+
+    dm = places(acme)["dm"]  # reads the profile of alice and the project
+    assert {hit.text for hit in dm.recall("email, launch date")} == set(
+        map("{}.".format, said.rstrip(".").split(". "))
+    )
+    assert [hit.text for hit in places(acme)["room"].recall("email, launch date")] == [said]
+
+
+@pytest.mark.requirement("X2")
+def test_marked_message_leaves_dossiers_only_where_it_was_said(acme: Workspace) -> None:
+    here, there = places(acme)["room"], places(acme)["project room"]
+    receipt = here.observe("alice", "We decided to use PostgreSQL for the billing service.")
+    for room in (here, there):
+        assert "PostgreSQL" in room.dossiers.get("PostgreSQL").text
+    assert "it was said here" in {
+        here.why_visible(each.id).text for each in here.memories(kind="dossier")
+    }
+
+    here.mark_confidential(receipt)
+
+    assert "PostgreSQL" in here.dossiers.get("PostgreSQL").text
+    with pytest.raises(NotFound):
+        there.dossiers.get("PostgreSQL")
+    assert [each.action for each in acme.audit()].count("withdraw") == 1
+
+
+@pytest.mark.requirement("X2")
+@pytest.mark.parametrize(
+    "request_",
+    [
+        "Off the record, please.",
+        "oh, and this was confidential",
+        "Keep what I just said to yourself.",
+        "Sorry, that was meant to be private.",
+        "Let's keep that one off everyone's radar.",
+    ],
+)
+def test_next_message_withdraws_in_many_words(acme: Workspace, request_: str) -> None:
+    places(acme)["room"].observe("alice", DECISION)
+    assert knows(places(acme)["project room"], DECISION)
+
+    places(acme)["room"].observe("alice", request_)
+
+    assert not knows(places(acme)["project room"], DECISION)
+
+
+@pytest.mark.requirement("X2")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Strictly for this room: the maltster will raise prices in May.",
+        "This stays in the room, the pump contract ends in May.",
+        "NDA applies: the new can design is by Studio Ost.",
+        "The admin login of the brewhouse controller is brew/Hopfen99.",
+    ],
+)
+def test_discreet_message_of_a_room_stays_there(acme: Workspace, text: str) -> None:
+    places(acme)["room"].observe("alice", text)
+
+    assert copies(acme) == []
+
+
+def test_own_message_of_a_session_is_explained_as_said_here(acme: Workspace) -> None:
+    here = places(acme)
+    here["monday"].observe("alice", HOME)
+
+    reasons = {
+        name: here[name].why_visible(hit.id).rule
+        for name in ("monday", "tuesday", "critic")
+        for hit in here[name].recall("Bergen", kind="passage")
+    }
+    assert reasons == {"monday": "place", "tuesday": "sessions", "critic": "agents"}

@@ -11,7 +11,7 @@ from nexusmem.config.settings import Settings, SharingSettings
 from nexusmem.core.records import Tier
 from nexusmem.core.records.memory import is_copy
 
-FACT = ("spare key", "LOCATED_IN", "Oslo")
+FACT = ("alice", "LIVES_IN", "Oslo")
 
 
 def use_often(team: Team, place: Place, fact: Memory) -> Memory:
@@ -65,14 +65,14 @@ def test_promoted_private_fact_is_known_to_other_agents_of_the_user(team: Team) 
     fact = proven_in_private(team)
 
     assert objects(other_agent(team)) == ["Oslo"]
-    assert [hit.text for hit in other_agent(team).recall("spare key")] == [fact.text]
+    assert [hit.text for hit in other_agent(team).recall("Oslo")] == [fact.text]
     strength = team.alices.strength(fact.id)
     assert (strength.promoted_to, strength.tier) == ("private:alice", Tier.LONG)
     (found,) = other_agent(team).facts()
     assert other_agent(team).why_visible(found.id).rule == "agents"
     for place in (team.room, team.bobs):
         assert objects(place) == []
-        assert list(place.recall("spare key")) == []
+        assert list(place.recall("Oslo")) == []
         with pytest.raises(NotFound):
             place.strength(fact.id)
 
@@ -105,7 +105,7 @@ def test_promoted_fact_is_shown_once(team: Team) -> None:
     assert (about.memory.id, about.mention_count) == (fact.id, 1)
     found = [hit.memory for hit in team.room.recall("Oslo", kind=["fact"])]
     assert [each.id for each in found] == [fact.id]
-    assert len(copies_of(team, fact)) == 2  # the fact, and its sentence for search
+    assert len(copies_of(team, fact)) == 1  # the flow `profile` has copied the sentence
 
 
 @pytest.mark.requirement("E3", "X2")
@@ -127,8 +127,8 @@ def test_sensitive_fact_is_not_promoted(team: Team, told: tuple[str, str, str]) 
 
 @pytest.mark.requirement("E3", "X2")
 def test_confidential_fact_is_not_promoted(team: Team) -> None:
-    team.alices.observe("alice", "Tyler works at Stripe.", confidential=True)
-    (fact,) = team.alices.facts("Tyler")
+    team.alices.observe("alice", "I work at Stripe.", confidential=True)
+    (fact,) = team.alices.facts("alice")
     use_often(team, team.alices, fact)
 
     assert team.workspace.run_job("promote")["user_wide"] == 0
@@ -137,8 +137,8 @@ def test_confidential_fact_is_not_promoted(team: Team) -> None:
 
 @pytest.mark.requirement("E3", "X2")
 def test_fact_of_a_message_marked_later_is_not_promoted(team: Team) -> None:
-    receipt = team.alices.observe("alice", "Tyler works at Stripe.")
-    (fact,) = team.alices.facts("Tyler")
+    receipt = team.alices.observe("alice", "I work at Stripe.")
+    (fact,) = team.alices.facts("alice")
     use_often(team, team.alices, fact)
 
     team.alices.mark_confidential(receipt)
@@ -149,10 +149,10 @@ def test_fact_of_a_message_marked_later_is_not_promoted(team: Team) -> None:
 
 @pytest.mark.requirement("E3", "X2")
 def test_fact_is_not_promoted_if_the_next_message_asks_for_discretion(team: Team) -> None:
-    team.alices.observe("alice", "Tyler works at Stripe.")
+    team.alices.observe("alice", "I work at Stripe.")
     team.clock.advance(minutes=1)
     team.alices.observe("alice", "Please keep that between us.")
-    (fact,) = team.alices.facts("Tyler")
+    (fact,) = team.alices.facts("alice")
     use_often(team, team.alices, fact)
 
     assert team.workspace.run_job("promote")["user_wide"] == 0
@@ -161,8 +161,8 @@ def test_fact_is_not_promoted_if_the_next_message_asks_for_discretion(team: Team
 
 @pytest.mark.requirement("E3", "X2")
 def test_marking_a_message_takes_back_its_promotion(team: Team) -> None:
-    receipt = team.alices.observe("alice", "Tyler works at Stripe.")
-    (fact,) = team.alices.facts("Tyler")
+    receipt = team.alices.observe("alice", "I work at Stripe.")
+    (fact,) = team.alices.facts("alice")
     use_often(team, team.alices, fact)
     assert team.workspace.run_job("promote")["user_wide"] == 1
 
@@ -192,7 +192,7 @@ def test_forgetting_the_fact_erases_its_promotion(team: Team) -> None:
 
     assert copies_of(team, fact) == []
     assert objects(other_agent(team)) == []
-    assert list(other_agent(team).recall("spare key")) == []
+    assert list(other_agent(team).recall("Oslo")) == []
     assert team.workspace.run_job("promote")["user_wide"] == 0
 
 
@@ -204,7 +204,36 @@ def test_erasing_the_user_erases_the_promotion(team: Team, where: str) -> None:
 
     report = team.workspace.forget(user="alice")
 
-    assert len(ids) == 3
+    assert len(ids) == (3 if where == "private" else 2)  # in private also the sentence for search
     assert report.residue == 0
     assert not team.room._parts.store.memories.get(team.workspace.admin_grant, ids)
     assert objects(other_agent(team)) == []
+
+
+@pytest.mark.requirement("E3")
+def test_use_of_the_message_counts_for_its_facts(team: Team) -> None:
+    team.alices.observe("alice", "Since June I run the bakery Kornhus.")
+    for _ in range(5):
+        team.clock.advance(days=1)
+        assert team.alices.recall("Who runs which bakery?")
+
+    assert team.workspace.run_job("promote")["user_wide"] == 1
+    assert "Kornhus" in other_agent(team).facts("alice")[0].text
+
+
+@pytest.mark.requirement("E3", "X2")
+def test_only_facts_about_the_user_are_promoted(team: Team) -> None:
+    use_often(team, team.alices, add_fact(team.alices, "spare key", "LOCATED_IN", "Oslo"))
+
+    assert team.workspace.run_job("promote")["user_wide"] == 0
+    assert objects(other_agent(team)) == []
+
+
+@pytest.mark.requirement("E3")
+def test_agents_that_share_everything_share_every_proven_fact(open_nexus: Open, clock) -> None:
+    settings = Settings(sharing=SharingSettings(agents="everything"))
+    team = make_team(open_nexus(settings=settings), clock)
+    use_often(team, team.alices, add_fact(team.alices, "spare key", "LOCATED_IN", "Oslo"))
+
+    assert team.workspace.run_job("promote")["user_wide"] == 1
+    assert objects(other_agent(team)) == ["Oslo"]

@@ -52,13 +52,19 @@ def show(target: CommandTarget, as_json: bool) -> None:
 def apply(target: CommandTarget, as_json: bool) -> None:
     """Apply the flows to memories that were learned before a setting was changed.
 
-    An interrupted run continues where it was.
+    An interrupted run continues where it was. The flow `rooms` applies only to messages that were
+    recorded while it was on: the participants of earlier ones are unknown.
 
     \b
         nexus flows apply --workspace acme
     """
+    from ..core.errors import NotFound  # loaded on first use
+
     name = target.workspace or DEFAULT_NAME
     with target.open_nexus() as nexus, progress_bar(f"{name}: flows") as report:
+        if name not in (known := nexus.workspaces()):
+            names = ", ".join(sorted(known)) or "none"
+            raise NotFound(f"no messages in workspace {name!r}; workspaces with messages: {names}")
         counts = nexus.workspace(name).apply_flows(report=report)
     if as_json:
         print_json({"workspace": name, **counts})
@@ -68,10 +74,10 @@ def apply(target: CommandTarget, as_json: bool) -> None:
 
 def _flow_json(flow: Flow, sharing: Sharing) -> dict[str, Any]:
     value = getattr(sharing, flow.setting) if flow.setting else "never"
-    on_or_off = "on" if value is True else "off"
     return {
         "setting": flow.setting or "",
-        "value": on_or_off if isinstance(value, bool) else value,
+        "value": str(value).lower(),  # as in nexus.yaml
+        "allowed": ", ".join(flow.values),
         "from": flow.source,
         "to": flow.target,
         "what": flow.what,

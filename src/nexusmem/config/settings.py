@@ -125,7 +125,11 @@ class QuotaSettings(Quota):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharingSettings(Sharing):
-    """The section `memory.sharing`: default flows, and other flows for some workspaces."""
+    """The section `memory.sharing`: default flows, and other flows for some workspaces.
+
+    A workspace in the file inherits the flows that it does not name. In Python, a `Sharing` is
+    complete: use `dataclasses.replace` to inherit.
+    """
 
     workspaces: Mapping[str, Sharing] = field(default_factory=dict)  # workspace name → flows
 

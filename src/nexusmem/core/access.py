@@ -265,7 +265,7 @@ class Viewer:
 class VisibilityReason:
     """Why a viewer can read a record: the scopes of its label, and the rule that widened it."""
 
-    rule: str  # a rule of the table of flows, or "place", "profile", "project", "agent" …
+    rule: str  # a setting of the table of flows, "place", or a scope: "user", "dm" …
     text: str
     scopes: tuple[str, ...]  # the label: the viewer can read all of these
 
@@ -280,17 +280,19 @@ SCOPE_REASONS = {
 }
 
 
-def explain_visibility(viewer: Viewer, label: Label) -> VisibilityReason:
-    """Return which rule lets the viewer read a record with this label."""
+def explain_visibility(viewer: Viewer, scope: Scope, label: Label) -> VisibilityReason:
+    """Return which rule lets the viewer read a record of this scope with this label."""
     scopes = tuple(map(str, sorted(label)))
-    places = sorted(scope for scope in label if scope.kind not in INTERNAL_KINDS)
-    if rule := label_rule(label):
-        reason = FLOWS_BY_RULE[FlowRule.AGENTS if rule is FlowRule.EVERYTHING else rule].reason
-        return VisibilityReason(rule.value, reason, scopes)
-    if places == [viewer.home]:
+    if scope == viewer.home:
         return VisibilityReason("place", "it was said here", scopes)
+    if rule := label_rule(label):
+        named = FlowRule.AGENTS if rule is FlowRule.EVERYTHING else rule  # as in the settings
+        everything = "you told another agent in private, and your agents share everything"
+        reason = everything if rule is FlowRule.EVERYTHING else FLOWS_BY_RULE[named].reason
+        return VisibilityReason(named.value, reason, scopes)
+    places = sorted(each for each in label if each.kind not in INTERNAL_KINDS)
     texts = dict.fromkeys(
-        "it was said here" if scope == viewer.home else SCOPE_REASONS.get(scope.kind, str(scope))
-        for scope in places
+        "it was said here" if each == viewer.home else SCOPE_REASONS.get(each.kind, str(each))
+        for each in places
     )
     return VisibilityReason(places[0].kind.value, "; ".join(texts), scopes)

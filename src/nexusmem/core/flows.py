@@ -165,6 +165,7 @@ TARGET_KINDS = {
     FlowRule.PROJECT: ScopeKind.PROJECT,
     FlowRule.ROOMS: ScopeKind.PRIVATE,
 }
+COPY_SCOPES = frozenset(TARGET_KINDS.values())
 FLOWS_BY_RULE = {flow.rule: flow for flow in FLOWS if flow.rule}
 FLOW_SCOPES = {rule: parse_scope(f"flow:{rule.value}") for rule in FlowRule}
 ALL_FLOW_SCOPES = frozenset(FLOW_SCOPES.values())
@@ -179,11 +180,15 @@ def shared_scope(session: Scope) -> Scope:
     return parse_scope(str(Scope.dm(user, agent)))
 
 
-def memory_scopes(scope: Scope) -> list[Scope]:
+def memory_scopes(scope: Scope, sharing: Sharing = DEFAULT_SHARING) -> list[Scope]:
     """Return the scopes of memories that are known in `scope`, for learning and for lookups.
 
-    A session and its DM know what all sessions of the user with this agent share.
+    A session and its DM know what all sessions of the user with this agent share. `sharing` are
+    the flows of the workspace: without shared sessions, each session and the DM know only
+    themselves.
     """
+    if not sharing.sessions:
+        return [scope]
     shared = FLOW_SCOPES[FlowRule.SESSIONS]
     if scope.kind is ScopeKind.DM:
         return [scope, shared]
@@ -223,6 +228,10 @@ def feeds(source: Scope, reader: frozenset[Scope]) -> bool:
     """Return whether events of `source` may give new memories to a reader of these scopes."""
     if source in reader:
         return False
+    if FLOW_SCOPES[FlowRule.SESSIONS] in reader and any(
+        each.kind is ScopeKind.DM and _is_session_of(source, each) for each in reader
+    ):  # also for a reader of the DM alone, without the private profile
+        return True
     if source.kind in PRIVATE_KINDS:
         return any(each.kind is ScopeKind.PRIVATE and each.owner == source.owner for each in reader)
     return source.kind is ScopeKind.ROOM and any(scope in reader for scope in ROOM_FLOW_SCOPES)

@@ -7,17 +7,21 @@ finds new messages already, and their vectors follow.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from ..core.access import Grant, administrator_grant
 from ..core.errors import LeaseLost, NexusError, Unavailable
-from ..core.flows import feeds
+from ..core.flows import FLOW_SCOPES, TARGET_KINDS, FlowRule, feeds
+from ..core.ids import WorkspaceId
 from ..core.protocols.embedder import Embedder
 from ..core.protocols.store import Store
-from ..core.records import Stage, Task
+from ..core.records import Event, EventKind, Stage, Task
+from ..core.records.event import PROJECT_KEY, participants_of
+from ..core.records.memory import is_copy
+from ..core.scope import Scope, ScopeKind
 from ..runtime.leases import HEARTBEAT
 from ..telemetry.spans import Telemetry
 from .extract.passages import IndexingSettings
@@ -26,11 +30,14 @@ from .settings import LearnSettings
 if TYPE_CHECKING:  # the rules load with the first event
     from .flows import FlowStep
     from .model_pass.reader import ModelPass, ModelPassResult, ModelReader
-    from .pipeline import BatchStep, EventPipeline, Extractor, TaskRetries
+    from .pipeline import BatchStep, BatchWork, EventPipeline, Extractor, TaskRetries
 
 SUSPECT_ATTEMPTS = 2  # tasks that failed as often run alone, so that they delay no others
 SMALL_BATCH = 64  # tasks claimed at a time while a caller waits
-MAX_SOURCE_TASKS = 128  # tasks of a workspace that are looked at for places a query depends on
+MAX_SOURCE_TASKS = 128  # tasks of other places that a query waits for
+MAX_ROOM_TASKS = 8_192  # tasks that are looked at to find them; others are in unrelated rooms
+PAGE_GROWTH = 4
+MAX_NEW_EVENTS = 256  # events since the start of a batch; with more, all copies are checked
 CATCH_UP_LIMIT = 512  # events that a query waits for; the worker learns the rest
 
 log = logging.getLogger(__name__)
@@ -102,21 +109,34 @@ class Learner:
         """
         if grant.everything:
             return 0
-        tasks = self._store.queue.claim(
-            administrator_grant(grant.workspace),
-            now=self._clock(),
-            limit=MAX_SOURCE_TASKS,
-            leased=True,
-            step=Stage.INDEXED,
-        )
-        wanted = [
-            task
-            for task in tasks
-            if task.event.id not in done and feeds(task.event.scope, grant.scopes)
-        ]
+        wanted = [task for task in self._find_source_tasks(grant) if task.event.id not in done]
         if wanted:
             self._learn_before_query(wanted)
         return len(wanted)
+
+    def _find_source_tasks(self, grant: Grant) -> list[Task]:
+        """Return the first tasks of places from which knowledge flows to this grant.
+
+        What a reader finds must not depend on how much is pending elsewhere. So the queue leaves
+        out other private places, and this method leaves out rooms of which nothing concerns the
+        reader. The tasks of a chosen room are all learned: later messages build on earlier ones.
+        """
+        limit = MAX_SOURCE_TASKS
+        while True:
+            tasks = self._store.queue.claim(
+                administrator_grant(grant.workspace),
+                now=self._clock(),
+                limit=limit,
+                leased=True,
+                step=Stage.INDEXED,
+                in_scope=lambda scope: feeds(scope, grant.scopes),
+            )
+            places = {each.event.scope for each in tasks if _concerns(each.event, grant.scopes)}
+            wanted = [task for task in tasks if task.event.scope in places]
+            is_last_page = len(tasks) < limit or limit >= MAX_ROOM_TASKS
+            if is_last_page or len(wanted) >= MAX_SOURCE_TASKS:
+                return wanted[:MAX_SOURCE_TASKS]
+            limit *= PAGE_GROWTH
 
     def _learn_before_query(self, tasks: Sequence[Task]) -> None:
         if self._embedder.is_local:
@@ -222,7 +242,8 @@ class Learner:
         from .pipeline import BatchWork  # the rules load with the first event
 
         reached = Stage.INDEXED if self._make_model_reader else Stage.DERIVED
-        BatchWork(self._pipeline, self._clock, tasks, reached).run(steps)
+        ends = _read_ledger_ends(self._store, tasks)
+        _run_checked(BatchWork(self._pipeline, self._clock, tasks, reached), steps, ends)
 
     def _run_model_pass(self, tasks: Sequence[Task]) -> None:
         """Add what a model reads; if the model fails, only this stage is retried later."""
@@ -233,14 +254,17 @@ class Learner:
             self._store.queue.finish(tasks, reached=Stage.DERIVED, now=self._clock())
             return
         by_event = {(task.event.workspace, task.event.id): task for task in tasks}
+        ends = _read_ledger_ends(self._store, tasks)
         for result in model_pass.process_events([task.event for task in tasks]):
             done = [by_event[event.workspace, event.id] for event in result.events]
             if result.error:
                 self._retry_model_later(done, result.error)
             else:
-                self._store_result(result, done)
+                self._store_result(result, done, ends)
 
-    def _store_result(self, result: ModelPassResult, tasks: Sequence[Task]) -> None:
+    def _store_result(
+        self, result: ModelPassResult, tasks: Sequence[Task], ends: Mapping[WorkspaceId, int]
+    ) -> None:
         from .pipeline import MODEL_STEPS, BatchWork  # see `_run_batch`
 
         workspace = result.events[0].workspace
@@ -248,7 +272,7 @@ class Learner:
         work.drafts[workspace] += result.drafts
         if result.replaced_ids:
             work.replaced_ids[workspace] = result.replaced_ids
-        work.run(MODEL_STEPS)
+        _run_checked(work, MODEL_STEPS, {workspace: ends[workspace]})
 
     def _retry_model_later(self, tasks: Sequence[Task], error: NexusError) -> None:
         from .model_pass.reader import next_retry_time  # only with a model
@@ -280,3 +304,111 @@ class Learner:
         from .model_pass.reader import ModelPass  # the rules load with it
 
         return ModelPass(self._store, self._pipeline, self._make_model_reader())
+
+
+def _concerns(event: Event, reader: frozenset[Scope]) -> bool:
+    """Return whether an event of a place that feeds a reader may change what the reader knows."""
+    if event.scope.kind is not ScopeKind.ROOM or event.kind is EventKind.CONFIDENTIAL:
+        return True
+    named: dict[FlowRule, Sequence[object]] = {
+        FlowRule.PROFILE: [event.speaker],
+        FlowRule.PROJECT: [event.metadata.get(PROJECT_KEY)],
+        FlowRule.ROOMS: participants_of(event),
+    }
+    return any(
+        FLOW_SCOPES[rule] in reader and scope.kind is TARGET_KINDS[rule] and scope.ids[0] in names
+        for rule, names in named.items()
+        for scope in reader
+    )
+
+
+# -- copies of messages that are withdrawn meanwhile
+
+
+def _read_ledger_ends(store: Store, tasks: Sequence[Task]) -> dict[WorkspaceId, int]:
+    """Return the number of the last event of each workspace."""
+    spaces = dict.fromkeys(task.event.workspace for task in tasks)
+    return {
+        each: store.ledger.events_since(administrator_grant(each), limit=1)[1] for each in spaces
+    }
+
+
+def _run_checked(
+    work: BatchWork, steps: Sequence[BatchStep], ends: Mapping[WorkspaceId, int]
+) -> None:
+    """Run the steps; check the copies of messages directly after they were stored.
+
+    A caller may withdraw a message after its drafts were made. At that time there is no copy to
+    erase yet, and a query learns without a lease that would make the caller wait. `ends` are the
+    ends of the ledger before the drafts were made.
+    """
+    from .pipeline import store_drafts  # the rules load with the first event
+
+    checked: list[BatchStep] = []
+    for step in steps:
+        checked.append(step)
+        if step is store_drafts:
+            checked.append(partial(_drop_withdrawn, ends=ends))
+    work.run(checked)
+
+
+def _drop_withdrawn(work: BatchWork, *, ends: Mapping[WorkspaceId, int]) -> None:
+    """Erase copies of withdrawn messages, and leave them out of the following steps."""
+    flows = work.pipeline.flows
+    if flows is None:
+        return
+    for workspace, end in ends.items():
+        ids = [task.event.id for task in work.tasks if task.event.workspace == workspace]
+        suspects = _find_suspects(work, flows.store, workspace, ids, end)
+        withdrawn = withdraw_late_copies(flows, workspace, suspects, work.clock())
+        if withdrawn:
+            work.memories = [
+                each
+                for each in work.memories
+                if each.workspace != workspace
+                or not is_copy(each)
+                or withdrawn.isdisjoint(each.sources)
+            ]
+
+
+def _find_suspects(
+    work: BatchWork, store: Store, workspace: WorkspaceId, ids: Sequence[str], end: int
+) -> set[str]:
+    """Return the copied events that may be withdrawn: to ask for all of them would be slow.
+
+    Either their place has new events since `end`, or they have copies that this run did not make:
+    a run that crashed may have left them.
+    """
+    derived = store.eraser.list_derived(workspace, list(ids)) if ids else []
+    copies = [memory for memory in derived if is_copy(memory)]
+    if not copies:
+        return set()
+    put = {memory.id for memory in work.memories}
+    suspects = {id for memory in copies if memory.id not in put for id in memory.sources}
+    everything = administrator_grant(workspace)
+    news, _ = store.ledger.events_since(everything, after=end, limit=MAX_NEW_EVENTS)
+    if news:
+        sources = sorted({id for memory in copies for id in memory.sources} - suspects)
+        changed = {event.scope for event in news}
+        is_full = len(news) >= MAX_NEW_EVENTS
+        copied = store.ledger.get(everything, sources)
+        suspects |= {event.id for event in copied if is_full or event.scope in changed}
+    return suspects
+
+
+def withdraw_late_copies(
+    flows: FlowStep, workspace: WorkspaceId, events: Iterable[str], now: datetime
+) -> set[str]:
+    """Erase the copies of those of these events that were withdrawn; return their ids.
+
+    Call it after a write of copies. A withdrawal is an event: either it is in the ledger by now,
+    or it comes later and finds the copies itself.
+    """
+    from .flows import is_withdrawn, withdraw_copies  # the rules load with the first event
+
+    store, ids = flows.store, sorted(events)
+    copied = store.ledger.get(administrator_grant(workspace), ids) if ids else []
+    withdrawn = {each.id for each in copied if is_withdrawn(store, each, flows.classifier)}
+    if withdrawn:
+        withdraw_copies(store, workspace, sorted(withdrawn), now)
+    return withdrawn

@@ -77,7 +77,7 @@ class EventPipeline:
 
     def derive_drafts(self, events: Sequence[Event]) -> Iterator[tuple[Event, DraftsOrError]]:
         """Yield each event with its drafts, or with the error that its text caused."""
-        for batch in batch_by_scope(self.store, events):
+        for batch in self.batch_by_scope(events):
             knowledge = self.load_knowledge(batch)
             for context in batch.events:
                 work = EventWork(self, context, knowledge, context.event)
@@ -87,6 +87,12 @@ class EventPipeline:
                     yield context.event, error
                 else:
                     yield context.event, work.drafts
+
+    def batch_by_scope(self, events: Iterable[Event]) -> Iterator[EventBatch]:
+        """Group events by scope; separate sessions know nothing of each other."""
+        if self.flows is None:
+            return batch_by_scope(self.store, events)
+        return batch_by_scope(self.store, events, self.flows.sharing)
 
     def add_flows(
         self, context: EventContext, drafts: Sequence[Draft], text: str, people: Iterable[str] = ()

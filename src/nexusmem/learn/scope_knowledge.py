@@ -86,7 +86,7 @@ class ScopeKnowledge:
         entities = store.memories.find_by_name(
             batch.grant, sorted(names), kinds=ENTITY_KINDS, limit=MAX_RECORDS
         )
-        facts = ScopeFacts.from_store(store, batch.workspace, batch.scope)
+        facts = ScopeFacts.from_store(store, batch.workspace, batch.scope, batch.sharing)
         return cls(
             directory=NameDirectory.from_memories(
                 entities, lambda name: [(each.at, each.text) for each in facts.find_by_name(name)]

@@ -17,16 +17,18 @@ from datetime import datetime
 from ..audit.records import ADMINISTRATOR, AuditEntry
 from ..core.access import Viewer, administrator_grant
 from ..core.canonical import canonical_json
-from ..core.derive import is_span_episode
+from ..core.derive import is_span_episode, normalize_name
 from ..core.errors import InvalidInput, NotFound
 from ..core.filters import Condition, Op
+from ..core.flows import ALL_FLOW_SCOPES, memory_scopes
 from ..core.ids import WorkspaceId, check_name, digest, require_str
 from ..core.protocols.store import Store
 from ..core.records import ErasureCounts, Event, EventKind, Json, Memory, MemoryKind, Tombstone
 from ..core.records.links import LinkRelation, share_event_ids
-from ..core.records.memory import is_copy
+from ..core.records.memory import is_copy, statement_key
 from ..core.records.window import WindowItem
 from ..core.scope import Scope
+from ..text.terms import normalize_words
 from .jobs.consolidate import refresh_representatives
 
 PIECE_BYTES = 24  # long enough to be unique
@@ -34,6 +36,10 @@ ID_OR_TIME = re.compile(
     r"[0-9a-f]{32}(:\d+)?|\d{4}-\d\d-\d\dT[\d:.]+Z"
 )  # ids and times are no proof of residue: other records contain them, too
 MAX_PIECES = 2_000
+LEARNED_KINDS = (MemoryKind.FACT, MemoryKind.LANDMARK, MemoryKind.ENTITY, MemoryKind.EPISODE)
+STATED_KINDS = (MemoryKind.FACT, MemoryKind.LANDMARK)
+MIN_STATED_SHARE = 0.5  # of a statement's words: a passage with fewer of them says something else
+MAX_NAMED = 100  # memories that are read to find another mention of a name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,20 +66,30 @@ class ForgetTarget:
     tombstones: tuple[tuple[str, str], ...] = ()
     names: tuple[str, ...] = ()  # that are erased from the audit log, too
     matches_scope: Callable[[Scope], bool] = lambda _: False  # scopes that are erased completely
+    copy_scopes: tuple[Scope, ...] = ()  # of these, the ones that flows copy to
+    unlearned: tuple[str, ...] = ()  # events that stay, and are not learned again
 
 
 def user_target(store: Store, workspace: WorkspaceId, user: str) -> ForgetTarget:
-    """Target every event by this user, and every event in scopes that the user owns."""
+    """Target every event by this user, and all events and memories in scopes that the user owns.
+
+    A flow may have copied there what other people said. Their events stay.
+    """
     check_name(user, "the user")
-    everything = store.ledger.find(administrator_grant(workspace))
-    theirs = tuple(e for e in everything if user in (e.speaker, e.scope.owner))
+    everything = administrator_grant(workspace)
+    theirs = tuple(e for e in store.ledger.find(everything) if user in (e.speaker, e.scope.owner))
+    owned = [each for each in store.memories.find(everything) if each.scope.owner == user]
+    copies = _without_sources(owned, theirs)
     tombstone = ("user", digest("user", user))
     return ForgetTarget(
         f"user {user}",
         theirs,
+        memories=copies,
         tombstones=(tombstone,),
         names=(user,),
         matches_scope=lambda scope: scope.owner == user,
+        copy_scopes=(Scope.private(user), Scope.user(user)),
+        unlearned=_source_ids(copies),
     )
 
 
@@ -81,13 +97,36 @@ def scope_target(store: Store, workspace: WorkspaceId, scope: Scope) -> ForgetTa
     grant = administrator_grant(workspace).narrow_to([scope])
     tombstone = ("scope", digest("scope", str(scope)))
     events = tuple(store.ledger.find(grant))
+    copies = _without_sources(_find_in_scopes(store, workspace, [scope]), events)
     return ForgetTarget(
         str(scope),
         events,
+        memories=copies,
         tombstones=(tombstone,),
         names=(str(scope),),
         matches_scope=lambda each: each == scope,
+        copy_scopes=(scope,),
+        unlearned=_source_ids(copies),
     )
+
+
+def _find_in_scopes(
+    store: Store, workspace: WorkspaceId, scopes: Sequence[Scope]
+) -> Iterator[Memory]:
+    """Yield the memories of these scopes, also those that flows copied there."""
+    for scope in scopes:
+        here = administrator_grant(workspace).narrow_to([scope, *ALL_FLOW_SCOPES])
+        yield from (each for each in store.memories.find(here) if each.scope == scope)
+
+
+def _without_sources(memories: Iterable[Memory], events: Sequence[Event]) -> tuple[Memory, ...]:
+    """Return the memories of other events: those of these events are erased with them."""
+    ids = {event.id for event in events}
+    return tuple(each for each in memories if ids.isdisjoint(each.sources))
+
+
+def _source_ids(memories: Iterable[Memory]) -> tuple[str, ...]:
+    return tuple(sorted({id for memory in memories for id in memory.sources}))
 
 
 def event_target(store: Store, workspace: WorkspaceId, id: str) -> ForgetTarget:
@@ -98,9 +137,10 @@ def event_target(store: Store, workspace: WorkspaceId, id: str) -> ForgetTarget:
 
 
 def memory_target(store: Store, workspace: WorkspaceId, id: str) -> ForgetTarget:
-    """Target one memory. The event of a note is erased with it, because both have one text.
+    """Target one memory with its copies. The event of a note has the same text and is erased, too.
 
-    A message stays in the ledger: the memory is only derived from it.
+    A message stays in the ledger: the memory is only derived from it. With a passage, what was
+    learned from the same message is targeted, too, because it repeats the text.
     """
     everything = administrator_grant(workspace)
     memories = store.memories.get(everything, [id])
@@ -108,19 +148,111 @@ def memory_target(store: Store, workspace: WorkspaceId, id: str) -> ForgetTarget
         raise NotFound(f"no memory {id!r} in this workspace")
     sources = store.ledger.get(everything, [id for memory in memories for id in memory.sources])
     notes = tuple(event for event in sources if event.kind is EventKind.NOTE)
-    copies = find_copies(store, workspace, memories)
-    stones = [("memory", each) for each in (id, *(copy.id for copy in copies))]
+    learned = [] if notes else find_learned(store, workspace, memories[0])
+    named = [*memories, *learned]
+    copies = find_copies(store, workspace, named)
+    is_passage = memories[0].kind is MemoryKind.PASSAGE
     return ForgetTarget(
-        f"memory {id}", notes, memories=(*memories, *copies), tombstones=tuple(stones)
+        f"memory {id}",
+        notes,
+        memories=(*named, *copies),
+        tombstones=tuple(("memory", each.id) for each in (*named, *copies)),
+        unlearned=tuple(event.id for event in sources) if is_passage else (),
     )
 
 
+def copy_target(store: Store, workspace: WorkspaceId, copy: Memory) -> ForgetTarget:
+    """Target one copy that a flow made; the original and the copies in other scopes stay.
+
+    With the copy of a passage, its facts in the same scope are targeted, too.
+    """
+    named = [copy, *find_learned(store, workspace, copy)]
+    return ForgetTarget(
+        f"memory {copy.id}",
+        memories=tuple(named),
+        tombstones=tuple(("memory", each.id) for each in named),
+        unlearned=copy.sources,
+    )
+
+
+def find_learned(store: Store, workspace: WorkspaceId, passage: Memory) -> list[Memory]:
+    """Return what was learned from the message of a passage and is stated nowhere else.
+
+    For a copied passage, these are copies in the same scope. Of a long message with several
+    passages, the others keep what they state. Episodes that cite the message are erased, too.
+    """
+    if passage.kind is not MemoryKind.PASSAGE:
+        return []
+    source = passage.sources[0]
+    derived = store.eraser.list_derived(workspace, [source])
+    copied = is_copy(passage)
+    own = [
+        each
+        for each in derived
+        if each.sources[0] == source
+        and is_copy(each) == copied
+        and each.id != passage.id
+        and (not copied or each.scope == passage.scope)
+    ]
+    others = [
+        each for each in own if each.kind is MemoryKind.PASSAGE and each.scope == passage.scope
+    ]
+    learned = [
+        each
+        for each in own
+        if each.kind in LEARNED_KINDS
+        and not is_span_episode(each)
+        and not any(_stated_share(other.text, each) == 1 for other in others)
+    ]
+    spans = [each for each in derived if is_span_episode(each) and source in each.sources]
+    gone = {passage.id, *(each.id for each in (*learned, *spans))}
+    return [
+        each
+        for each in (*learned, *([] if copied else spans))
+        if each.kind is not MemoryKind.ENTITY or not _is_named_elsewhere(store, each, gone)
+    ]
+
+
+def _is_named_elsewhere(store: Store, entity: Memory, gone: set[str]) -> bool:
+    """Return whether memories that stay have the name of an entity: it is recorded only once."""
+    scopes = {*memory_scopes(entity.scope), *entity.label}
+    here = administrator_grant(entity.workspace).narrow_to(scopes)
+    names = [normalize_name(str(entity.body.get("name", "")))]
+    found = store.memories.find_by_name(here, names, limit=MAX_NAMED)
+    return any(each.id not in gone and each.kind is not MemoryKind.ENTITY for each in found)
+
+
 def find_copies(store: Store, workspace: WorkspaceId, memories: Sequence[Memory]) -> list[Memory]:
-    """Return the copies that flows made of what these memories were derived from."""
-    sources = sorted({id for memory in memories for id in memory.sources})
+    """Return the copies that flows made of these memories, and passages that state them."""
+    sources = _source_ids(memories)
     known = {memory.id for memory in memories}
     derived = store.eraser.list_derived(workspace, sources) if sources else []
-    return [each for each in derived if is_copy(each) and each.id not in known]
+    copies = [each for each in derived if is_copy(each) and each.id not in known]
+    return [each for each in copies if any(_repeats(each, memory) for memory in memories)]
+
+
+def _repeats(copy: Memory, memory: Memory) -> bool:
+    """Return whether a copy says what a memory says."""
+    if copy.kind is MemoryKind.PASSAGE and memory.kind in STATED_KINDS:
+        same_message = copy.sources[0] == memory.sources[0]
+        return same_message and _stated_share(copy.text, memory) >= MIN_STATED_SHARE
+    if statement_key(copy) != statement_key(memory):
+        return False
+    parts = {_part(copy), _part(memory)} - {""}  # of a long message; "": all or several of them
+    return copy.kind is not MemoryKind.PASSAGE or len(parts) <= 1
+
+
+def _part(passage: Memory) -> str:
+    return passage.slot.partition(":")[2] if is_copy(passage) else passage.slot
+
+
+def _stated_share(text: str, memory: Memory) -> float:
+    """Return the share of the words of a fact, a landmark or an entity that a text has."""
+    body = memory.body
+    value = body.get("object") or body.get("value") or body.get("name") or memory.text
+    words = set(normalize_words(str(value)).split())
+    said = set(normalize_words(text).split())
+    return len(words & said) / len(words) if words else 1.0
 
 
 def choose_target(
@@ -147,12 +279,15 @@ def forget(
 ) -> ForgetReport:
     """Erase the target and everything derived from it; `by` is the viewer for the audit log."""
     started = time.perf_counter()
+    copies = {memory.id for memory in target.memories}
     target = _add_dossiers(store, workspace, target)
     named = [memory.id for memory in target.memories]
     events, derived = _collect_derived(store, workspace, target)
     event_ids = list(events)
     doomed = {memory.id: memory for memory in (*target.memories, *derived)}
+    copies -= {what for _, what in target.tombstones}
     stones = [Tombstone(kind=kind, digest=what, at=now) for kind, what in target.tombstones]
+    stones += [Tombstone(kind="memory", digest=id, at=now) for id in sorted(copies)]
     stones += [Tombstone(kind="event", digest=id, at=now) for id in event_ids]
     ties = [*event_ids, *doomed, *(stone.digest for stone in stones)]
     pieces = list(_sample_records(store, workspace, events.values(), doomed.values()))
@@ -166,12 +301,10 @@ def forget(
         erased = store.eraser.erase(
             workspace, events=event_ids, memories=list(doomed), tombstones=stones
         )
-    remaining = _other_sources(store, workspace, doomed, {*event_ids, *named})
+    remaining = _other_sources(store, workspace, doomed, {*event_ids, *named, *target.unlearned})
     again = store.queue.reset_events(workspace, remaining, now=now)
     _refresh_links(store, workspace, doomed.values())
-    late = [memory.id for memory in _find_dossiers_for(store, workspace, target.matches_scope)]
-    if late:  # a worker stored them during the erasure
-        store.eraser.erase(workspace, events=[], memories=late, tombstones=[])
+    _erase_late(store, workspace, target, now)
     residue = store.eraser.find_residue(workspace, pieces)
     return ForgetReport(
         what=target.description,
@@ -202,6 +335,17 @@ def erase_replaced(
     again = _other_sources(store, workspace, doomed, {*events, *(each.id for each in memories)})
     store.queue.reset_events(workspace, again, now=now)
     _refresh_links(store, workspace, doomed.values())
+
+
+def _erase_late(store: Store, workspace: WorkspaceId, target: ForgetTarget, now: datetime) -> None:
+    """Erase dossiers and copies that a worker stored during the erasure."""
+    dossiers = _find_dossiers_for(store, workspace, target.matches_scope)
+    found = _find_in_scopes(store, workspace, target.copy_scopes)
+    copies = [each.id for each in found if each.recorded_at <= now]
+    late = [*(each.id for each in dossiers), *copies]
+    if late:
+        stones = [Tombstone(kind="memory", digest=id, at=now) for id in copies]
+        store.eraser.erase(workspace, events=[], memories=late, tombstones=stones)
 
 
 def _add_dossiers(store: Store, workspace: WorkspaceId, target: ForgetTarget) -> ForgetTarget:

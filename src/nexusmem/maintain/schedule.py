@@ -30,6 +30,7 @@ from .settings import MaintainSettings
 
 if TYPE_CHECKING:
     from ..learn.episodes import EpisodeJob
+    from ..learn.flows.decide import SentenceClassifier
 
 REEMBED = "reembed"
 FLOWS_JOB = "flows"
@@ -55,6 +56,7 @@ class JobTools:
     dossiers: RunStep | None = None  # None: only on request
     reembed: RunStep | None = None  # None: only on request
     sharing: Callable[[WorkspaceId], Sharing] = lambda _: DEFAULT_SHARING
+    classifier: Callable[[], SentenceClassifier | None] = lambda: None  # of flows
     flows: RunStep | None = None  # applies changed flows to existing memories, only on request
 
 
@@ -81,7 +83,7 @@ def _all_jobs(store: Store, settings: MaintainSettings, tools: JobTools) -> Iter
         every.session_end, "session_end", partial(_run_session_end, store, strength)
     )
     for minutes, name, together in (
-        (every.promote, "promote", partial(_run_promote, store, (strength, tools.sharing))),
+        (every.promote, "promote", partial(_run_promote, store, strength, tools)),
         (every.decay, "decay", partial(_run_decay, store, strength)),
         (
             every.cleanup,
@@ -167,14 +169,15 @@ def _run_session_end(
 
 def _run_promote(
     store: Store,
-    settings: tuple[StrengthSettings, Callable[[WorkspaceId], Sharing]],
+    strength: StrengthSettings,
+    tools: JobTools,
     turns: Sequence[WorkspaceTurn],
     now: datetime,
 ) -> list[JobStep]:
-    from .jobs.promote import promote
+    from .jobs.promote import FlowTools, promote
 
-    strength, sharing = settings
-    return promote(store, turns, now=now, settings=strength, sharing=sharing)
+    flows = FlowTools(tools.sharing, tools.classifier)
+    return promote(store, turns, now=now, settings=strength, flows=flows)
 
 
 def _run_decay(

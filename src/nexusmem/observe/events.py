@@ -88,7 +88,7 @@ def _with_place(viewer: Viewer, metadata: dict[str, Any]) -> dict[str, Any]:
     own: dict[str, Any] = {PROJECT_KEY: viewer.project} if viewer.project else {}
     if viewer.room and viewer.sharing.rooms:
         own[PARTICIPANTS_KEY] = [person.value for person in viewer.participants]
-    return {**own, **metadata} if own else metadata
+    return {**metadata, **own} if own else metadata
 
 
 def document_event(
@@ -344,6 +344,15 @@ def _event_key(key: str | None) -> str:
     return cleaned
 
 
+# Flows decide by these, so a caller sets them only where the place can check them.
+RESERVED_METADATA = {
+    SHARED_FROM: "only share() sets it",
+    PARTICIPANTS_KEY: "the room sets it; pass participants=… when you open the room",
+    PROJECT_KEY: "the place sets it; pass project=… when you open the place",
+    CONFIDENTIAL_KEY: "pass confidential=True instead",
+}
+
+
 def _clean_metadata(options: EventOptions) -> dict[str, Any]:
     offset = format_utc_offset(options.get("at"))
     own: dict[str, Any] = {UTC_OFFSET: offset} if offset else {}
@@ -357,11 +366,11 @@ def _clean_metadata(options: EventOptions) -> dict[str, Any]:
     given = {} if given is None else given
     if not isinstance(given, Mapping):
         raise InvalidInput(f"metadata must be a mapping, got {type(given).__name__}")
-    cleaned: dict[str, Any] = own | clean_json(dict(given))
-    if SHARED_FROM in cleaned:
-        raise InvalidInput(f"metadata must not contain {SHARED_FROM}: only share() sets it")
-    if PARTICIPANTS_KEY in cleaned:
-        raise InvalidInput(f"metadata must not contain {PARTICIPANTS_KEY}: the room sets it")
+    cleaned: dict[str, Any] = clean_json(dict(given))
+    for name, hint in RESERVED_METADATA.items():
+        if name in cleaned:
+            raise InvalidInput(f"metadata must not contain {name!r}: {hint}")
+    cleaned |= own
     given_tags = options.get("tags")
     tags = [] if given_tags is None else clean_list(given_tags, "tags")
     return {**cleaned, "tags": [clean_text(tag, "a tag") for tag in tags]} if tags else cleaned

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..core.access import Grant, Viewer, VisibilityReason, administrator_grant, explain_visibility
 from ..core.canonical import clean_text, clean_time, format_time, parse_time
@@ -25,9 +25,23 @@ from ..core.records import (
     event_id,
     memory_id,
 )
-from ..core.records.event import REPLACES_KEY
+from ..core.records.event import (
+    CONFIDENTIAL_KEY,
+    PARTICIPANTS_KEY,
+    PROJECT_KEY,
+    REPLACES_KEY,
+)
 from ..core.records.landmarks import check_landmark_kind
-from ..core.records.links import LANDMARK, SHARED_FROM, LinkRelation, drop_duplicates, find_links
+from ..core.records.links import (
+    LANDMARK,
+    SHARE,
+    SHARED_FROM,
+    LinkRelation,
+    drop_duplicates,
+    find_links,
+    is_shared_copy,
+    share_seal,
+)
 from ..core.records.memory import drop_copies, is_copy, statement_key
 from ..core.scope import Scope, ScopeKind
 from ..maintain.forget import ForgetReport, ForgetTarget, forget
@@ -44,6 +58,7 @@ if TYPE_CHECKING:
 MAX_LISTED = 100_000
 CORRECTABLE_KINDS = (MemoryKind.PASSAGE, MemoryKind.FACT, MemoryKind.LANDMARK)
 COPIED_WITH_SHARE = (SHARED_FROM, LANDMARK)  # set by share(), never by a caller
+PLACE_KEYS = (PROJECT_KEY, PARTICIPANTS_KEY)  # set by the place, never by a caller
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +146,7 @@ class MemoryMethods(PlaceBase):
     def why_visible(self, id: str) -> VisibilityReason:
         """Return which rule lets the viewer read a memory; raise NotFound if none does."""
         memory = self._find_memory(require_str(id, "an id"))
-        return explain_visibility(self.viewer, memory.label)
+        return explain_visibility(self.viewer, memory.scope, memory.label)
 
     def mark_confidential(self, message: str | Receipt) -> Receipt:
         """Mark a message of this place as confidential: no flow copies it from now on.
@@ -254,21 +269,35 @@ class MemoryMethods(PlaceBase):
         text instead. The original message stays in the conversation.
 
         Only the author may correct a memory, or the user whose private place it belongs to;
-        otherwise InvalidInput. Exact values and documents have their own calls: `set_value`,
-        `notebook.write`.
+        otherwise InvalidInput. Correcting what a flow copied here from another private place of
+        the user replaces the original, too. Exact values and documents have their own calls:
+        `set_value`, `notebook.write`.
         """
         self._parts.learner.catch_up(self.grant)
         wanted = require_str(id, "an id")
         if earlier := self._find_correction(wanted):
             return self._repeat_correction(wanted, earlier, text)
-        memory = self._find_original(self._find_memory(wanted))
-        if memory.id != wanted:  # a copy of it
-            return self.correct(memory.id, text)
-        events = self._require_author(memory)
+        memory = self._find_memory(wanted)
+        original = self._find_original(memory)
+        if original.id != wanted and self.grant.allows(original.label):
+            return self.correct(original.id, text)
+        events = self._require_corrector(memory, original)
         _check_correctable(memory, events)
-        now = self._parts.now()
+        event = self._correction_event(memory, original, events, text)
+        self._append_events([event], event.at)
+        self._erase_replaced(memory, original, event.id)
+        return self._find_memory(_correction_memory_id(event))
+
+    def _correction_event(
+        self, memory: Memory, original: Memory, events: Sequence[Event], text: str
+    ) -> NewEvent:
+        """Return the note that replaces a memory, with the same readers.
+
+        A correction of a copy is written here: the viewer cannot read the place of the original.
+        """
+        is_here = original.id == memory.id
         options: EventOptions = {
-            "key": _correction_key(wanted),
+            "key": _correction_key(memory.id),
             "thread": memory.thread,
             "tags": memory.tags,
             "metadata": {
@@ -276,19 +305,25 @@ class MemoryMethods(PlaceBase):
                 REPLACES_KEY: {"memory": memory.id, "events": list(memory.sources)},
             },
         }
-        event = note_event(self.viewer, memory.scope, text, now=now, options=options)
-        self._append_events([event], now)
-        self._erase_replaced(memory, event.id)
-        return self._find_memory(_correction_memory_id(event))
+        if any(event.metadata.get(CONFIDENTIAL_KEY) is True for event in events):
+            options["confidential"] = True
+        scope = memory.scope if is_here else self.viewer.home
+        now = self._parts.now()
+        event = note_event(self.viewer, scope, text, now=now, options=options)
+        place = _place_metadata(events) if is_here else {}
+        return replace(event, metadata={**event.metadata, **place})
 
     def forget(self, id: str | Receipt) -> None:
         """Erase a memory with everything derived from it, or a message by its receipt.
 
         With a memory's id, the message it was learned from stays; a note made by `remember` is
-        erased, too. With the receipt of `observe` (or an event's id), the message and everything
-        learned from it are erased. Only the author may erase, or the user whose private place it
-        is; otherwise InvalidInput. `Workspace.forget` is the administrator's call, and reports what
-        was erased.
+        erased, too. With a passage, what was learned from the same message is erased as well. With
+        the receipt of `observe` (or an event's id), the message and everything learned from it are
+        erased. With the receipt of `share`, the shared copy is erased.
+
+        Only the author may erase, or the user whose private place it is; otherwise InvalidInput.
+        The copy of what somebody else said is erased only in the user's own profile.
+        `Workspace.forget` is the administrator's call, and reports what was erased.
         """
         wanted = id.event_id if isinstance(id, Receipt) else require_str(id, "an id")
         self._parts.learner.catch_up(self.grant)
@@ -301,15 +336,45 @@ class MemoryMethods(PlaceBase):
 
     def _choose_target(self, id: str) -> ForgetTarget:
         """Return what to erase: an event or a memory; raise unless the viewer may erase it."""
-        from ..maintain.forget import event_target, memory_target
+        from ..maintain.forget import copy_target, event_target, memory_target
 
         store, workspace = self._parts.store, self.viewer.workspace
         if events := store.ledger.get(self.grant, [id]):
             self._check_author([each.scope for each in events], events, id)
             return event_target(store, workspace, id)
-        memory = self._find_original(self._find_memory(id))
-        self._require_author(memory)
-        return memory_target(store, workspace, memory.id)
+        if self._has_shared(id):
+            return event_target(store, workspace, id)
+        original = self._find_original(self._find_memory(id))
+        if is_copy(original) and self._has_said(original):
+            return memory_target(store, workspace, original.id)
+        self._require_author(original)
+        if is_copy(original):  # of what somebody else said: the copies of others stay
+            return copy_target(store, workspace, original)
+        return memory_target(store, workspace, original.id)
+
+    def _has_shared(self, id: str) -> bool:
+        """Return whether an event is a copy that this viewer's user, or this place, has shared.
+
+        The viewer need not be able to read the place that it was shared with.
+        """
+        store, everything = self._parts.store, administrator_grant(self.viewer.workspace)
+        copies = store.ledger.get(everything, [id])
+        sharer = self.viewer.user.value if self.viewer.user else self.viewer.agent.value
+        if not copies or not is_shared_copy(copies[0]) or copies[0].speaker != sharer:
+            return False
+        where = And(
+            (
+                Condition("kind", Op.EQ, EventKind.SHARE),
+                Condition(f"metadata.{SHARE}.copy", Op.EQ, id),
+            )
+        )
+        seal = copies[0].metadata[SHARED_FROM]
+        return any(
+            share_seal(str(act.metadata[SHARE]["secret"])) == seal
+            and act.speaker == sharer
+            and (self.viewer.user is not None or self.grant.allows(frozenset({act.scope})))
+            for act in store.ledger.find(everything, where=where)
+        )
 
     def _find_memory(self, id: str) -> Memory:
         found = self._parts.store.memories.get(self.grant, [require_str(id, "an id")])
@@ -318,18 +383,62 @@ class MemoryMethods(PlaceBase):
         return found[0]
 
     def _find_original(self, memory: Memory) -> Memory:
-        """Return the memory that a flow copied, if the viewer can read it; else `memory`."""
+        """Return the memory that a flow copied, if the viewer may read or owns it; else `memory`.
+
+        A user owns the originals in all their private places, also in those of other agents.
+        """
         if not is_copy(memory):
             return memory
         sources = memory.sources[:1]
         derived = self._parts.store.eraser.list_derived(self.viewer.workspace, sources)
         wanted = statement_key(memory)
-        found = (
+        found = [
             each
             for each in derived
-            if not is_copy(each) and statement_key(each) == wanted and self.grant.allows(each.label)
+            if not is_copy(each)
+            and statement_key(each) == wanted
+            and (self.grant.allows(each.label) or self._owns(each.label))
+        ]
+        return max(found, key=lambda each: memory.text in each.text, default=memory)
+
+    def _owns(self, label: Iterable[Scope]) -> bool:
+        """Return whether the viewer is in private, and all scopes belong to its user."""
+        user = self.viewer.user
+        owners = {scope.owner for scope in label if scope.kind is not ScopeKind.FLOW}
+        return user is not None and not self.viewer.room and owners == {user.value}
+
+    def _has_said(self, copy: Memory) -> bool:
+        """Return whether the viewer's user said everything that was copied, also elsewhere."""
+        everything = administrator_grant(self.viewer.workspace)
+        events = self._parts.store.ledger.get(everything, copy.sources)
+        user = self.viewer.user
+        return user is not None and bool(events) and all(e.speaker == user.value for e in events)
+
+    def _require_corrector(self, memory: Memory, original: Memory) -> list[Event]:
+        """Return the memory's events; raise InvalidInput unless the viewer may correct it."""
+        if not is_copy(memory):
+            return self._require_author(memory)
+        if is_copy(original):  # the original is in a place of several people
+            self._refuse_copy(memory)
+        if memory.kind is MemoryKind.PASSAGE and memory.text.split() != original.text.split():
+            raise InvalidInput(
+                f"memory {memory.id} is a part of a message to another agent; correct it in the"
+                " private place where you said it, so that the rest of the message is kept"
+            )
+        everything = administrator_grant(self.viewer.workspace)
+        return self._parts.store.ledger.get(everything, memory.sources)
+
+    def _refuse_copy(self, copy: Memory) -> NoReturn:
+        if self._has_said(copy):
+            raise InvalidInput(
+                f"memory {copy.id} is a copy of what you said in a room; say the correction in that"
+                " room. forget() erases the copies"
+            )
+        author = copy.speaker or "somebody else"
+        raise InvalidInput(
+            f"memory {copy.id} is a copy of what {author} said in a room; only {author} may correct"
+            " it, by a new message in that room"
         )
-        return next(found, memory)
 
     def _find_corrected(self, id: str) -> Memory:
         """Return the memory, or the newest correction if the memory was replaced."""
@@ -354,19 +463,21 @@ class MemoryMethods(PlaceBase):
         Raises Conflict if the memory was corrected to another text.
         """
         if old := self._parts.store.memories.get(self.grant, [id]):
-            self._require_author(old[0])
-            self._erase_replaced(old[0], correction.id)
+            original = self._find_original(old[0])
+            self._require_corrector(old[0], original)
+            self._erase_replaced(old[0], original, correction.id)
         memory = self._find_memory(_correction_memory_id(correction))
         if clean_text(text) != correction.text:
             raise Conflict(f"memory {id!r} was corrected before; correct {memory.id!r} instead")
         return memory
 
-    def _erase_replaced(self, memory: Memory, correction_id: str) -> None:
+    def _erase_replaced(self, memory: Memory, original: Memory, correction_id: str) -> None:
+        """Erase the original of a memory, its copies, and what its text alone taught."""
         from ..maintain.forget import erase_replaced  # loaded on first use
 
         parts, workspace = self._parts, self.viewer.workspace
-        events = parts.store.ledger.get(self._source_grant([memory]), memory.sources)
-        replaced = self._replaced_with(memory, events)
+        events = parts.store.ledger.get(administrator_grant(workspace), original.sources)
+        replaced = self._replaced_with(original, events)
         with parts.audit.record_write(
             workspace, "correct", by=self.viewer, memory=memory.id, event=correction_id
         ):
@@ -556,8 +667,15 @@ def _caller_metadata(memory: Memory) -> dict[str, Any]:
     """Return the caller's metadata; learned memories have only metadata of the rules."""
     if memory.learned:
         return {}
-    dropped = {*COPIED_WITH_SHARE, REPLACES_KEY, "tags"}
+    dropped = {*COPIED_WITH_SHARE, *PLACE_KEYS, CONFIDENTIAL_KEY, REPLACES_KEY, "tags"}
     return {name: value for name, value in memory.metadata.items() if name not in dropped}
+
+
+def _place_metadata(events: Sequence[Event]) -> dict[str, Any]:
+    """Return what the place added to a message, so that a correction has the same readers."""
+    return {
+        key: event.metadata[key] for event in events for key in PLACE_KEYS if key in event.metadata
+    }
 
 
 def check_erasable(place: MemoryMethods, id: str) -> None:

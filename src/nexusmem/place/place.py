@@ -59,7 +59,7 @@ class ShareMethods(MemoryMethods):
         `to` is a scope the viewer reaches, such as "project" or "user", or another place of the
         same user: `dm.share(id, to=room)`. Readers see the text and who shared it, not its
         source. Sharing again returns the same receipt. When the memory or its events are
-        forgotten, the copy is erased, too.
+        forgotten, the copy is erased, too; `forget(receipt)` erases the copy alone.
         """
         memory = self._find_memory(id)
         home = self._target_scope(to)
@@ -70,16 +70,16 @@ class ShareMethods(MemoryMethods):
         sources = self._source_event_ids(memory)
         now = self._parts.now()
         act, copy = share_events(self.viewer, memory, sources, to=home, now=now, key=key)
-        if earlier := self._find_earlier_share(act.id, home):
+        if earlier := self._find_earlier_share(memory, act.id, home):
             return earlier
         try:
             with self._audit_share(memory, home, copy.id):
                 receipt = self._parts.recorder.append(self.viewer.workspace, [act, copy], now)[1]
         except Conflict:  # shared concurrently, or the key is used by another event
-            if earlier := self._find_earlier_share(act.id, home):
+            if earlier := self._find_earlier_share(memory, act.id, home):
                 return earlier
             raise
-        self._link_copy(act.id, id)
+        self._link_copy(memory, act.id)
         return receipt
 
     def _audit_share(self, memory: Memory, home: Scope, copy: str) -> AbstractContextManager[None]:
@@ -109,9 +109,9 @@ class ShareMethods(MemoryMethods):
             raise NotFound("the viewer is not in that place")
         return other.home
 
-    def _find_earlier_share(self, share_id: str, home: Scope) -> Receipt | None:
+    def _find_earlier_share(self, memory: Memory, share_id: str, home: Scope) -> Receipt | None:
         """Return the receipt of the copy if this memory was shared there before."""
-        found = self._parts.store.ledger.get(self.grant, [share_id])
+        found = self._parts.store.ledger.get(self._source_grant([memory]), [share_id])
         if not found:
             return None
         if found[0].kind is not EventKind.SHARE:
@@ -127,17 +127,18 @@ class ShareMethods(MemoryMethods):
             duplicate=True,
         )
 
-    def _link_copy(self, share_id: str, memory: str) -> None:
+    def _link_copy(self, memory: Memory, share_id: str) -> None:
         """Link the copy to its source now, so that forgetting the source erases the copy."""
         from ..learn.extract.explicit_events import share_link_drafts  # loaded on first use
 
         store, workspace = self._parts.store, self.viewer.workspace
-        written: list[Event] = store.ledger.get(self.grant, [share_id])
+        here = self._source_grant([memory])  # the memory may belong to another session
+        written: list[Event] = store.ledger.get(here, [share_id])
         drafts = [draft for event in written for draft in share_link_drafts(store, event)]
         if not drafts or not store.memories.put(workspace, drafts):
             for event in written:  # the source was forgotten meanwhile: erase the copy
                 share_link_drafts(store, event)
-            raise NotFound(f"no memory {memory!r} here")
+            raise NotFound(f"no memory {memory.id!r} here")
 
 
 BATCH_SIZE = 500  # messages per transaction

@@ -14,7 +14,7 @@ from ..core.filters import filter_fields
 from ..core.json_codec import fast_constructor
 from ..core.protocols.store import Store
 from ..core.records import Explanation, Hit, Hits, Memory, StrategyReport
-from ..core.records.memory import is_copy, statement_key
+from ..core.records.memory import is_copy, is_said_by, statement_key
 from ..core.scope import Scope
 from ..telemetry.metrics import Metrics
 from ..text.terms import normalize_words
@@ -143,8 +143,8 @@ class _HitSelection:
         self._unindexed: list[Memory] = []  # not yet in _scope_by_text
         self._cap = per_conversation
         self._conversation_counts: Counter[object] = Counter()  # conversation → selected hits
-        self._statements: set[object] = set()  # of selected memories
-        self._copies: dict[object, object] = {}  # statement of a selected copy → its source
+        self._texts: dict[object, list[str]] = {}  # statement → texts of selected memories
+        self._copies: dict[object, list[object]] = {}  # statement → sources of selected copies
 
     @property
     def has_copies(self) -> bool:
@@ -156,26 +156,30 @@ class _HitSelection:
         if self._copies and self._replace_copy(memory):
             return
         statement = statement_key(memory)
-        if is_copy(memory) and statement in self._statements:
+        copied = is_copy(memory)
+        if copied and any(is_said_by(memory, text) for text in self._texts.get(statement, ())):
             return
-        source = (memory.kind, memory.sources)
+        source = (memory.kind, memory.sources, memory.scope if copied else None)
         conversation = (memory.scope, thread_name(memory)) if self._cap else None
         if conversation and self._conversation_counts[conversation] >= self._cap:
             return
         if self._is_first_with_text(memory) and source not in self.hits_by_source:
             self.hits_by_source[source] = (ranked, memory)
             self._conversation_counts[conversation] += 1
-            self._statements.add(statement)
-            if is_copy(memory):
-                self._copies[statement] = source
+            self._texts.setdefault(statement, []).append(memory.text)
+            if copied:
+                self._copies.setdefault(statement, []).append(source)
 
     def _replace_copy(self, memory: Memory) -> bool:
-        """Select the original of a selected copy instead of it; return whether it is one."""
-        source = None if is_copy(memory) else self._copies.pop(statement_key(memory), None)
-        if source is None:
+        """Select the original instead of its selected copies; return whether there are any."""
+        copies = None if is_copy(memory) else self._copies.pop(statement_key(memory), None)
+        if copies is None:
             return False
-        ranked, _ = self.hits_by_source[source]
-        self.hits_by_source[source] = ranked, memory
+        ranked, _ = self.hits_by_source[copies[0]]
+        self.hits_by_source[copies[0]] = ranked, memory
+        for source in copies[1:]:
+            del self.hits_by_source[source]
+        self._texts[statement_key(memory)].append(memory.text)
         return True
 
     def _is_first_with_text(self, memory: Memory) -> bool:

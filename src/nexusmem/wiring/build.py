@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cache, partial
 from typing import TYPE_CHECKING
@@ -73,6 +74,7 @@ def make_schedule(
         if settings.embeddings.switches_automatically
         else None,
         sharing=lambda workspace: settings.sharing.for_workspace(workspace.value),
+        classifier=lambda: make_flow_step(settings, store).classifier,
         flows=flows,
     )
     return build_schedule(store, settings.maintain, tools)
@@ -158,7 +160,7 @@ def build_parts(
         episodes,
         ranking,
         switch,
-        flows=make_flows_job(records, cached, learner, episodes),
+        flows=make_flows_job(settings, records, cached, learner, episodes),
         now=now,
         telemetry=telemetry,
     )
@@ -346,9 +348,17 @@ def make_learner(  # called once  # noqa: PLR0917
 
 
 def make_flows_job(
-    store: Store, embedder: Embedder, learner: Learner, episodes: Callable[[], EpisodeJob]
+    settings: Settings,
+    store: Store,
+    embedder: Embedder,
+    learner: Learner,
+    episodes: Callable[[], EpisodeJob],
 ) -> RunStep:
-    """Return the step of the job that applies the flows to memories of earlier events."""
+    """Return the step of the job that applies the flows to memories of earlier events.
+
+    Its cursor has a digest of the flows: if they were changed since, the job starts again, because
+    it applied other flows to the places before the cursor.
+    """
 
     def run_step(workspace: WorkspaceId, now: datetime, cursor: Json) -> JobStep:
         from ..core.protocols.index_repair import DerivedLayer  # loaded on first use
@@ -356,10 +366,18 @@ def make_flows_job(
         from ..maintain.rebuild import RebuildTools, rebuild_step
 
         def make_relearner() -> Relearner:
-            return Relearner(store, lambda: make_scratch_store(store), learner.make_pipeline)
+            return Relearner(
+                store, lambda: make_scratch_store(store), learner.make_pipeline, lambda: now
+            )
 
         tools = RebuildTools(store, embedder, make_relearner, episodes)
-        return rebuild_step(tools, workspace, DerivedLayer.KNOWLEDGE, now=now, cursor=cursor)
+        flows = digest("flows", repr(settings.sharing.for_workspace(workspace.value)))
+        is_same = isinstance(cursor, dict) and cursor.get("flows") == flows
+        left = cursor.get("left") if is_same else None
+        step = rebuild_step(tools, workspace, DerivedLayer.KNOWLEDGE, now=now, cursor=left)
+        if step.cursor is None:
+            return step
+        return replace(step, cursor={"flows": flows, "left": step.cursor})
 
     return run_step
 

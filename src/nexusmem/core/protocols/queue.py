@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -11,6 +11,7 @@ from typing import Protocol
 from ..access import Grant
 from ..ids import WorkspaceId
 from ..records import PendingTask, Stage, Task
+from ..scope import Scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +50,7 @@ class Queue(Protocol):
         leased: bool = False,
         failed: bool = False,
         step: Stage | None = None,
+        in_scope: Callable[[Scope], bool] | None = None,
     ) -> list[Task]:
         """Lease up to `limit` due tasks, oldest first.
 
@@ -58,6 +60,9 @@ class Queue(Protocol):
 
         `leased` and `failed` are for waiting callers: they also return tasks leased by others or
         backing off, without taking a lease. Dead tasks are never returned.
+
+        `in_scope` selects scopes of the grant's events before `limit` is applied, so tasks of
+        other scopes never take the place of selected ones. Workers do not use it.
         """
         ...
 

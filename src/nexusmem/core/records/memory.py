@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from ..access import Label
-from ..flows import FlowRule, label_rule
+from ..flows import COPY_SCOPES, FlowRule, label_rule
 from ..ids import WorkspaceId, digest
 from ..scope import Scope
 from .event import Metadata, Trust
@@ -118,22 +118,35 @@ class Memory:
 
 def is_copy(memory: Memory) -> bool:
     """Return whether a flow copied this memory to another scope."""
+    if memory.scope.kind not in COPY_SCOPES or memory.kind is MemoryKind.DOSSIER:
+        return False
     return label_rule(memory.label) not in (None, FlowRule.SESSIONS)
 
 
 def drop_copies(memories: Iterable[Memory]) -> list[Memory]:
-    """Return the memories, each statement once: copies are dropped if their original is there."""
+    """Return the memories, each statement once.
+
+    Copies are dropped if their original or a copy that says as much is there.
+    """
     every = list(memories)
-    if not any(map(is_copy, every)):
+    copies = [each for each in every if is_copy(each)]
+    if not copies:
         return every
-    seen = {statement_key(each) for each in every if not is_copy(each)}
-    kept: list[Memory] = []
-    for memory in every:
-        key = statement_key(memory)
-        if not is_copy(memory) or key not in seen:
-            kept.append(memory)
-            seen.add(key)
-    return kept
+    originals = {statement_key(each) for each in every if not is_copy(each)}
+    texts: dict[object, list[str]] = {}  # of the copies that are kept, by statement
+    dropped = set()
+    for each in sorted(copies, key=lambda copy: -len(copy.text)):
+        same = texts.setdefault(statement_key(each), [])
+        if statement_key(each) in originals or any(is_said_by(each, text) for text in same):
+            dropped.add(each.id)
+        else:
+            same.append(each.text)
+    return [each for each in every if each.id not in dropped]
+
+
+def is_said_by(copy: Memory, text: str) -> bool:
+    """Return whether a copy of a statement adds nothing to a text of the same statement."""
+    return copy.kind is not MemoryKind.PASSAGE or copy.text in text
 
 
 def statement_key(memory: Memory) -> tuple[object, ...]:

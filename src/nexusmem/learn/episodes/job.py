@@ -374,7 +374,7 @@ class _EpisodePass:
 
     def _write_scope_week(self, scope: Scope, week: datetime, events: Sequence[Event]) -> bool:
         """Write segments, days and the week of one scope; delete obsolete episodes."""
-        segments = split_segments(events, self.now)
+        segments = split_segments([e for e in events if not self._is_forgotten(e)], self.now)
         closed = [each for each in segments if each.closes_at is None]
         self.wake_times += [each.closes_at for each in segments if each.closes_at]
         ready = self._ready_segments(scope, closed)
@@ -490,6 +490,10 @@ class _EpisodePass:
                 each.id: each for each in memories if is_span_episode(each) and each.scope == scope
             }
         return self._stored[scope]
+
+    def _is_forgotten(self, event: Event) -> bool:
+        """Return whether the passage of a message was erased: no episode tells it again."""
+        return memory_id(MemoryKind.PASSAGE, event.scope, "", [event.id]) in self._load_erased()
 
     def _load_erased(self) -> set[str]:
         """Return the ids of erased memories: erased episodes are never written again."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
 
 from ...core.access import Grant, administrator_grant
-from ...core.flows import memory_scopes
+from ...core.flows import DEFAULT_SHARING, Sharing, memory_scopes
 from ...core.ids import WorkspaceId
 from ...core.protocols.store import Store
 from ...core.records import Event, EventKind, Trust
@@ -100,22 +100,29 @@ class EventBatch:
     workspace: WorkspaceId
     scope: Scope
     events: tuple[EventContext, ...]
+    sharing: Sharing = DEFAULT_SHARING  # the flows of the workspace
 
     @property
     def grant(self) -> Grant:
-        """The grant for reading knowledge: this scope, and for a session what it shares."""
-        return administrator_grant(self.workspace).narrow_to(memory_scopes(self.scope))
+        """The grant for reading knowledge: this scope, and for a shared session what it shares."""
+        known = memory_scopes(self.scope, self.sharing)
+        return administrator_grant(self.workspace).narrow_to(known)
 
 
-def batch_by_scope(store: Store, events: Iterable[Event]) -> Iterator[EventBatch]:
-    """Group events by scope and add their contexts."""
+def batch_by_scope(
+    store: Store,
+    events: Iterable[Event],
+    sharing: Callable[[WorkspaceId], Sharing] = lambda _: DEFAULT_SHARING,
+) -> Iterator[EventBatch]:
+    """Group events by scope and add their contexts; `sharing` returns the flows of a workspace."""
     by_scope: defaultdict[tuple[WorkspaceId, Scope], list[Event]] = defaultdict(list)
     for event in events:
         by_scope[event.workspace, event.scope].append(event)
     for (workspace, scope), group in by_scope.items():
         group.sort(key=_event_order)
         grant = administrator_grant(workspace).narrow_to([scope])
-        yield EventBatch(workspace, scope, tuple(_add_recent_events(store, grant, group)))
+        contexts = tuple(_add_recent_events(store, grant, group))
+        yield EventBatch(workspace, scope, contexts, sharing(workspace))
 
 
 def _add_recent_events(

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from ...core.access import administrator_grant
 from ...core.derive import normalize_name
-from ...core.flows import memory_scopes
+from ...core.flows import DEFAULT_SHARING, Sharing, memory_scopes
 from ...core.ids import WorkspaceId
 from ...core.protocols.store import Store
 from ...core.records import Draft, Event, Fact, Memory, MemoryKind, Metadata, Trust
@@ -101,9 +101,18 @@ class ScopeFacts:
         self._by_event: defaultdict[str, list[KnownFact]] = defaultdict(list)
 
     @classmethod
-    def from_store(cls, store: Store, workspace: WorkspaceId, scope: Scope) -> ScopeFacts:
-        """Return the facts of one scope: a scope never overrides facts of another one."""
-        grant = administrator_grant(workspace).narrow_to(memory_scopes(scope))
+    def from_store(
+        cls,
+        store: Store,
+        workspace: WorkspaceId,
+        scope: Scope,
+        sharing: Sharing = DEFAULT_SHARING,
+    ) -> ScopeFacts:
+        """Return the facts of one scope: a scope never overrides facts of another one.
+
+        `sharing` are the flows of the workspace: sessions of one agent may know each other's facts.
+        """
+        grant = administrator_grant(workspace).narrow_to(memory_scopes(scope, sharing))
         return cls(
             find_named=lambda name: store.memories.find_by_name(
                 grant, [name], limit=MAX_FACTS_PER_NAME, kinds=[MemoryKind.FACT]

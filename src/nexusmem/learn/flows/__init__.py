@@ -15,12 +15,13 @@ from ...audit.records import WORKER, AuditEntry
 from ...core.access import administrator_grant
 from ...core.derive import normalize_name
 from ...core.filters import Condition, Op
-from ...core.flows import DEFAULT_SHARING, FlowRule, Sharing
+from ...core.flows import DEFAULT_SHARING, PRIVATE_KINDS, FlowRule, Sharing
 from ...core.ids import WorkspaceId
 from ...core.protocols.store import Store
 from ...core.records import Draft, Event, EventKind, Json, MemoryKind, Tombstone, Trust, event_id
 from ...core.records.event import (
     CONFIDENTIAL_KEY,
+    PARTICIPANTS_KEY,
     PROJECT_KEY,
     REPLACES_KEY,
     confidential_mark_key,
@@ -30,10 +31,11 @@ from ...core.records.landmarks import LandmarkKind
 from ...core.records.links import is_shared_copy
 from ...core.records.memory import is_copy
 from ...core.scope import Scope, ScopeKind
+from ...text.terms import normalize_words
 from ...text.utc_offset import local_time
 from ..extract.event_context import EventContext
-from .decide import MessageTopics, SentenceClassifier, decide_topics
-from .discretion import MAX_CHARS, is_confidential, refers_back, sensitive_topic
+from .decide import MessageTopics, SentenceClassifier, asks_for_discretion, decide_topics
+from .discretion import MAX_CHARS, refers_back
 
 COPIED_KINDS = (MemoryKind.PASSAGE, MemoryKind.FACT, MemoryKind.LANDMARK, MemoryKind.ENTITY)
 COPIED_EVENTS = (EventKind.MESSAGE, EventKind.NOTE)
@@ -48,6 +50,8 @@ PROJECT_LANDMARKS = frozenset(
 CALL_BACK_TIME = timedelta(hours=1)  # "keep that between us" is about a message of this time
 LATER_INTERVALS = (timedelta(minutes=1), timedelta(minutes=10), CALL_BACK_TIME)
 ONE_MICROSECOND = timedelta(microseconds=1)
+MIN_CONTENT_CHARS = 4  # of a word that tells what a sentence is about
+MIN_STATED_SHARE = 0.7  # of the words of a landmark that the copied sentences have
 MIN_CONFIDENCE = 0.9  # of facts that are copied to a profile or a project
 
 
@@ -72,9 +76,9 @@ class FlowStep:
         drafts = self.mark_session(event, drafts)
         flows = _EventFlows(context, drafts, sharing, self.classifier, text, people)
         copies = list(flows.all_copies())
-        if copies and is_withdrawn(self.store, event):
+        if copies and is_withdrawn(self.store, event, self.classifier):
             copies = []
-        if event.kind is EventKind.MESSAGE and calls_back(event):
+        if event.kind is EventKind.MESSAGE and calls_back(event, self.classifier):
             self._withdraw_previous(context)
         return drop_erased_copies(self.store, event.workspace, [*drafts, *copies])
 
@@ -120,15 +124,21 @@ def flow_audit_entry(
     if not copies:
         return None
     known = {each.id for each in store.memories.get(administrator_grant(workspace), list(copies))}
+    unknown = {id: draft for id, draft in copies.items() if id not in known}
+    if store.eraser.any_erased(workspace, list(unknown)):  # tombstones keep those from being stored
+        unknown = {
+            id: draft
+            for id, draft in unknown.items()
+            if not store.eraser.any_erased(workspace, [id])
+        }
+    if not unknown:
+        return None
     new: list[Json] = [
         {"memory": id, "rule": str(draft.flow), "to": str(draft.scope)}
-        for id, draft in copies.items()
-        if id not in known
+        for id, draft in unknown.items()
     ]
-    owners = {draft.scope.owner for id, draft in copies.items() if id not in known}
+    owners = {draft.scope.owner for draft in unknown.values()}
     people = tuple(sorted(owner for owner in owners if owner))
-    if not new:
-        return None
     return AuditEntry(at=now, action="flow", actor=WORKER, people=people, detail={"copies": new})
 
 
@@ -149,13 +159,25 @@ def withdraw_copies(
 ) -> int:
     """Erase the copies of these events in other scopes; return their number.
 
-    Tombstones keep them from being derived again.
+    Tombstones keep the copies from being derived again. What was made of the copies, such as a
+    dossier in another place, is erased without one, so that it can be made again.
     """
     derived = store.eraser.list_derived(workspace, list(events)) if events else []
-    copies = [memory.id for memory in derived if is_copy(memory)]
-    if copies:
-        stones = [Tombstone(kind="memory", digest=id, at=at) for id in copies]
-        store.eraser.erase(workspace, events=[], memories=copies, tombstones=stones)
+    copies = {memory.id: memory for memory in derived if is_copy(memory)}
+    if not copies:
+        return 0
+    made = [each.id for each in derived if not copies.keys().isdisjoint(each.sources)]
+    stones = [Tombstone(kind="memory", digest=id, at=at) for id in copies]
+    owners = {each.scope.owner for each in copies.values()}
+    entry = AuditEntry(
+        at=at,
+        action="withdraw",
+        actor=WORKER,
+        people=tuple(sorted(owner for owner in owners if owner)),
+        detail={"copies": [{"memory": id, "to": str(copies[id].scope)} for id in copies]},
+    )
+    with store.with_audit_entry(workspace, entry):
+        store.eraser.erase(workspace, events=[], memories=[*copies, *made], tombstones=stones)
     return len(copies)
 
 
@@ -166,6 +188,7 @@ def drop_erased_copies(
 
     A rule that is switched on later must not bring back the old text.
     """
+    drafts = _drop_copies_to_erased(store, workspace, drafts)
     copied = {each.sources[0] for each in drafts if _is_copy_draft(each)}
     own = [each for each in drafts if not _is_copy_draft(each) and each.sources[0] in copied]
     if not own or not store.eraser.any_erased(workspace, [each.id for each in own]):
@@ -174,21 +197,44 @@ def drop_erased_copies(
     return [each for each in drafts if not _is_copy_draft(each) or erased.isdisjoint(each.sources)]
 
 
+def _drop_copies_to_erased(
+    store: Store, workspace: WorkspaceId, drafts: Sequence[Draft]
+) -> list[Draft]:
+    """Return the drafts without copies to an erased scope of what was recorded before."""
+    scopes = {each.scope for each in drafts if _is_copy_draft(each)}
+    if not scopes or not store.eraser.scope_tombstones(workspace, list(scopes)):
+        return list(drafts)
+    stones = {scope: store.eraser.scope_tombstones(workspace, [scope]) for scope in scopes}
+    erased_at = {scope: max(each.at for each in found) for scope, found in stones.items() if found}
+    ids = {id for each in drafts if each.scope in erased_at for id in each.sources}
+    events = store.ledger.get(administrator_grant(workspace), sorted(ids))
+    recorded_at = {event.id: event.recorded_at for event in events}
+
+    def is_erased(draft: Draft) -> bool:
+        at = erased_at.get(draft.scope) if _is_copy_draft(draft) else None
+        return at is not None and any(recorded_at.get(id, at) <= at for id in draft.sources)
+
+    return [each for each in drafts if not is_erased(each)]
+
+
 def _is_copy_draft(draft: Draft) -> bool:
     return draft.flow not in (None, FlowRule.SESSIONS)
 
 
-def is_withdrawn(store: Store, event: Event) -> bool:
+def is_withdrawn(store: Store, event: Event, classifier: SentenceClassifier | None = None) -> bool:
     """Return whether another event keeps this one in its place.
 
     It is marked as confidential, the speaker's next message asks for discretion, or it corrects a
     message that must stay in its place.
     """
-    if _is_asked_back(store, event):
+    if _is_asked_back(store, event, classifier):
         return True
     seen, replaced = {event.id}, _replaced_events(store, event)
     while replaced:
-        if any(is_discreet(each) or _is_asked_back(store, each) for each in replaced):
+        if any(
+            must_stay(each, classifier) or _is_asked_back(store, each, classifier)
+            for each in replaced
+        ):
             return True
         seen |= {each.id for each in replaced}
         before = (older for each in replaced for older in _replaced_events(store, each))
@@ -196,7 +242,7 @@ def is_withdrawn(store: Store, event: Event) -> bool:
     return False
 
 
-def _is_asked_back(store: Store, event: Event) -> bool:
+def _is_asked_back(store: Store, event: Event, classifier: SentenceClassifier | None) -> bool:
     """Return whether a mark or the speaker's next message asks for discretion about this one."""
     here = administrator_grant(event.workspace).narrow_to([event.scope])
     mark = event_id(event.scope, confidential_mark_key(event.id))
@@ -206,7 +252,7 @@ def _is_asked_back(store: Store, event: Event) -> bool:
         messages = _messages_of_speaker(store, event, event.at, event.at + wait)
         later = [each for each in messages if _order(each) > _order(event)]
         found = _next_messages(event, later)
-        if any(map(calls_back, found)):
+        if any(calls_back(each, classifier) for each in found):
             return True
         if any(each.thread == event.thread for each in found):
             return False
@@ -243,24 +289,17 @@ def _replaced_events(store: Store, event: Event) -> list[Event]:
     return store.ledger.get(here, [id for id in ids if isinstance(id, str)])
 
 
-def is_discreet(event: Event) -> bool:
+def must_stay(event: Event, classifier: SentenceClassifier | None = None) -> bool:
     """Return whether the caller or the words of an event keep it in its place."""
-    return (
-        event.metadata.get(CONFIDENTIAL_KEY) is True
-        or is_confidential(event.text)
-        or sensitive_topic(event.text) is not None
-    )
+    if event.metadata.get(CONFIDENTIAL_KEY) is True or len(event.text) > MAX_CHARS:
+        return True
+    in_room = event.scope.kind is ScopeKind.ROOM
+    return decide_topics(classifier, event.text, in_room=in_room, project=False).stays
 
 
-def calls_back(event: Event) -> bool:
+def calls_back(event: Event, classifier: SentenceClassifier | None = None) -> bool:
     """Return whether an event only asks for discretion about the message before it."""
-    return is_confidential(event.text) and refers_back(event.text)
-
-
-def _is_called_back(event: Event, later: Sequence[Event]) -> bool:
-    """Return whether the speaker's next message asks for discretion about this one."""
-    following = next((each for each in later if each.speaker == event.speaker), None)
-    return following is not None and calls_back(following)
+    return refers_back(event.text) and asks_for_discretion(classifier, event.text)
 
 
 # -- copies
@@ -282,7 +321,7 @@ class _EventFlows:
         """Yield the copies that the flows allow; none if the event must stay in its place."""
         event, sharing = self.context.event, self.sharing
         kind, owner = event.scope.kind, event.scope.owner
-        if kind in (ScopeKind.DM, ScopeKind.SESSION) and owner and sharing.agents != "none":
+        if kind in PRIVATE_KINDS and owner and sharing.agents != "none":
             if self._may_flow(event):
                 private = Scope.private(owner)
                 if self._is_by_person(owner):
@@ -309,8 +348,13 @@ class _EventFlows:
             return False
         if event.metadata.get(CONFIDENTIAL_KEY) is True or self._must_stay(event):
             return False
+        return not self._is_called_back(event)
+
+    def _is_called_back(self, event: Event) -> bool:
+        """Return whether the speaker's next message asks for discretion about this one."""
         later = [each for each in (*self.context.recent, self.context.event) if each.at > event.at]
-        return not _is_called_back(event, later)
+        following = next((each for each in later if each.speaker == event.speaker), None)
+        return following is not None and calls_back(following, self.classifier)
 
     def _must_stay(self, event: Event) -> bool:
         """Return whether an event is confidential or sensitive, also in what is not read of it."""
@@ -318,8 +362,7 @@ class _EventFlows:
             return True
         if event is not self.context.event or self.text == event.text:
             return False
-        in_room = event.scope.kind is ScopeKind.ROOM
-        return decide_topics(self.classifier, event.text, in_room=in_room, project=False).stays
+        return must_stay(event, self.classifier)
 
     def _topics_of(self, event: Event) -> MessageTopics:
         if event.id not in self._topics:
@@ -354,7 +397,11 @@ class _EventFlows:
         about = self._topics_of(self.context.event).project_text
         if not about:
             return
-        marks = [each for each in self.drafts if each.body.get("kind") in PROJECT_LANDMARKS]
+        marks = [
+            each
+            for each in self.drafts
+            if each.body.get("kind") in PROJECT_LANDMARKS and self._is_stated_in(about, each)
+        ]
         yield self._passage(about, target, FlowRule.PROJECT)
         people = {normalize_name(name) for name in (self.context.event.speaker, *self.people)}
         facts = [
@@ -363,6 +410,17 @@ class _EventFlows:
             if _is_sure_fact(draft) and _subject(draft) not in people and _states(about, draft)
         ]
         yield from self._copy([*marks, *facts], target, FlowRule.PROJECT)
+
+    def _is_stated_in(self, text: str, draft: Draft) -> bool:
+        """Return whether the copied sentences state a landmark.
+
+        Its own sentence has names instead of "I" and "we", so not every word is in the text.
+        """
+        said = set(normalize_words(text).split())
+        names = f"{self.context.event.speaker} {self.context.event.metadata.get(PROJECT_KEY, '')}"
+        words = set(normalize_words(draft.text).split()) - set(normalize_words(names).split())
+        content = {word for word in words if len(word) >= MIN_CONTENT_CHARS} or words
+        return len(content & said) >= MIN_STATED_SHARE * len(content)
 
     def _full_copies(
         self, target: Scope, rule: FlowRule, person: str | None = None
@@ -377,7 +435,9 @@ class _EventFlows:
         for draft in drafts:
             if self._sources_may_flow(draft, person):
                 slot = f"{rule.value}:{draft.slot}"
-                yield replace(draft, scope=target, flow=rule, slot=slot, thread=None)
+                metadata = {k: v for k, v in draft.metadata.items() if k != PARTICIPANTS_KEY}
+                copy = replace(draft, scope=target, flow=rule, slot=slot, metadata=metadata)
+                yield replace(copy, thread=None)
 
     def _sources_may_flow(self, draft: Draft, person: str | None) -> bool:
         """Return whether all sources of a draft may flow; an unknown source may not."""

@@ -7,14 +7,23 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from .discretion import is_confidential, sensitive_topic
-from .topics import ROOM_TOPICS, is_project, normalize_quotes, self_topics, split_sentences
+from .topics import (
+    ROOM_TOPICS,
+    is_about_home,
+    is_project,
+    normalize_quotes,
+    self_topics,
+    split_clauses,
+    split_sentences,
+)
 
 # Chosen on bench/flows/dev.jsonl: rather keep a harmless message in its place than let a sensitive
 # one out. A sentence that a pattern recognizes needs a lower score.
 MIN_SCORE = 0.5
 MIN_PRIVATE_SCORE = 0.35  # the copy has the same single reader: another agent of the speaker
 MIN_SCORE_WITH_PATTERN = 0.15
-MAX_HOME_SCORE = 0.4  # of a sentence that is copied to the shared profile
+MAX_HOME_SCORE = 0.7  # of a sentence that is copied to a project
+MAX_HOME_RATIO = 0.8  # of the scores `home` and `room` in a sentence for the shared profile
 MAX_CONFIDENTIAL = 0.45
 MAX_SENSITIVE = 0.55
 MAX_WHOLE_SENTENCES = 3  # a short message is copied whole: its sentences explain each other
@@ -57,23 +66,65 @@ def decide_topics(
     sentences = split_sentences(text)
     if len(sentences) > MAX_SENTENCES:
         return MessageTopics(stays=True)
-    scores = classifier.score(sentences) if classifier else [None] * len(sentences)
-    if any(each and _is_discreet(each) for each in scores):
+    pairs = _score_each(classifier, sentences)
+    if any(scores and _is_discreet(scores) for _, scores in pairs):
         return MessageTopics(stays=True)
-    pairs = [pair for pair in zip(sentences, scores, strict=True) if not _is_question(pair[0])]
-    about = [each for each, score in pairs if _is_about_self(each, score, in_room=in_room)]
+    if in_room:
+        pairs = [piece for pair in pairs for piece in _split_mixed(classifier, pair)]
+    stated = [pair for pair in pairs if not _is_question(pair[0])]
+    about = [each for each, scores in stated if _is_about_self(each, scores, in_room=in_room)]
     of_project = [
         each
-        for each, score in pairs
-        if project and each not in about and _is_about_project(each, score)
+        for each, scores in stated
+        if project and each not in about and _is_about_project(each, scores)
     ]
-    if len(sentences) <= MAX_WHOLE_SENTENCES:
-        is_mixed = any(score and score.project >= MIN_SCORE > score.self for score in scores)
-        if about and not in_room and not is_mixed:
+    if len(pairs) <= MAX_WHOLE_SENTENCES:
+        if about and not in_room and not any(_is_only_project(scores) for _, scores in pairs):
             about = sentences
-        if of_project and not about:
+        if of_project and not any(_is_personal(each, scores) for each, scores in pairs):
             of_project = sentences
     return MessageTopics(False, " ".join(about), " ".join(of_project))
+
+
+Scored = tuple[str, SentenceScores | None]
+
+
+def _score_each(classifier: SentenceClassifier | None, sentences: Sequence[str]) -> list[Scored]:
+    scores = classifier.score(sentences) if classifier else [None] * len(sentences)
+    return list(zip(sentences, scores, strict=True))
+
+
+def _split_mixed(classifier: SentenceClassifier | None, sentence: Scored) -> list[Scored]:
+    """Return the clauses of a sentence about the project and the speaker, else the sentence."""
+    clauses = split_clauses(sentence[0])
+    if len(clauses) == 1:
+        return [sentence]
+    scored = _score_each(classifier, clauses)
+    topics = {
+        (_is_about_self(each, scores, in_room=True), _is_about_project(each, scores))
+        for each, scores in scored
+    }
+    return scored if len(topics) > 1 else [sentence]
+
+
+def _is_only_project(scores: SentenceScores | None) -> bool:
+    return scores is not None and scores.project >= MIN_SCORE > scores.self
+
+
+def _is_personal(sentence: str, scores: SentenceScores | None) -> bool:
+    """Return whether a sentence is about the speaker, on any topic."""
+    if scores is None:
+        return bool(self_topics(normalize_quotes(sentence).casefold()))
+    return scores.home >= MAX_HOME_SCORE or scores.self >= max(MIN_SCORE, scores.project)
+
+
+def asks_for_discretion(classifier: SentenceClassifier | None, text: str) -> bool:
+    """Return whether a message asks to keep something confidential."""
+    if is_confidential(text):
+        return True
+    sentences = split_sentences(text)[:MAX_SENTENCES]
+    scores = classifier.score(sentences) if classifier else []
+    return any(each.confidential >= MAX_CONFIDENTIAL for each in scores)
 
 
 def _is_discreet(scores: SentenceScores) -> bool:
@@ -86,13 +137,16 @@ def _is_question(sentence: str) -> bool:
 
 def _is_about_self(sentence: str, scores: SentenceScores | None, *, in_room: bool) -> bool:
     """Return whether the speaker states something about themselves that a profile may hold."""
-    topics = self_topics(normalize_quotes(sentence).casefold())
+    plain = normalize_quotes(sentence).casefold()
+    topics = self_topics(plain)
     by_pattern = bool(topics & ROOM_TOPICS) if in_room else bool(topics)
-    if in_room and topics and not by_pattern:
+    if in_room and ((topics and not by_pattern) or is_about_home(plain)):
         return False  # family, home or origin: not for the shared profile
     if scores is None:
         return by_pattern
-    if in_room and scores.home >= min(MAX_HOME_SCORE, scores.room):
+    if in_room and (
+        scores.home >= min(MAX_HOME_SCORE, scores.room) or scores.project > scores.room
+    ):
         return False
     score = scores.room if in_room else scores.self
     least = MIN_SCORE if in_room else MIN_PRIVATE_SCORE
@@ -108,4 +162,4 @@ def _is_about_project(sentence: str, scores: SentenceScores | None) -> bool:
     if scores is None:
         return by_pattern and not self_topics(plain.casefold())
     least = MIN_SCORE_WITH_PATTERN if by_pattern else MIN_SCORE
-    return scores.project >= max(least, scores.self)
+    return scores.project >= max(least, scores.self) and scores.home < MAX_HOME_SCORE

@@ -17,6 +17,7 @@ from .topics import normalize_quotes
 MAX_CHARS = 20_000  # a longer text stays in its place
 CACHED_TEXTS = 16
 MAX_REFERENCE_WORDS = 14  # a message that only asks for discretion about the one before
+MAX_BARE_WORDS = 5  # a message without a reference such as "that": "Off the record, please."
 
 _SPACE = re.compile(r"\s+")
 _REFERENCE = re.compile(
@@ -35,7 +36,9 @@ def is_confidential(text: str) -> bool:
 def refers_back(text: str) -> bool:
     """Return whether a confidential message is only about the speaker's message before it."""
     normalized = _normalize(text)
-    return len(normalized.split()) <= MAX_REFERENCE_WORDS and bool(_REFERENCE.search(normalized))
+    length = len(normalized.split())
+    has_reference = bool(_REFERENCE.search(normalized))
+    return length <= (MAX_REFERENCE_WORDS if has_reference else MAX_BARE_WORDS)
 
 
 @lru_cache(maxsize=CACHED_TEXTS)

@@ -16,6 +16,11 @@ ROOM_TOPICS = frozenset({"preference", "work", "expertise", "contact", "schedule
 
 SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?=[^\s\"')\]])[^.!?\n]*)*[.!?]*[\"')\]]*")
 FIRST_PERSON = re.compile(r"(?<![\w'])(?:i|im|i'm|ive|i've|my|me|mine|myself)\b")
+CLAUSE = re.compile(
+    r"[,;]?\s+(?:and|but|so|while|whereas)\s+(?=(?:i|i'm|im|i've|my|we|we're|our|the|this|that)\b)"
+    r"|;\s+|\s+[-–—]\s+",
+    re.IGNORECASE,
+)
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"'})
 
 
@@ -23,6 +28,11 @@ def split_sentences(text: str) -> list[str]:
     """Return the sentences of a text, stripped; lines end sentences, too."""
     found = (match[0].strip() for match in SENTENCE.finditer(text))
     return [sentence for sentence in found if sentence]
+
+
+def split_clauses(sentence: str) -> list[str]:
+    """Return the clauses of a sentence that have their own subject, stripped."""
+    return [clause for each in CLAUSE.split(sentence) if (clause := each.strip(" ,;"))]
 
 
 def normalize_quotes(text: str) -> str:
@@ -42,6 +52,11 @@ def self_topics(sentence: str) -> frozenset[str]:
         for topic in section_topics("self")
         if compile_section(f"self {topic}").search(sentence)
     )
+
+
+def is_about_home(sentence: str) -> bool:
+    """Return whether a case-folded sentence has words of home, family, origin or body."""
+    return bool(compile_section("home").search(sentence[:MAX_SENTENCE_CHARS]))
 
 
 def is_project(sentence: str) -> bool:

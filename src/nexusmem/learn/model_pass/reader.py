@@ -20,7 +20,7 @@ from ...core.protocols.store import Store
 from ...core.records import Draft, Event, Memory, MemoryKind
 from ...prompts import PromptTemplate
 from ...text.secrets import redact_secrets
-from ..extract.event_context import EventBatch, EventContext, batch_by_scope
+from ..extract.event_context import EventBatch, EventContext
 from ..model_budget import LEARN_PURPOSE, ModelBudget
 from ..pipeline import EventPipeline
 from ..rules.results import ExtractionResult
@@ -287,7 +287,7 @@ class ModelPass:
 
     def process_events(self, events: Sequence[Event]) -> Iterator[ModelPassResult]:
         """Yield a result for each batch; the error of one batch does not stop the others."""
-        for scope_batch in batch_by_scope(self.store, events):
+        for scope_batch in self.pipeline.batch_by_scope(events):
             knowledge = self.pipeline.load_knowledge(scope_batch)
             left = {context.event.id: context for context in scope_batch.events}
             for batch in self.model_reader.split_batches(each.event for each in scope_batch.events):

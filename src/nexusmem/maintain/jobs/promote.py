@@ -8,7 +8,7 @@ then known to all agents of that user. Memories from untrusted sources are never
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -24,7 +24,8 @@ from ...core.records import Draft, Memory, MemoryKind, Tier, Trust
 from ...core.records.projections import MemoryState
 from ...core.scope import Scope, ScopeKind
 from ...core.strength import StrengthSettings, compute_importance
-from ...learn.flows import is_discreet, is_withdrawn
+from ...learn.flows import is_withdrawn, must_stay
+from ...learn.flows.decide import SentenceClassifier
 from ...learn.flows.discretion import is_confidential, sensitive_topic
 from ..settings import BATCH, USAGE_WINDOW
 from .cleanup import StatePages, load_pages, next_cursor, set_states
@@ -34,26 +35,36 @@ PROMOTED_SLOT = "promoted"
 UserScopes = Mapping[str, Scope]  # the id of a fact and its target
 
 
+@dataclass(frozen=True, slots=True)
+class FlowTools:
+    """What decides which facts may rise: the flows of a workspace and their classifier."""
+
+    sharing: Callable[[WorkspaceId], Sharing] = lambda _: DEFAULT_SHARING
+    classifier: Callable[[], SentenceClassifier | None] = lambda: None
+
+
 def promote_to_user(
     store: Store,
     workspace: WorkspaceId,
     ids: Sequence[str],
     entry: Callable[[UserScopes], AuditEntry],
     *,
-    sharing: Sharing,
+    flows: FlowTools,
     now: datetime,
 ) -> int:
     """Store the user-wide copies that are missing for these facts; return their number."""
     everything = administrator_grant(workspace)
+    sharing, classifier = flows.sharing(workspace), flows.classifier()
     drafts: list[Draft] = []
     targets: dict[str, Scope] = {}
     for fact in store.memories.get(everything, ids):
         found = promotion_target(fact, sharing)
-        if found is None or _must_stay(store, fact):
+        if found is None or _must_stay(store, fact, classifier):
             continue
         copies = user_wide_drafts(fact, *found, now)
         if not _is_known_or_erased(store, workspace, copies):
-            drafts += copies
+            has_message = _is_message_copied(store, fact, found[0])
+            drafts += copies[:1] if has_message else copies
             targets[fact.id] = found[0]
     if not drafts:
         return 0
@@ -65,15 +76,20 @@ def promote_to_user(
 def promotion_target(fact: Memory, sharing: Sharing) -> tuple[Scope, FlowRule] | None:
     """Return the scope and the rule that make a fact known to all agents of its user.
 
-    A fact of a private place rises to the private profile. A fact of a room rises to the shared
-    profile only if the speaker says it about themselves: other rooms read that profile.
+    Only a fact that users state about themselves rises: from a private place to the private
+    profile, from a room to the shared profile, which other rooms read. With `agents: everything`
+    any fact of a private place rises.
     """
     kind, owner = fact.scope.kind, fact.scope.owner
-    if kind in PRIVATE_KINDS and owner and sharing.agents != "none":
-        return Scope.private(owner), FlowRule.AGENTS
-    is_own = fact.role == "user" and _is_about_speaker(fact) and _is_for_rooms(fact)
-    if kind is ScopeKind.ROOM and fact.speaker and is_own and sharing.profile:
-        return Scope.user(fact.speaker), FlowRule.PROFILE
+    is_own = fact.role == "user" and _is_about_speaker(fact)
+    if kind in PRIVATE_KINDS and owner:
+        if sharing.agents == "everything":
+            return Scope.private(owner), FlowRule.EVERYTHING
+        if sharing.agents == "profile" and is_own and fact.speaker == owner:
+            return Scope.private(owner), FlowRule.AGENTS
+        return None
+    if kind is ScopeKind.ROOM and is_own and fact.speaker and _is_for_rooms(fact):
+        return (Scope.user(fact.speaker), FlowRule.PROFILE) if sharing.profile else None
     return None
 
 
@@ -86,12 +102,14 @@ def _is_for_rooms(fact: Memory) -> bool:
     return fact.body.get("category") not in ("personal", "social", "financial")
 
 
-def _must_stay(store: Store, fact: Memory) -> bool:
+def _must_stay(store: Store, fact: Memory, classifier: SentenceClassifier | None) -> bool:
     """Return whether the fact or one of its messages is confidential or sensitive."""
     if is_confidential(fact.text) or sensitive_topic(fact.text):
         return True
     events = store.ledger.get(administrator_grant(fact.workspace), fact.sources)
-    return not events or any(is_discreet(each) or is_withdrawn(store, each) for each in events)
+    return not events or any(
+        must_stay(each, classifier) or is_withdrawn(store, each, classifier) for each in events
+    )
 
 
 def _is_known_or_erased(store: Store, workspace: WorkspaceId, drafts: Sequence[Draft]) -> bool:
@@ -101,6 +119,12 @@ def _is_known_or_erased(store: Store, workspace: WorkspaceId, drafts: Sequence[D
         return True
     erased = store.eraser.any_erased(workspace, ids)
     return erased or bool(store.eraser.scope_tombstones(workspace, [drafts[0].scope]))
+
+
+def _is_message_copied(store: Store, fact: Memory, target: Scope) -> bool:
+    """Return whether a flow has copied the message of a fact to the profile."""
+    derived = store.eraser.list_derived(fact.workspace, list(fact.sources))
+    return any(each.kind is MemoryKind.PASSAGE and each.scope == target for each in derived)
 
 
 def user_wide_drafts(fact: Memory, target: Scope, rule: FlowRule, now: datetime) -> list[Draft]:
@@ -149,7 +173,7 @@ def promote(
     *,
     now: datetime,
     settings: StrengthSettings,
-    sharing: Callable[[WorkspaceId], Sharing] = lambda _: DEFAULT_SHARING,
+    flows: FlowTools = FlowTools(),
     batch: int = BATCH,
 ) -> list[JobStep]:
     """Promote memories that were used often and in several conversations."""
@@ -167,7 +191,7 @@ def promote(
     }
     wide = {
         workspace: _promote_proven_facts(
-            store, workspace, page, now=now, settings=settings, sharing=sharing(workspace)
+            store, workspace, page, now=now, settings=settings, flows=flows
         )
         for workspace, page in used.items()
     }
@@ -224,14 +248,24 @@ def _promote_proven_facts(
     *,
     now: datetime,
     settings: StrengthSettings,
-    sharing: Sharing,
+    flows: FlowTools,
 ) -> int:
-    """Return the number of facts promoted to a user, including facts in tier long."""
+    """Return the number of facts promoted to a user, including facts in tier long.
+
+    A search mostly shows the message of a fact. A use of the message counts for its facts.
+    """
+    often = {state.id: state for state in used if _is_trusted(state) and _is_often(state, settings)}
     proven = {
-        state.id: state
-        for state in used
-        if state.kind is MemoryKind.FACT and _is_trusted(state) and _is_proven(state, settings)
+        id: state
+        for id, state in often.items()
+        if state.kind is MemoryKind.FACT and state.confidence >= settings.promote_min_confidence
     }
+    messages = [id for id, state in often.items() if state.kind is MemoryKind.PASSAGE]
+    for message in store.memories.get(administrator_grant(workspace), messages):
+        for fact in store.eraser.list_derived(workspace, list(message.sources)):
+            is_sure = fact.confidence >= settings.promote_min_confidence
+            if fact.kind is MemoryKind.FACT and fact.scope == message.scope and is_sure:
+                proven.setdefault(fact.id, often[message.id]._replace(id=fact.id))
 
     def make_entry(widened: UserScopes) -> AuditEntry:
         states = [proven[id] for id in widened]
@@ -239,7 +273,7 @@ def _promote_proven_facts(
 
     if not proven:
         return 0
-    return promote_to_user(store, workspace, list(proven), make_entry, sharing=sharing, now=now)
+    return promote_to_user(store, workspace, list(proven), make_entry, flows=flows, now=now)
 
 
 def _is_promotable(state: MemoryState) -> bool:
@@ -260,9 +294,12 @@ def _is_needed(state: MemoryState, now: datetime, settings: StrengthSettings) ->
 
 
 def _is_proven(state: MemoryState, settings: StrengthSettings) -> bool:
+    return state.confidence >= settings.promote_min_confidence and _is_often(state, settings)
+
+
+def _is_often(state: MemoryState, settings: StrengthSettings) -> bool:
     return (
-        state.confidence >= settings.promote_min_confidence
-        and state.usage.count >= settings.promote_min_uses
+        state.usage.count >= settings.promote_min_uses
         and state.usage.conversations >= settings.promote_min_conversations
     )
 

@@ -273,6 +273,16 @@ SELECT name, outbox.workspace, seq, step, attempts, priority, 0, error
    AND (leased_until IS NULL OR leased_until <= %(now)s::timestamptz OR %(leased)s)
  ORDER BY priority, seq LIMIT %(limit)s;
 
+-- pending_scopes --
+-- The label and the scope of queued work. Events with one label have one scope.
+SELECT pending.label, told.scope
+  FROM (SELECT label, min(seq) AS seq FROM outbox
+         WHERE workspace = %(workspace)s
+           AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[])
+         GROUP BY label OFFSET 0) AS pending
+ CROSS JOIN LATERAL (SELECT content::json ->> 'scope' AS scope FROM events
+                      WHERE workspace = %(workspace)s AND seq = pending.seq OFFSET 0) AS told;
+
 -- lease_granted_work --
 WITH chosen AS (
     SELECT workspace, priority, seq FROM outbox AS o

@@ -12,11 +12,12 @@ from typing import NamedTuple
 
 from ...core.access import Grant
 from ...core.canonical import LATEST, format_time, parse_time
+from ...core.errors import InvalidInput
 from ...core.ids import WorkspaceId
 from ...core.json_codec import event_from_json
 from ...core.protocols.queue import Backlog
 from ...core.records import PendingTask, Stage, Task
-from ...core.scope import parse_scope
+from ...core.scope import Scope, parse_scope
 from ...runtime.backoff import redact_error
 from ...runtime.leases import LEASE_DURATION, LEASE_LOST_ERROR, Lease
 from ..validation import MAX_WORKSPACES_PER_CLAIM, split_evenly
@@ -91,6 +92,7 @@ class SqlQueue:
         leased: bool = False,
         failed: bool = False,
         step: Stage | None = None,
+        in_scope: Callable[[Scope], bool] | None = None,
     ) -> list[Task]:
         wanted = None if step is None else step.value
         if grant is None:
@@ -104,14 +106,16 @@ class SqlQueue:
             "step": wanted,
         }
         with self._connections.read_transaction() as session:
-            bound = {**due, **compile_grant(session, grant).parameters}
+            bound = {**due, **_bind_labels(session, grant, in_scope)}
             found = [_DueRow(*row) for row in session.execute_query("due_work", bound)]
             if leased or not found:
                 return _decode_tasks(session, found)[0]
         lease = {"until": format_time(now + LEASE_DURATION), "fence": fence_at(now)}
         # The write transaction looks them up again, so that one worker gets each task.
         return self._claim_readable(
-            lambda session: _lease_granted(session, grant, {**due, **lease})
+            lambda session: _lease_granted(
+                session, {**due, **lease, **_bind_labels(session, grant, in_scope)}
+            )
         )
 
     def _claim_round_robin(self, now: datetime, limit: int, step: str | None) -> list[Task]:
@@ -273,8 +277,26 @@ def _priority_order(row: Row) -> Row:
     return row[5], row[2]  # priority, then order of writing
 
 
-def _lease_granted(session: Transaction, grant: Grant, due: dict[str, object]) -> list[_DueRow]:
-    bound = {**due, **compile_grant(session, grant).parameters}
+def _bind_labels(
+    session: Transaction, grant: Grant, in_scope: Callable[[Scope], bool] | None
+) -> dict[str, object]:
+    """Return the workspace and the labels of a grant, only those of the selected scopes."""
+    bound = compile_grant(session, grant).parameters
+    if in_scope is None:
+        return bound
+    pending = session.execute_query("pending_scopes", bound).fetchall()
+    selected = [label for label, scope in pending if _is_selected(scope, in_scope)]
+    return {**bound, "labels": json.dumps(selected)}
+
+
+def _is_selected(scope: str, in_scope: Callable[[Scope], bool]) -> bool:
+    try:
+        return in_scope(parse_scope(scope))
+    except InvalidInput:  # written by a newer version
+        return False
+
+
+def _lease_granted(session: Transaction, bound: dict[str, object]) -> list[_DueRow]:
     del bound["leased"]
     return [
         _DueRow(*row)

@@ -196,6 +196,14 @@ SELECT name, outbox.workspace, seq, step, attempts, priority, 0, error
    AND (leased_until IS NULL OR leased_until <= :now OR :leased)
  ORDER BY priority, seq LIMIT :limit;
 
+-- pending_scopes --
+-- The label and the scope of queued work. Events with one label have one scope.
+SELECT pending.label, content ->> 'scope'
+  FROM (SELECT label, min(seq) AS seq FROM outbox
+         WHERE workspace = :workspace AND label IN (SELECT value FROM json_each(:labels))
+         GROUP BY label) AS pending
+  JOIN events ON events.workspace = :workspace AND events.seq = pending.seq;
+
 -- lease_granted_work --
 UPDATE outbox SET leased_until = :until, fence = max(fence + 1, :fence)
  WHERE workspace = :workspace

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -12,6 +12,7 @@ from ...core.canonical import LATEST
 from ...core.ids import WorkspaceId
 from ...core.protocols.queue import Backlog
 from ...core.records import Event, PendingTask, Stage, Task
+from ...core.scope import Scope
 from ...runtime.leases import LEASE_DURATION, LEASE_LOST_ERROR, Lease
 from ...stores.validation import split_evenly
 from .jobs import retry_jobs
@@ -40,6 +41,7 @@ class ReferenceQueue(StorePart):
         leased: bool = False,
         failed: bool = False,
         step: Stage | None = None,
+        in_scope: Callable[[Scope], bool] | None = None,
     ) -> list[Task]:
         if grant is None:
             return self._claim_round_robin(now, limit, step)
@@ -50,6 +52,7 @@ class ReferenceQueue(StorePart):
             if (failed or work.due_at <= now or not work.attempts)
             and work.due_at < LATEST
             and step in (None, work.step)
+            and (in_scope is None or in_scope(event.scope))
         ]
         if leased:
             return [_to_task(event, work) for event, work in due[:limit]]
