@@ -67,4 +67,4 @@ def test_erased_user_erases_their_dossiers(team: Team) -> None:
 
     assert team.workspace.stats()["dossier"] == 5  # two of alice, a watch, and the questions
     assert work(team)["made"] == 0
-    assert [each.name for each in team.alices.dossiers.list()] == ["Sarah Chen"]
+    assert [each.name for each in team.alices.dossiers.list()] == ["Sarah Chen", QUESTION]

@@ -455,7 +455,7 @@ def test_source_grant_is_for_shared_sessions_only(viewer: Viewer) -> None:
 @pytest.mark.parametrize(
     ("viewer", "label", "rule", "words"),
     [
-        (IN_DM, {IN_DM.home}, "place", "said here"),
+        (IN_DM, {IN_DM.home}, "dm", "said here"),
         (IN_DM, {IN_DM.home, FLOW_SCOPES[FlowRule.SESSIONS]}, "sessions", "another session"),
         (
             IN_DM,
@@ -466,8 +466,8 @@ def test_source_grant_is_for_shared_sessions_only(viewer: Viewer) -> None:
         (
             IN_DM,
             {Scope.private("alice"), FLOW_SCOPES[FlowRule.EVERYTHING]},
-            "everything",
-            "another agent",
+            "agents",
+            "share everything",
         ),
         (
             IN_ROOM,
@@ -484,8 +484,18 @@ def test_source_grant_is_for_shared_sessions_only(viewer: Viewer) -> None:
 def test_visibility_is_explained_by_rule_and_label(
     viewer: Viewer, label: set[Scope], rule: str, words: str
 ) -> None:
-    reason = explain_visibility(viewer, frozenset(label))
+    stored_in = Scope.agent("other")  # any scope but the place of the viewer
+
+    reason = explain_visibility(viewer, stored_in, frozenset(label))
 
     assert reason.rule == rule
     assert words in reason.text
     assert set(reason.scopes) == set(map(str, label))
+
+
+def test_record_of_the_place_itself_is_explained_as_said_here() -> None:
+    label = frozenset({Scope.dm("alice", "scribe"), FLOW_SCOPES[FlowRule.SESSIONS]})
+
+    reason = explain_visibility(IN_SESSION, IN_SESSION.home, label)
+
+    assert (reason.rule, reason.text) == ("place", "it was said here")

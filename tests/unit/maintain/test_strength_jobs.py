@@ -23,7 +23,7 @@ from nexusmem.core.scope import Scope
 from nexusmem.core.strength import StrengthSettings
 from nexusmem.maintain.jobs.cleanup import cleanup
 from nexusmem.maintain.jobs.decay import decay
-from nexusmem.maintain.jobs.promote import promote, promote_after_session
+from nexusmem.maintain.jobs.promote import FlowTools, promote, promote_after_session
 from nexusmem.stores.sqlite.store import SqliteStore
 from nexusmem.testing.reference_store.store import ReferenceStore
 from nexusmem.testing.samples import (
@@ -251,7 +251,7 @@ def test_promoted_fact_is_read_where_the_profile_is_read(store: Store) -> None:
     openly = proven(store, "1")
     said_in_private = proven(store, "2", place=ALICE_DM)
     in_session = proven(store, "3", place=MONDAY)
-    about_tea = proven(store, "4", place=ALICE_DM, body=FACT)
+    proven(store, "4", place=ALICE_DM, body=FACT)  # about tea, not about alice
     run(promote, store, after=3 * DAY)
 
     other_room = replace(IN_ROOM, room="kitchen", project=None)
@@ -263,7 +263,7 @@ def test_promoted_fact_is_read_where_the_profile_is_read(store: Store) -> None:
     )
 
     assert alice == elsewhere
-    assert alice == {openly.id, said_in_private.id, in_session.id, about_tea.id}
+    assert alice == {openly.id, said_in_private.id, in_session.id}
     assert in_room == kitchen == {openly.id}
     assert bob == strangers == set()
     assert {each.scope for each in copies(store)} == {ALICE_PROFILE, Scope.private("alice")}
@@ -329,7 +329,7 @@ def test_flow_that_is_off_promotes_nothing(
     proven(store, "1")
     proven(store, "2", place=ALICE_DM)
 
-    counts = run(promote, store, after=3 * DAY, sharing=lambda _: sharing)
+    counts = run(promote, store, after=3 * DAY, flows=FlowTools(lambda _: sharing))
 
     assert counts["user_wide"] == len(expected)
     assert {str(each.scope) for each in copies(store)} == expected

@@ -24,8 +24,8 @@ MIN_PRIVATE_SCORE = 0.35  # the copy has the same single reader: another agent o
 MIN_SCORE_WITH_PATTERN = 0.15
 MAX_HOME_SCORE = 0.7  # of a sentence that is copied to a project
 MAX_HOME_RATIO = 0.8  # of the scores `home` and `room` in a sentence for the shared profile
-MAX_CONFIDENTIAL = 0.45
-MAX_SENSITIVE = 0.55
+MAX_CONFIDENTIAL = 0.35
+MAX_SENSITIVE = 0.35
 MAX_WHOLE_SENTENCES = 3  # a short message is copied whole: its sentences explain each other
 MAX_SENTENCES = 200
 
