@@ -518,7 +518,6 @@ def test_seeded_flow_bug_is_detected(bug: Callable[[Patch], None], monkeypatch: 
 
 TWO_WORLD_BUGS: list[Callable[[Patch], None]] = [
     shows_sessions_of_other_agents,
-    copies_a_dm_to_the_shared_profile,
     shows_private_profiles_in_a_room,
     copies_although_agents_share_nothing,
 ]

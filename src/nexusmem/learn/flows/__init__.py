@@ -50,7 +50,7 @@ PROJECT_LANDMARKS = frozenset(
 CALL_BACK_TIME = timedelta(hours=1)  # "keep that between us" is about a message of this time
 LATER_INTERVALS = (timedelta(minutes=1), timedelta(minutes=10), CALL_BACK_TIME)
 ONE_MICROSECOND = timedelta(microseconds=1)
-MIN_CONTENT_CHARS = 4  # of a word that tells what a sentence is about
+MIN_CONTENT_CHARS = 3  # of a word that tells what a sentence is about
 MIN_STATED_SHARE = 0.7  # of the words of a landmark that the copied sentences have
 MIN_CONFIDENCE = 0.9  # of facts that are copied to a profile or a project
 
@@ -389,7 +389,7 @@ class _EventFlows:
         for draft in self.drafts:
             is_own_fact = _is_sure_fact(draft) and _subject(draft) == speaker
             is_wish = draft.body.get("kind") == LandmarkKind.PREFERENCE_STATED
-            if (is_own_fact or is_wish) and _states(about, draft):
+            if (is_own_fact or is_wish) and self._is_stated_in(about, draft):
                 yield from self._copy([draft], target, rule)
 
     def _project_copies(self, target: Scope) -> Iterator[Draft]:
@@ -407,20 +407,23 @@ class _EventFlows:
         facts = [
             draft
             for draft in self.drafts
-            if _is_sure_fact(draft) and _subject(draft) not in people and _states(about, draft)
+            if _is_sure_fact(draft)
+            and _subject(draft) not in people
+            and self._is_stated_in(about, draft)
         ]
         yield from self._copy([*marks, *facts], target, FlowRule.PROJECT)
 
     def _is_stated_in(self, text: str, draft: Draft) -> bool:
-        """Return whether the copied sentences state a landmark.
+        """Return whether the copied sentences state a fact or landmark.
 
         Its own sentence has names instead of "I" and "we", so not every word is in the text.
         """
-        said = set(normalize_words(text).split())
         names = f"{self.context.event.speaker} {self.context.event.metadata.get(PROJECT_KEY, '')}"
-        words = set(normalize_words(draft.text).split()) - set(normalize_words(names).split())
+        words = _stems(draft.text) - _stems(names)
         content = {word for word in words if len(word) >= MIN_CONTENT_CHARS} or words
-        return len(content & said) >= MIN_STATED_SHARE * len(content)
+        value = draft.body.get("object") or draft.body.get("value") or ""
+        is_value_said = normalize_words(str(value)) in normalize_words(text)
+        return is_value_said and len(content & _stems(text)) >= MIN_STATED_SHARE * len(content)
 
     def _full_copies(
         self, target: Scope, rule: FlowRule, person: str | None = None
@@ -466,16 +469,14 @@ class _EventFlows:
         )
 
 
+def _stems(text: str) -> set[str]:
+    """Return the words of a text without a final "s": "she works" states "I work"."""
+    return {word.removesuffix("s") for word in normalize_words(text).split()}
+
+
 def _is_sure_fact(draft: Draft) -> bool:
     return draft.kind is MemoryKind.FACT and draft.confidence >= MIN_CONFIDENCE
 
 
 def _subject(draft: Draft) -> str:
     return normalize_name(str(draft.body.get("subject", "")))
-
-
-def _states(text: str, draft: Draft) -> bool:
-    """Return whether the copied sentences state what the draft says."""
-    value = draft.body.get("object") or draft.body.get("value") or ""
-    words = normalize_name(str(value))
-    return not words or words in normalize_name(text.replace(":", " "))

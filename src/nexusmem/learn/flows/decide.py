@@ -8,6 +8,7 @@ from typing import Protocol
 
 from .discretion import is_confidential, sensitive_topic
 from .topics import (
+    I_SUBJECT,
     ROOM_TOPICS,
     is_about_home,
     is_project,
@@ -22,10 +23,11 @@ from .topics import (
 MIN_SCORE = 0.5
 MIN_PRIVATE_SCORE = 0.35  # the copy has the same single reader: another agent of the speaker
 MIN_SCORE_WITH_PATTERN = 0.15
+MIN_SCORE_IN_FIRST_PERSON = 0.8  # "I …" is about the project only if it is a task or promise
 MAX_HOME_SCORE = 0.7  # of a sentence that is copied to a project
 MAX_HOME_RATIO = 0.8  # of the scores `home` and `room` in a sentence for the shared profile
-MAX_CONFIDENTIAL = 0.35
-MAX_SENSITIVE = 0.35
+MAX_CONFIDENTIAL = 0.4
+MAX_SENSITIVE = 0.5
 MAX_WHOLE_SENTENCES = 3  # a short message is copied whole: its sentences explain each other
 MAX_SENTENCES = 200
 
@@ -69,8 +71,10 @@ def decide_topics(
     pairs = _score_each(classifier, sentences)
     if any(scores and _is_discreet(scores) for _, scores in pairs):
         return MessageTopics(stays=True)
+    whole = len(pairs) <= MAX_WHOLE_SENTENCES
     if in_room:
         pairs = [piece for pair in pairs for piece in _split_mixed(classifier, pair)]
+        whole = whole and len(pairs) == len(sentences)
     stated = [pair for pair in pairs if not _is_question(pair[0])]
     about = [each for each, scores in stated if _is_about_self(each, scores, in_room=in_room)]
     of_project = [
@@ -78,7 +82,7 @@ def decide_topics(
         for each, scores in stated
         if project and each not in about and _is_about_project(each, scores)
     ]
-    if len(pairs) <= MAX_WHOLE_SENTENCES:
+    if whole:
         if about and not in_room and not any(_is_only_project(scores) for _, scores in pairs):
             about = sentences
         if of_project and not any(_is_personal(each, scores) for each, scores in pairs):
@@ -113,8 +117,9 @@ def _is_only_project(scores: SentenceScores | None) -> bool:
 
 def _is_personal(sentence: str, scores: SentenceScores | None) -> bool:
     """Return whether a sentence is about the speaker, on any topic."""
-    if scores is None:
-        return bool(self_topics(normalize_quotes(sentence).casefold()))
+    plain = normalize_quotes(sentence).casefold()
+    if scores is None or is_about_home(plain):
+        return is_about_home(plain) or bool(self_topics(plain))
     return scores.home >= MAX_HOME_SCORE or scores.self >= max(MIN_SCORE, scores.project)
 
 
@@ -158,8 +163,13 @@ def _is_about_self(sentence: str, scores: SentenceScores | None, *, in_room: boo
 def _is_about_project(sentence: str, scores: SentenceScores | None) -> bool:
     """Return whether a sentence states something about the project and not about the speaker."""
     plain = normalize_quotes(sentence)
+    lower = plain.casefold()
     by_pattern = is_project(plain)
     if scores is None:
-        return by_pattern and not self_topics(plain.casefold())
+        return by_pattern and not self_topics(lower)
+    if is_about_home(lower) or scores.home >= MAX_HOME_SCORE:
+        return False
     least = MIN_SCORE_WITH_PATTERN if by_pattern else MIN_SCORE
-    return scores.project >= max(least, scores.self) and scores.home < MAX_HOME_SCORE
+    if I_SUBJECT.search(lower) and not by_pattern:
+        least = MIN_SCORE_IN_FIRST_PERSON
+    return scores.project >= max(least, scores.self)

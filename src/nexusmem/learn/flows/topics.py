@@ -16,6 +16,7 @@ ROOM_TOPICS = frozenset({"preference", "work", "expertise", "contact", "schedule
 
 SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?=[^\s\"')\]])[^.!?\n]*)*[.!?]*[\"')\]]*")
 FIRST_PERSON = re.compile(r"(?<![\w'])(?:i|im|i'm|ive|i've|my|me|mine|myself)\b")
+I_SUBJECT = re.compile(r"(?<![\w'])(?:i|im|i'm|ive|i've|i'd)(?![\w'])(?!'ll)")
 CLAUSE = re.compile(
     r"[,;]?\s+(?:and|but|so|while|whereas)\s+(?=(?:i|i'm|im|i've|my|we|we're|our|the|this|that)\b)"
     r"|;\s+|\s+[-–—]\s+",
