@@ -355,6 +355,7 @@ class Workspace:
                 report(counts["looked"], max(total, counts["looked"]))
 
         made = self._parts.job_runner.run_now(self.id, FLOWS_JOB, report_counts)
+        self._parts.audit.record_action(self.id, "apply_flows", counts=dict(made))
         self._parts.evict_caches(self.id)
         return made
 

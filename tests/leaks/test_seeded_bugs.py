@@ -343,8 +343,7 @@ def copies_a_dm_to_everybody(patch: Patch) -> None:
 
 
 def overlooks_confidential_words(patch: Patch) -> None:
-    for module in ("decide.is_confidential", "is_confidential"):
-        patch.setattr(f"nexusmem.learn.flows.{module}", lambda _: False)
+    patch.setattr("nexusmem.learn.flows.decide.is_confidential", lambda _: False)
 
 
 def overlooks_sensitive_words(patch: Patch) -> None:

@@ -697,3 +697,53 @@ def test_own_message_of_a_session_is_explained_as_said_here(acme: Workspace) -> 
         for hit in here[name].recall("Bergen", kind="passage")
     }
     assert reasons == {"monday": "place", "tuesday": "sessions", "critic": "agents"}
+
+
+@pytest.mark.requirement("X2")
+def test_request_of_the_same_time_withdraws_too(acme: Workspace, clock: Clock) -> None:
+    request = "Please keep that between us."
+    messages = [{"speaker": "alice", "text": text, "at": clock()} for text in (DECISION, request)]
+    places(acme)["room"].observe_many([{**each, "at": messages[0]["at"]} for each in messages])
+
+    assert not knows(places(acme)["project room"], DECISION)
+    assert copies(acme) == []
+
+
+@pytest.mark.requirement("X2")
+def test_marking_a_message_withdraws_its_corrections(acme: Workspace) -> None:
+    dm = places(acme)["dm"]
+    receipt = dm.observe("alice", "I live in Lisbon.")
+    dm.correct(dm.recall("Lisbon", kind="passage")[0].id, HOME)
+    assert knows(places(acme)["critic"], HOME)
+
+    dm.mark_confidential(receipt)
+
+    assert copies(acme) == []
+
+
+def test_applying_flows_is_in_the_audit(acme: Workspace) -> None:
+    places(acme)["dm"].observe("alice", OWN)
+
+    acme.apply_flows()
+
+    assert "apply_flows" in [each.action for each in acme.audit()]
+
+
+@pytest.mark.requirement("X2")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Although I prefer Python, we decided to use Rust.",
+        "I'm 43 and a backend developer.",
+        "My phone number at home is 555 1234.",
+    ],
+)
+def test_other_rooms_do_not_read_the_project_or_the_age(acme: Workspace, text: str) -> None:
+    places(acme)["room"].observe("alice", text)
+
+    assert list(places(acme)["other room"].memories()) == []
+
+
+def test_flows_of_a_workspace_must_be_complete() -> None:
+    with pytest.raises(InvalidInput, match=r"workspaces\['family'\] must be a Sharing, got dict"):
+        SharingSettings(workspaces={"family": {"rooms": True}})  # type: ignore[dict-item]

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..audit.records import AuditLevel
 from ..compose.settings import ComposeSettings
-from ..core.errors import ConfigError
+from ..core.errors import ConfigError, InvalidInput
 from ..core.flows import Sharing
 from ..core.strength import StrengthSettings
 from ..learn.extract.passages import IndexingSettings
@@ -132,6 +132,15 @@ class SharingSettings(Sharing):
     """
 
     workspaces: Mapping[str, Sharing] = field(default_factory=dict)  # workspace name → flows
+
+    def __post_init__(self) -> None:
+        Sharing.__post_init__(self)
+        for name, flows in self.workspaces.items():
+            if not isinstance(flows, Sharing):
+                raise InvalidInput(
+                    f"memory.sharing.workspaces[{name!r:.80}] must be a Sharing,"
+                    f" got {type(flows).__name__}"
+                )
 
     def for_workspace(self, name: str) -> Sharing:
         """Return the flows of a workspace."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from ...audit.records import WORKER, AuditEntry
-from ...core.access import administrator_grant
+from ...core.access import Grant, administrator_grant
 from ...core.derive import normalize_name
 from ...core.filters import Condition, Op
 from ...core.flows import DEFAULT_SHARING, PRIVATE_KINDS, FlowRule, Sharing
@@ -107,8 +107,8 @@ class FlowStep:
         event = context.event
         recent = [each for each in context.recent if each.speaker == event.speaker]
         messages = _messages_of_speaker(self.store, event, event.at - CALL_BACK_TIME, event.at)
-        earlier = [each for each in messages if _order(each) < _order(event)][::-1]
-        called = [*recent[-1:], *_next_messages(event, earlier)]
+        earlier = [each for each in messages if each.at < event.at][::-1]
+        called = [*recent[-1:], *_next_messages(event, earlier), *_same_time(event, messages)]
         ids = sorted({each.id for each in called})
         withdraw_copies(self.store, event.workspace, ids, event.recorded_at)
 
@@ -150,8 +150,20 @@ def withdraw_marked(store: Store, mark: Event) -> list[Draft]:
     marked = mark.metadata.get(CONFIDENTIAL_KEY)
     here = administrator_grant(mark.workspace).narrow_to([mark.scope])
     if isinstance(marked, str) and store.ledger.get(here, [marked]):
-        withdraw_copies(store, mark.workspace, [marked], mark.recorded_at)
+        events = [marked, *_corrections_of(store, here, marked)]
+        withdraw_copies(store, mark.workspace, events, mark.recorded_at)
     return []
+
+
+def _corrections_of(store: Store, here: Grant, event: str) -> list[str]:
+    """Return the ids of the events that correct an event, also by several steps."""
+    found = [event]
+    for known in found:
+        replaces = Condition(f"metadata.{REPLACES_KEY}.events", Op.CONTAINS, known)
+        found += [
+            each.id for each in store.ledger.find(here, where=replaces) if each.id not in found
+        ]
+    return found[1:]
 
 
 def withdraw_copies(
@@ -250,11 +262,11 @@ def _is_asked_back(store: Store, event: Event, classifier: SentenceClassifier | 
         return True
     for wait in LATER_INTERVALS:
         messages = _messages_of_speaker(store, event, event.at, event.at + wait)
-        later = [each for each in messages if _order(each) > _order(event)]
-        found = _next_messages(event, later)
+        later = [each for each in messages if each.at > event.at]
+        found = [*_next_messages(event, later), *_same_time(event, messages)]
         if any(calls_back(each, classifier) for each in found):
             return True
-        if any(each.thread == event.thread for each in found):
+        if any(each.thread == event.thread for each in found if each.at > event.at):
             return False
     return False
 
@@ -275,8 +287,9 @@ def _next_messages(event: Event, others: Sequence[Event]) -> list[Event]:
     return [*others[:1], *in_thread[:1]]
 
 
-def _order(event: Event) -> tuple[datetime, str]:
-    return event.at, event.id
+def _same_time(event: Event, messages: Sequence[Event]) -> list[Event]:
+    """Return the other messages of the same time: which of them came first is unknown."""
+    return [each for each in messages if each.at == event.at and each.id != event.id]
 
 
 def _replaced_events(store: Store, event: Event) -> list[Event]:
@@ -352,7 +365,8 @@ class _EventFlows:
 
     def _is_called_back(self, event: Event) -> bool:
         """Return whether the speaker's next message asks for discretion about this one."""
-        later = [each for each in (*self.context.recent, self.context.event) if each.at > event.at]
+        known = (*self.context.recent, self.context.event)
+        later = [each for each in known if each.at >= event.at and each.id != event.id]
         following = next((each for each in later if each.speaker == event.speaker), None)
         return following is not None and calls_back(following, self.classifier)
 

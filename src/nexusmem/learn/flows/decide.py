@@ -11,6 +11,7 @@ from .topics import (
     I_SUBJECT,
     ROOM_TOPICS,
     is_about_home,
+    is_about_us,
     is_project,
     normalize_quotes,
     self_topics,
@@ -145,8 +146,8 @@ def _is_about_self(sentence: str, scores: SentenceScores | None, *, in_room: boo
     plain = normalize_quotes(sentence).casefold()
     topics = self_topics(plain)
     by_pattern = bool(topics & ROOM_TOPICS) if in_room else bool(topics)
-    if in_room and ((topics and not by_pattern) or is_about_home(plain)):
-        return False  # family, home or origin: not for the shared profile
+    if in_room and ((topics and not by_pattern) or is_about_home(plain) or is_about_us(sentence)):
+        return False  # family, home, origin or the project: not for the shared profile
     if scores is None:
         return by_pattern
     if in_room and (
@@ -167,7 +168,7 @@ def _is_about_project(sentence: str, scores: SentenceScores | None) -> bool:
     by_pattern = is_project(plain)
     if scores is None:
         return by_pattern and not self_topics(lower)
-    if is_about_home(lower) or scores.home >= MAX_HOME_SCORE:
+    if self_topics(lower) or is_about_home(lower) or scores.home >= MAX_HOME_SCORE:
         return False
     least = MIN_SCORE_WITH_PATTERN if by_pattern else MIN_SCORE
     if I_SUBJECT.search(lower) and not by_pattern:

@@ -16,6 +16,7 @@ ROOM_TOPICS = frozenset({"preference", "work", "expertise", "contact", "schedule
 
 SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?=[^\s\"')\]])[^.!?\n]*)*[.!?]*[\"')\]]*")
 FIRST_PERSON = re.compile(r"(?<![\w'])(?:i|im|i'm|ive|i've|my|me|mine|myself)\b")
+WE = re.compile(r"(?<![\w'])we(?:'re|'ve|'ll|'d|’re|’ve|’ll)?(?![\w'])", re.IGNORECASE)
 I_SUBJECT = re.compile(r"(?<![\w'])(?:i|im|i'm|ive|i've|i'd)(?![\w'])(?!'ll)")
 CLAUSE = re.compile(
     r"[,;]?\s+(?:and|but|so|while|whereas)\s+(?=(?:i|i'm|im|i've|my|we|we're|our|the|this|that)\b)"
@@ -58,6 +59,11 @@ def self_topics(sentence: str) -> frozenset[str]:
 def is_about_home(sentence: str) -> bool:
     """Return whether a case-folded sentence has words of home, family, origin or body."""
     return bool(compile_section("home").search(sentence[:MAX_SENTENCE_CHARS]))
+
+
+def is_about_us(sentence: str) -> bool:
+    """Return whether a sentence tells what the speaker's group does or decided."""
+    return bool(WE.search(sentence)) or is_project(normalize_quotes(sentence))
 
 
 def is_project(sentence: str) -> bool:
