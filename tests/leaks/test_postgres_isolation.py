@@ -214,7 +214,7 @@ UNSEEN = {
     "ids_by_number",
     "memories_by_number",
     "named_memories_since",
-    "pending_scopes",  # only selects among labels, and the claim has its own filter
+    "pending_scopes",  # its labels are compared with those of the grant
     "vectors_by_number",
     "memories_without_vector",
 }

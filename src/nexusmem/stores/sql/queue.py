@@ -285,7 +285,10 @@ def _bind_labels(
     if in_scope is None:
         return bound
     pending = session.execute_query("pending_scopes", bound).fetchall()
-    selected = [label for label, scope in pending if _is_selected(scope, in_scope)]
+    granted = set(json.loads(str(bound["labels"])))
+    selected = [
+        label for label, scope in pending if label in granted and _is_selected(scope, in_scope)
+    ]
     return {**bound, "labels": json.dumps(selected)}
 
 
