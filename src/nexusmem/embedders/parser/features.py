@@ -1,4 +1,4 @@
-"""Word features of the parser: word, affixes, shape and the built-in word vector, as small integers.
+"""Word features of the parser: word, affixes, shape and built-in word vector, as small integers.
 
 All features depend on the form of one word only, so the network caches its input row per form.
 """
@@ -17,7 +17,9 @@ VECTOR_SCALE = 512  # unit vectors have components around 1/16, so these are aro
 MAX_INT8 = 127
 MAX_FORM_CHARS = 40  # the rest of a longer word is ignored
 
-URL = re.compile(r"(?:https?://|www\.)\S|^[\w.-]+\.(?:com|org|net|edu|gov|io|co|uk|de)(?:/|$)", re.I)
+URL = re.compile(
+    r"(?:https?://|www\.)\S|^[\w.-]+\.(?:com|org|net|edu|gov|io|co|uk|de)(?:/|$)", re.IGNORECASE
+)
 EMAIL = re.compile(r"^[^\s@]+@[^\s@]+\.[^\s@]+$")
 HANDLE = re.compile(r"^[@#]\w")
 DIGIT = re.compile(r"\d")

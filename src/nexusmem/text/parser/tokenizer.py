@@ -130,8 +130,10 @@ def _split_word(word: str, start: int) -> list[Span]:
             at += length
         return parts
 
-    ends: list[Span] = []
     end = len(word)
+    if word.isalnum():
+        return [Span(word, start, start + end)]
+    ends: list[Span] = []
     for pattern in (CLITIC, NEGATION, CLITIC):  # "couldn't've", "I'd've"
         match = pattern.search(word, 0, end)
         if match and match.start():
