@@ -453,7 +453,7 @@ def measure(
 
 
 def find_exceptions(trees: Sequence[Tree], rules: Sequence[str]) -> dict[str, list[list[str]]]:
-    """Return the lemmas that no rule makes, by part of speech; each was seen twice."""
+    """Return the lemmas that no rule makes, by part of speech: verbs, and words seen twice."""
     seen: dict[tuple[str, str], Counter[str]] = {}
     for tree in trees:
         for form, lemma, tag, label in zip(
@@ -466,7 +466,8 @@ def find_exceptions(trees: Sequence[Tree], rules: Sequence[str]) -> dict[str, li
     for (form, tag), lemmas in sorted(seen.items()):
         (lemma, count), *_ = lemmas.most_common(1)
         is_case = tag != "PROPN" and lemma != lemma.lower()
-        if count >= 2 and (make_rule(form, lemma) not in known or is_case):
+        is_irregular = make_rule(form, lemma) not in known
+        if (count >= 2 and (is_irregular or is_case)) or (is_irregular and tag == "VERB"):
             found.setdefault(tag, []).append([form, lemma])
     return found
 

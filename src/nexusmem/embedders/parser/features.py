@@ -93,3 +93,9 @@ def word_vectors(forms: Sequence[str]) -> NDArray[np.int8]:
             scaled = np.rint(total * (VECTOR_SCALE / max(norm, 1.0)))
             row[:] = np.clip(scaled, -MAX_INT8, MAX_INT8)
     return vectors
+
+
+def is_word(form: str) -> bool:
+    """Return whether the form is one piece of the built-in vocabulary: a common English word."""
+    ids, _ = BuiltinEmbedder().token_ids([form])
+    return len(ids) == 1

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ...text.parser.lemmas import find_lemma
 from ...text.parser.sentence import NO_HEAD, Sentence, Token
 from ...text.parser.tokenizer import MAX_SENTENCE_TOKENS, Span, split_sentences
+from .features import is_word
 from .network import Integers, Network, Scores, load_network, probabilities
 from .tree import FORBIDDEN, find_heads, is_tree
 
@@ -142,7 +143,7 @@ def _make_tokens(
         upos = network.upos[tag]
         yield Token(
             *span,
-            lemma=find_lemma(span.text, upos, network.rules[rule], network.exceptions),
+            lemma=find_lemma(span.text, upos, network.rules[rule], network.exceptions, is_word),
             upos=upos,
             head=head - 1 if head else NO_HEAD,
             deprel=network.labels[label],

@@ -72,6 +72,7 @@ TOKEN = re.compile(
 )
 SENTENCE_END = re.compile(r"[.!?]+")
 CLOSING = frozenset("\"'”’)]")
+SMILE = re.compile(r"[:;=][^\w\s]|[:;=]-?[DPpOo3]$|<3|[xX]D$|[☀-➿⬀-⯿\U0001F300-\U0001FAFF]")
 
 
 def split_sentences(text: str) -> list[list[Span]]:
@@ -146,17 +147,23 @@ def _is_boundary(current: list[Span], gap: str, following: Span) -> bool:
     """Return whether a sentence starts at the following word, which has a gap before it."""
     if "\n" in gap:
         return gap.count("\n") > 1 or not _is_wrapped_line(current, following)
-    last = current[-1].text
-    if last in CLOSING and len(current) > 1 and current[-1].start == current[-2].end:
-        last = current[-2].text
+    first = following.text[0]
+    if following.text in CLOSING or SMILE.match(following.text):
+        return False
+    at = len(current) - 1
+    while at and SMILE.match(current[at].text):
+        at -= 1
+    if at < len(current) - 1:
+        return first.isupper() or bool(SENTENCE_END.fullmatch(current[at].text))
+    if current[at].text in CLOSING and at and current[at].start == current[at - 1].end:
+        at -= 1
+    last = current[at].text
     if not SENTENCE_END.fullmatch(last):
         return False
-    if len(current) == 2 and current[0].text.isdigit():  # "1. First point"
+    if at == 1 and current[0].text.isdigit():  # "1. First point"
         return False
-    if following.text in CLOSING or not (following.text[0].isalnum() or len(following.text) == 1):
-        return False  # an emoticon, or marks that belong to this sentence
-    is_pause = last.startswith("..") and last.strip(".") == ""
-    return not is_pause or following.text[0].isupper()
+    is_pause = last.startswith("..") and not last.strip(".")
+    return first.isupper() if is_pause else first.isalnum() or len(following.text) == 1
 
 
 def _is_wrapped_line(current: list[Span], following: Span) -> bool:
