@@ -15,7 +15,7 @@ import argparse
 import os
 import sys
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -131,10 +131,10 @@ def count_own_words(gold: Sequence[Gold]) -> dict[str, float]:
 def measure_clauses(gold: Sequence[Gold], parsed: Sequence[Sentence]) -> list[tuple[float, bool]]:
     """Return confidence and correctness of each clause that the parser found.
 
-    A clause is a word with subject and its arguments: subject, objects, negation, auxiliaries and
-    obliques. It is right if the treebank has the same words with the same relations.
+    A clause is a word with its subject, objects, obliques and complements. It is right if the
+    treebank has the same words with the same relations.
     """
-    kinds = ("nsubj", "obj", "iobj", "aux", "cop", "xcomp", "obl", "advmod", "ccomp")
+    kinds = ("nsubj", "obj", "iobj", "obl", "xcomp", "ccomp")
     clauses = []
     for wanted_words, sentence in zip(gold, parsed, strict=True):
         for at in range(len(sentence)):
@@ -150,6 +150,20 @@ def measure_clauses(gold: Sequence[Gold], parsed: Sequence[Sentence]) -> list[tu
             is_right = wanted == {(place, token.deprel) for place, token in mine.items()}
             clauses.append((min(token.confidence for token in mine.values()), is_right))
     return sorted(clauses, reverse=True)
+
+
+def measure_calibration(gold: Sequence[Gold], parsed: Sequence[Sentence]) -> list[str]:
+    """Return confidence and share of right words, for words of similar confidence."""
+    groups: defaultdict[int, list[tuple[float, bool]]] = defaultdict(list)
+    for each, sentence in zip(gold, parsed, strict=True):
+        for word, token in zip(each.words, sentence, strict=True):
+            is_right = (word.head, word.deprel) == (token.head, token.deprel)
+            groups[min(9, int(token.confidence * 10))].append((token.confidence, is_right))
+    lines = []
+    for _, group in sorted(groups.items()):
+        confidence, right = (sum(column) / len(group) for column in zip(*group, strict=True))
+        lines.append(f"{len(group)} words with confidence {confidence:.2f}: {right:.2f} right")
+    return lines
 
 
 def measure_speed(action: Callable[[], object]) -> float:
@@ -179,6 +193,8 @@ def print_accuracy(console: Console, gold: Sequence[Gold]) -> None:
         part = clauses[: int(len(clauses) * share)]
         right = sum(is_right for _, is_right in part) / len(part)
         console.print(f"surest {share:.0%} of {len(clauses)} clauses: {right:.3f} exactly right")
+    for line in measure_calibration(gold, parsed):
+        console.print(line)
 
 
 def print_speed(console: Console, gold: Sequence[Gold]) -> None:
