@@ -3,7 +3,7 @@
 # make slow       slow tests: kill -9, leak tests on every store, model conversion, retrieval quality
 # make test-neo4j tests on a real Neo4j: downloads the server with Maven once, starts and stops it
 # make bench      measure the figures in docs/benchmarks.md
-# make baselines  write the retrieval baselines that `make slow` compares with ($NEXUS_DATA)
+# make baselines  write the quality baselines that `make slow` compares with ($NEXUS_DATA)
 # make lock       update requirements-dev.lock (needs uv)
 # make clean      delete both environments and all caches
 
@@ -51,6 +51,13 @@ baselines: .venv/ready
 	  $(BIN)/nexus eval $$benchmark --data $(DATA) --ranking contextual --config bench/minilm.yaml \
 	    --save-baseline bench/results/eval-$$benchmark-minilm.json || exit; \
 	done
+	$(BIN)/nexus eval context locomo --data $(DATA) --config nexus.example.yaml \
+	  $(if $(UNANSWERABLE),--unanswerable $(UNANSWERABLE)) \
+	  --save-baseline bench/results/eval-context.json --plot docs/images/eval-context.svg
+	$(BIN)/nexus eval context beam --data $(DATA) --config nexus.example.yaml \
+	  --save-baseline bench/results/eval-context-beam.json
+	$(BIN)/nexus eval chat --data $(DATA) --config nexus.example.yaml \
+	  --save-baseline bench/results/eval-chat.json
 
 # The lock file pins the versions; pip 25.1 is the first that installs dependency groups.
 .venv/ready: pyproject.toml requirements-dev.lock

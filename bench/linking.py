@@ -7,6 +7,9 @@ A link assigns a mention to an entity that existed in its room. A link is correc
 the same person or thing introduced the entity. `joined` is stricter: an unresolved name also
 counts as a link to the entity with the same name. Mentions labelled `?` are ambiguous, so any
 link is wrong. Each held-out set counts as held out until its first measurement.
+
+The conversations are our own and serve as a regression set only. `nexus eval chat` measures
+learning on a corpus that is not part of the project.
 """
 
 from __future__ import annotations

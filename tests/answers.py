@@ -8,38 +8,34 @@ from typing import Any
 Item = dict[str, Any]
 
 
-def answer(**items: list[Item]) -> Item:
+def answer(**items: list[Any]) -> Item:
     """A whole answer: these items, and nothing else."""
-    return {"entities": [], "facts": [], "landmarks": [], "labels": [], **items}
+    return {"facts": [], "landmarks": [], "names": [], "right": [], "wrong": [], **items}
 
 
-def worded(**items: list[Item]) -> str:
+def worded(**items: list[Any]) -> str:
     return json.dumps(answer(**items))
 
 
-def entity(name: str = "PostgreSQL", **more: Any) -> Item:
-    return {"turns": [1], "name": name, "type": "product", "aliases": [], **more}
+def named(name: str = "PostgreSQL", **more: Any) -> Item:
+    return {"name": name, "type": "product", "aliases": [], **more}
 
 
-def fact(object: str | None = "PostgreSQL", **more: Any) -> Item:
+def fact(object: str = "PostgreSQL", **more: Any) -> Item:
     said: Item = {
         "turns": [1],
         "subject": "alice",
         "predicate": "CHOSE",
         "object": object,
-        "value": None,
-        "aspect": None,
-        "category": "projects",
+        "status": "past",
         "certainty": "explicit",
-        "tense": "past",
-        "negated": False,
-        "sentence": "Alice chose PostgreSQL.",
+        "by": None,
         "when": None,
     }
     return {**said, **more}
 
 
-def landmark(text: str = "Alice decided to use PostgreSQL.", **more: Any) -> Item:
+def landmark(text: str = "I chose PostgreSQL", **more: Any) -> Item:
     said: Item = {
         "turns": [1],
         "kind": "decision",
@@ -48,7 +44,6 @@ def landmark(text: str = "Alice decided to use PostgreSQL.", **more: Any) -> Ite
         "due": None,
         "wrong": None,
         "right": None,
-        "certainty": "explicit",
     }
     return {**said, **more}
 
@@ -62,7 +57,3 @@ def label(turn: int = 1, **more: Any) -> Item:
         "entities": ["PostgreSQL"],
     }
     return {**said, **more}
-
-
-def when(words: str, since: str | None = None, until: str | None = None) -> Item:
-    return {"words": words, "from": since, "to": until}

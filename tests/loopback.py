@@ -68,6 +68,17 @@ def hang() -> Reply:
     return Reply(send=lambda handler, _: handler.hang_up(after=handler.server.closing.wait))
 
 
+def delayed(text: str, asked: threading.Event, may_answer: threading.Event) -> Reply:
+    """Set `asked`, and answer when `may_answer` is set."""
+
+    def wait_and_send(handler: Handler, answer: bytes) -> None:
+        asked.set()
+        may_answer.wait(20)
+        handler.reply(200, answer)
+
+    return Reply(said=Said(text), send=wait_and_send)
+
+
 def dropped() -> Reply:
     """Close the connection without a word."""
     return Reply(send=lambda handler, _: handler.hang_up())
@@ -104,8 +115,21 @@ def rescored(scores: Callable[[list[float]], list[Any]]) -> Reply:
 
 def sends(document: Any) -> Reply:
     """JSON, but not the kind that was promised."""
-    content = json.dumps(document).encode()
-    return Reply(send=lambda handler, _: handler.reply(200, content))
+    return Reply(send=lambda handler, _: handler.reply(200, handler.encode(document)))
+
+
+def slow(text: str, parts: int, pause_seconds: float) -> Reply:
+    """An answer that arrives in parts, with a pause before each."""
+
+    def send_parts(handler: Handler, answer: bytes) -> None:
+        size = len(answer) // parts + 1
+        handler.send_head(200, len(answer))
+        for start in range(0, len(answer), size):
+            handler.server.closing.wait(pause_seconds)
+            handler.wfile.write(answer[start : start + size])
+            handler.wfile.flush()
+
+    return Reply(said=Said(text), send=send_parts)
 
 
 def wrong_count() -> Reply:
@@ -128,6 +152,7 @@ class Loopback:
     longest_text: int = 1_000_000
     honours_dimensions: bool = True
     wants: str = ""  # a parameter without which a chat is refused
+    refuses: str = ""  # a parameter with which a chat is refused
     requests: list[Request] = field(default_factory=list)
     gets: list[dict[str, str]] = field(default_factory=list)  # the headers of requests by GET
     _script: deque[Reply] = field(default_factory=deque)
@@ -177,6 +202,7 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     wbufsize = -1  # head and body in one packet: two would wait 40 ms for each other
     server: _Server
+    body: dict[str, Any]
 
     def do_GET(self) -> None:
         """Nothing here is asked by GET, except by who follows a redirection."""
@@ -187,8 +213,9 @@ class Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         headers = {name.lower(): value for name, value in self.headers.items()}
         reply = self.server.loopback.take(Request(self.path, headers, body))
+        self.body = body
         try:
-            answer = json.dumps(self._answer(body, reply)).encode()
+            answer = self.encode(self._answer(body, reply))
         except _Refused as refused:
             self.reply(refused.status, json.dumps(refused.body).encode())
             return
@@ -203,13 +230,29 @@ class Handler(BaseHTTPRequestHandler):
                 return route(self.server.loopback, body, reply)
         raise _Refused(404, {"error": "no such path"})
 
+    def encode(self, document: Any) -> bytes:
+        """Return the answer as a stream if the client asked for one, otherwise as JSON."""
+        path = self.path.partition("?")[0]
+        for ending, stream in STREAMS.items():
+            if path.endswith(ending) and self.body.get("stream", ":stream" in path):
+                try:
+                    return stream(document)
+                except (LookupError, TypeError, AttributeError):
+                    break  # a test sends another document
+        return json.dumps(document).encode()
+
     def reply(self, status: int, content: bytes, **headers: str) -> None:
+        self.send_head(status, len(content), **headers)
+        self.wfile.write(content)
+
+    def send_head(self, status: int, length: int, **headers: str) -> None:
         self.send_response(status)
-        fixed = {"Content-Type": "application/json", "Content-Length": str(len(content))}
+        is_stream = status == 200 and self.path.partition("?")[0].endswith(tuple(STREAMS))
+        kind = "text/event-stream" if is_stream else "application/json"
+        fixed = {"Content-Type": kind, "Content-Length": str(length)}
         for name, value in {**fixed, **headers}.items():
             self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(content)
 
     def hang_up(self, after: Callable[[], object] = lambda: None) -> None:
         after()
@@ -283,6 +326,9 @@ def _openai_chat(loopback: Loopback, body: dict[str, Any], reply: Reply) -> dict
     if loopback.wants and loopback.wants not in body:
         message = f"Unsupported parameter: use '{loopback.wants}' instead."
         raise _Refused(400, {"error": {"message": message}})
+    if loopback.refuses and loopback.refuses in body:
+        message = f"Unsupported parameter: '{loopback.refuses}' is not supported."
+        raise _Refused(400, {"error": {"message": message}})
     said = reply.said
     end = "content_filter" if said.refused else "length" if said.cut_off else "stop"
     worded = said.refused and said.text
@@ -343,6 +389,86 @@ def _ollama_chat(_: Loopback, body: dict[str, Any], reply: Reply) -> dict[str, A
     }
 
 
+# -- the same answers as streams: the text in two parts, then the end
+
+
+def _halves(text: str) -> tuple[str, str]:
+    return text[: len(text) // 2], text[len(text) // 2 :]
+
+
+def _events(*documents: Any, named: bool = False) -> bytes:
+    lines = [
+        (f"event: {each['type']}\n" if named else "") + f"data: {json.dumps(each)}\n\n"
+        for each in documents
+    ]
+    return "".join(lines).encode()
+
+
+def _openai_stream(answer: dict[str, Any]) -> bytes:
+    (choice,) = answer["choices"]
+    said = choice["message"]
+    head = {"id": answer["id"], "object": "chat.completion.chunk", "created": 1}
+    head["model"] = answer["model"]
+
+    def chunk(delta: dict[str, Any], end: str | None = None) -> dict[str, Any]:
+        return {**head, "choices": [{"index": 0, "delta": delta, "finish_reason": end}]}
+
+    kind = "refusal" if said.get("refusal") else "content"
+    parts = [chunk({kind: part}) for part in _halves(said.get(kind) or "")]
+    last = chunk({}, choice.get("finish_reason", "stop"))
+    usage = [{**head, "choices": [], "usage": answer["usage"]}] if "usage" in answer else []
+    return _events(*parts, last, *usage) + b"data: [DONE]\n\n"
+
+
+def _anthropic_stream(answer: dict[str, Any]) -> bytes:
+    start = {**answer, "content": [], "stop_reason": None}
+    sent: list[Any] = [{"type": "message_start", "message": start}]
+    for index, block in enumerate(answer["content"]):
+        kind = block["type"]
+        key = "text" if kind == "text" else "thinking"
+        empty = {**block, key: ""}
+        sent.append({"type": "content_block_start", "index": index, "content_block": empty})
+        for part in _halves(block[key]):
+            delta = {"type": f"{key}_delta", key: part}
+            sent.append({"type": "content_block_delta", "index": index, "delta": delta})
+        sent.append({"type": "content_block_stop", "index": index})
+    delta = {"stop_reason": answer["stop_reason"], "stop_sequence": None}
+    used = {"output_tokens": answer["usage"]["output_tokens"]}
+    sent.append({"type": "message_delta", "delta": delta, "usage": used})
+    return _events(*sent, {"type": "message_stop"}, named=True)
+
+
+def _gemini_stream(answer: dict[str, Any]) -> bytes:
+    if "candidates" not in answer and "promptFeedback" not in answer:
+        raise LookupError
+    if "candidates" not in answer:
+        return _events(answer)
+    (candidate,) = answer["candidates"]
+    thought, said = candidate["content"]["parts"]
+    contents = [[thought], *([{"text": part}] for part in _halves(said["text"]))]
+    parts = [
+        {"candidates": [{"content": {"role": "model", "parts": each}}]} for each in contents[:-1]
+    ]
+    last = {"content": {"role": "model", "parts": contents[-1]}}
+    last["finishReason"] = candidate["finishReason"]
+    return _events(*parts, {**answer, "candidates": [last]})
+
+
+def _ollama_stream(answer: dict[str, Any]) -> bytes:
+    part, rest = _halves(answer["message"]["content"])
+    first = {"message": {"role": "assistant", "content": part}, "done": False}
+    last = {**answer, "message": {"role": "assistant", "content": rest}}
+    return b"".join(json.dumps(each).encode() + b"\n" for each in (first, last))
+
+
+STREAMS: dict[str, Callable[[Any], bytes]] = {
+    "/chat/completions": _openai_stream,
+    "/v1/messages": _anthropic_stream,
+    ":streamGenerateContent": _gemini_stream,
+    "/api/chat": _ollama_stream,
+}
+
+
 def _rerank(_: Loopback, body: dict[str, Any], reply: Reply) -> Any:
     """Longer texts fit better. With a model the words are Cohere's, without it TEI's."""
     tei = "model" not in body
@@ -363,7 +489,7 @@ ROUTES: dict[str, Callable[[Loopback, dict[str, Any], Reply], Any]] = {
     "/api/embed": _ollama,
     "/chat/completions": _openai_chat,
     "/v1/messages": _anthropic,
-    ":generateContent": _gemini_chat,
+    ":streamGenerateContent": _gemini_chat,
     "/api/chat": _ollama_chat,
     "/rerank": _rerank,
 }

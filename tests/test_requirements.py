@@ -11,7 +11,7 @@ from pathlib import Path
 from tests.requirements import REQUIREMENTS
 
 HERE = Path(__file__).parent
-SHIPPED = HERE.parent / "src" / "nexus" / "testing"  # suites that tests inherit from
+SHIPPED = HERE.parent / "src" / "nexusmem" / "testing"  # suites that tests inherit from
 ROWS = {"A": 16, "B": 27, "C": 23, "D": 33, "E": 35, "X": 12}
 
 

@@ -138,6 +138,7 @@ class AsyncDossiers(_AsyncWrapper):
     """Asynchronous `Dossiers`."""
 
     get = _AsyncMethod(Dossiers.get)
+    history = _AsyncMethod(Dossiers.history)
     add_question = _AsyncMethod(Dossiers.add_question)
     remove_question = _AsyncMethod(Dossiers.remove_question)
     questions = _AsyncMethod(Dossiers.questions)
@@ -174,6 +175,7 @@ class AsyncPlace(_AsyncWrapper):
     add_document = _AsyncMethod(Place.add_document)
     set_value = _AsyncMethod(Place.set_value)
     add_fact = _AsyncMethod(Place.add_fact)
+    upsert_entity = _AsyncMethod(Place.upsert_entity)
     recall = _AsyncMethod(Place.recall)
     compose = _AsyncMethod(Place.compose)
     context_for = _AsyncMethod(Place.context_for)
@@ -184,8 +186,11 @@ class AsyncPlace(_AsyncWrapper):
     get_value = _AsyncMethod(Place.get_value)
     facts = _AsyncMethod(Place.facts)
     fact_timeline = _AsyncMethod(Place.fact_timeline)
+    fact_timelines = _AsyncMethod(Place.fact_timelines)
     entity = _AsyncMethod(Place.entity)
     entities = _AsyncMethod(Place.entities)
+    find_entities = _AsyncMethod(Place.find_entities)
+    neighbourhood = _AsyncMethod(Place.neighbourhood)
     reviews = _WrapperAttribute(lambda place: place.reviews, AsyncReviews)
     goals = _WrapperAttribute(lambda place: place.goals, AsyncGoals)
     dossiers = _WrapperAttribute(lambda place: place.dossiers, AsyncDossiers)

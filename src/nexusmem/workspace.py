@@ -384,11 +384,17 @@ class Workspace:
         return flush_workspace(self._parts, self.id)
 
     def export(
-        self, to: Path | str | TextIO, *, grant: Grant | None = None, vectors: bool = False
+        self,
+        to: Path | str | TextIO,
+        *,
+        grant: Grant | None = None,
+        scope: Scope | None = None,
+        vectors: bool = False,
     ) -> ExportReport:
         """Write everything a grant can see to a file, as JSON lines with provenance.
 
-        The default is the administrator's grant. `vectors` includes the embeddings.
+        The default is the administrator's grant. `scope` selects what was said and learned in one
+        scope. `vectors` includes the embeddings.
         """
         from .transfer.archive import export_archive  # loaded on first use
 
@@ -396,7 +402,7 @@ class Workspace:
         if not chosen.everything:
             self._parts.quotas.check_recall(self.id)
         self.flush()
-        exported = export_archive(self._parts.store, chosen, to, vectors=vectors)
+        exported = export_archive(self._parts.store, chosen, to, scope=scope, vectors=vectors)
         counts = asdict(exported)
         self._parts.audit.record_action(self.id, "export", everything=chosen.everything, **counts)
         return exported

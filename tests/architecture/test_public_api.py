@@ -36,13 +36,15 @@ METHODS = {
     ),
     Place: (
         "active_goal add_document add_fact add_thought compact compose context_for correct"
-        " delete_note dossiers entities entity episodes explain fact_timeline facts find_sessions"
-        " flush forget get get_value goals history landmarks mark_confidential memories notebook"
+        " delete_note dossiers entities entity episodes explain fact_timeline fact_timelines facts"
+        " find_entities find_sessions"
+        " flush forget get get_value goals history landmarks mark_confidential memories"
+        " neighbourhood notebook"
         " notes observe observe_many outdated_facts procedures profile progress recall recent"
         " record remember reviews scope set_active_goal set_note set_value share source_events"
-        " strength thoughts why_visible window"
+        " strength thoughts upsert_entity why_visible window"
     ),
-    Dossiers: "add_question answers get list questions refresh remove_question",
+    Dossiers: "add_question answers get history list questions refresh remove_question",
     Goals: "add block cancel complete get list reopen tree unblock update",
     Notebook: "delete history in_scope list read sync write",
     Procedures: "find finish record statistics",

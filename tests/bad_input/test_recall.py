@@ -247,6 +247,7 @@ LOOKING_UP: dict[str, Callable[[Place, Any], object]] = {
     "facts with": lambda room, value: room.facts("Tyler", value),
     "facts about": lambda room, value: room.facts(object=value),
     "interpret": lambda room, value: room.fact_timeline(value, "WORKS_AT"),
+    "timelines": lambda room, value: room.fact_timelines(value),
     "interpret with": lambda room, value: room.fact_timeline("Tyler", value),
     "explain": lambda room, value: room.explain(value),
     "drop_note": lambda room, value: room.delete_note(value),

@@ -183,6 +183,7 @@ def test_doctor_creates_no_file(lines) -> None:
 
 def test_reembed_after_change_of_embedder(run, lines, shell) -> None:
     run("remember", SECRET)
+    run("observe", "alice", "I live in Lisbon.")
     (shell / "nexus.yaml").write_text("memory:\n  embeddings: {provider: hashing}\n")
 
     vectors = [check for check in lines("doctor") if check["name"] == "vectors"]
@@ -357,6 +358,7 @@ def test_commands_that_print_results_can_print_json() -> None:
         "flows",
         "audit",
         "dossier",
+        "eval",
         "jobs",
         "memory",
         "models",

@@ -89,7 +89,7 @@ def test_quality_drop_exits_1(run, data: str) -> None:
         (("locomo", "--data", ".", "--baseline", "nowhere.json"), "cannot read nowhere.json"),
         (("locomo", "--data", ".", "--out", "nowhere/rows.json"), "folder nowhere does not exist"),
         (("locomo",), "Missing option '--data'"),
-        (("trivia", "--data", "."), "'trivia' is not one of"),
+        (("trivia", "--data", "."), "No such command 'trivia'"),
         (("locomo", "--data", ".", "--limit", "0"), "Invalid value for '--limit'"),
     ],
 )

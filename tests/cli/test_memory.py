@@ -7,6 +7,11 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.answers import fact, worded
+from tests.loopback import Loopback, says
+
+from nexusmem import Nexus
+from nexusmem.embedders.feature_hash import HashingEmbedder
 
 SECRET = "The otter is called Ferdinand and lives behind the mill."
 
@@ -50,7 +55,7 @@ def test_search_prints_json_lines(lines, told) -> None:
         (("--until", "2026-01-01"), 0),
         (("--filter", '{"speaker": "bob"}'), 1),
         (("--filter", '{"OR": [{"speaker": "bob"}, {"speaker": "alice"}]}', "--limit", "2"), 2),
-        (("--kind", "fact"), 3),
+        (("--kind", "fact"), 2),
         (("--kind", "procedure"), 0),
         (("--scope", "session", "--limit", "2"), 2),
         (("--scope", "channel"), 0),
@@ -231,6 +236,7 @@ def test_export_writes_only_what_the_viewer_may_see(run, told) -> None:
     other = run("memory", "export", "--user", "carol").stdout
 
     assert "PostgreSQL" in shown
+    assert '"type":"memory"' in shown
     assert "heron" not in shown
     assert "heron" in other
     assert "PostgreSQL" not in other
@@ -332,19 +338,6 @@ def test_viewer_erases_a_memory_after_confirmation(run, lines, told) -> None:
     assert "heron" not in run("memory", "export").stdout
 
 
-def test_landmarks_are_listed_with_owner_and_due_date(run, lines) -> None:
-    run("observe", "alice", "I will send the report by Friday.")
-    run("observe", "alice", "We decided to use PostgreSQL.")
-
-    (task,) = lines("memory", "landmarks", "--due-before", "2100-01-01", "--owner", "alice")
-    (decision,) = lines("memory", "landmarks", "--kind", "decision", "--open")
-
-    assert "report" in task["text"]
-    assert decision["body"]["kind"] == "decision"
-    assert "report" in run("memory", "landmarks").stdout
-    run("memory", "landmarks", "--owner", "carol", code=1)
-
-
 def test_compact_is_an_alias_of_vacuum(lines, run, told) -> None:
     assert lines("memory", "compact")[0]["pending"] == 0
     assert "compact" not in run("memory", "--help").stdout
@@ -360,3 +353,37 @@ def test_forget_of_unknown_id_does_not_ask(run) -> None:
         f"error: no memory '{'0' * 32}' in session:alice:assistant:default;"
         " choose another place with --room, --dm or --session\n"
     )
+
+
+@pytest.mark.requirement("A7")
+def test_exact_value_is_shown_literally(run) -> None:
+    with Nexus.open("memory.db", embedder=HashingEmbedder(), background=False) as nexus:
+        place = nexus.workspace("default").dm("alice")
+        place.set_value("user", "favourite_format", "two  spaces")
+        (memory,) = place.facts(exact=True)
+    line = 'user:alice favourite_format = "two  spaces"'
+
+    assert line in run("memory", "show", memory.id, "--dm").stdout
+    assert line in run("profile", "show", "alice", "--dm").stdout
+
+
+def test_show_names_the_model_and_the_words_it_read(run, lines, shell) -> None:
+    with Loopback() as server:
+        llm = f'{{provider: ollama, model: small, base_url: "{server.url}"}}'
+        (shell / "nexus.yaml").write_text(f"memory:\n  llm: {llm}\n")
+        told = fact("Rome", subject="Carol", predicate="lives in", status="true", by="Bob")
+        server.script(says(worded(facts=[told])))
+        run("observe", "alice", "Bob said Carol went to Rome.", "--room", "design")
+
+    (made,) = [
+        each
+        for each in lines("memory", "list", "--kind", "fact", "--room", "design")
+        if each["body"]["predicate"] == "LIVES_IN"
+    ]
+    shown = run("memory", "show", made["id"], "--room", "design").stdout
+
+    assert "one_pass@2:" in shown
+    assert "small-2026" in shown
+    assert "Bob said Carol went to Rome." in shown
+    assert "told by" in shown
+    assert "0.50" in shown

@@ -81,7 +81,7 @@ def test_unavailable_embedder_is_only_a_warning(
 
     result = run("remember", "The kettle is on the stove.")
 
-    assert "warning: stored and searchable by keyword" in result.stderr
+    assert "warning: stored; a step of learning failed" in result.stderr
     found = run("memory", "search", "kettle")
     assert "kettle is on the stove" in found.stdout
     assert "warning: vector: " in found.stderr

@@ -13,7 +13,7 @@ DESIGN = ("--room", "design")
 
 @pytest.fixture
 def told(run) -> None:
-    run("observe", "alice", "Sarah Chen designed the logo.", *DESIGN)
+    run("observe", "alice", "Sarah Chen works at Initech.", *DESIGN)
     run("observe", "alice", "Sarah Miller works at Globex.", *DESIGN)
     run("observe", "bob", "Sarah moved to Lisbon.", *DESIGN)
 
@@ -39,7 +39,7 @@ def test_reviews_are_listed_shown_accepted_and_undone(run, lines) -> None:
     (view,) = lines("entity", "show", "Sarah", *DESIGN)
     assert (view["name"], view["same_as"]) == ("Sarah Chen", ["Sarah"])
     assert {fact["text"] for fact in view["facts"]} == {
-        "Sarah Chen designed the logo.",
+        "Sarah Chen works at Initech.",
         "Sarah moved to Lisbon.",
     }
 

@@ -32,6 +32,7 @@ def test_commands_in_skill_files_work(run, tmp_path: Path) -> None:
     writing, reading = found[len(READING) :], found[: len(READING)]
     for words in writing:
         run(*words)
+    run("observe", "alice", "I live in Lisbon.", *PLACE)
     run("notebook", "write", "a.md", *PLACE, said="Hello.")
     nothing = [words[:2] for words in reading if ran(run, words) == 1]
     assert nothing in ([], [["episodes", "list"]])  # the conversation has not ended

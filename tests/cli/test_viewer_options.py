@@ -116,7 +116,7 @@ def test_user_without_login_name(lines, monkeypatch: pytest.MonkeyPatch) -> None
     [
         ("memory", "search", "x", "--since", "soon"),
         ("memory", "search", "x", "--as-of", "soon"),
-        ("memory", "landmarks", "--due-before", "soon"),
+        ("landmarks", "--due-before", "soon"),
         ("episodes", "list", "--until", "soon"),
         ("audit", "tail", "--since", "soon"),
         ("compose", "x", "--as-of", "soon"),

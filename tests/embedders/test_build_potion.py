@@ -10,7 +10,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from nexusmem.embedders.builtin import TABLE_SHA256
+from nexusmem.text.word_vectors import TABLE_SHA256
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "build_potion.py"
 

@@ -9,9 +9,9 @@ import pytest
 
 from nexusmem.core.errors import Corrupt
 from nexusmem.core.ids import WorkspaceId
-from nexusmem.embedders import builtin
 from nexusmem.embedders.builtin import BuiltinEmbedder
 from nexusmem.embedders.wrappers import CachedEmbedder
+from nexusmem.text import word_vectors
 
 pytestmark = pytest.mark.requirement("C9", "C11")
 
@@ -72,7 +72,7 @@ def test_unknown_text_is_zero(text: str):
 
 def test_long_text_is_the_mean_of_all_pieces():
     embedder = BuiltinEmbedder()
-    length = builtin.PIECES_PER_CHUNK
+    length = word_vectors.PIECES_PER_CHUNK
 
     [long] = embedder.embed(["tea " * length + "coffee " * length])
 
@@ -102,15 +102,15 @@ def test_empty_token_vectors_have_a_shape():
 
 
 def test_damaged_table_is_rejected():
-    content = bytearray(builtin.TABLE_PATH.read_bytes())
+    content = bytearray(word_vectors.TABLE_PATH.read_bytes())
     content[4_000_000] ^= 1
 
     with pytest.raises(Corrupt, match="reinstall"):
-        builtin._parse_table(bytes(content))
+        word_vectors.parse_table(bytes(content))
 
 
 def test_license_is_packaged():
-    notice = builtin.TABLE_PATH.with_name("LICENSE").read_text(encoding="utf-8")
+    notice = word_vectors.TABLE_PATH.with_name("LICENSE").read_text(encoding="utf-8")
 
     assert "MIT License" in notice
     assert "MinishLab" in notice
@@ -128,7 +128,7 @@ def test_token_ids_of_several_texts() -> None:
 
 
 def test_run_cache_is_cleared_by_erasure() -> None:
-    embedder, runs = BuiltinEmbedder(), builtin._load_table()._tokenizer._run_cache
+    embedder, runs = BuiltinEmbedder(), word_vectors.load_table()._tokenizer._run_cache
     embedder.token_ids(["Write to heron@example.com!"])
     assert "heron@example.com!" in runs
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from nexusmem.embedders import wordpiece
-from nexusmem.embedders.wordpiece import WordPiece, clear_word_caches, split_runs, split_words
+from nexusmem.text import wordpiece
+from nexusmem.text.wordpiece import WordPiece, clear_word_caches, split_runs, split_words
 
 VOCABULARY = ["[UNK]", "un", "##aff", "##able", "runn", "##ing", "tea", "!", "##!"]
 

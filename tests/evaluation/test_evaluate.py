@@ -138,7 +138,7 @@ def test_runs_in_one_store_have_separate_workspaces(tmp_path: Path) -> None:
 
 def test_summary_has_the_scheme_of_the_store_only() -> None:
     kinds = [
-        evaluating._store_kind(url)
+        evaluating.store_kind(url)
         for url in (None, "a.db", "sqlite:///a.db", ":memory:", "pg://user:secret@host/db")
     ]
 

@@ -10,6 +10,9 @@ from tests.architecture.sources import ROOT
 
 from nexusmem.config.settings import EmbeddingSettings, Settings
 from nexusmem.embedders import minilm
+from nexusmem.evaluation.chat_scores import compare_chat_baseline, evaluate_chat
+from nexusmem.evaluation.context_evaluate import evaluate_contexts
+from nexusmem.evaluation.context_report import compare_context_baseline
 from nexusmem.evaluation.evaluate import (
     TOLERANCE,
     MetricDifference,
@@ -55,3 +58,31 @@ def test_quality_with_minilm_has_not_fallen() -> None:
     if not minilm.model_folder().is_dir():
         pytest.skip(f"MiniLM is not installed: {minilm.INSTALL_COMMAND}")
     assert fallen_metrics("locomo", "minilm", "eval-locomo-minilm") == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.requirement("X5", "D28")
+def test_contexts_have_not_fallen() -> None:
+    if not (DATA / "locomo").exists():
+        pytest.skip(f"no locomo in {DATA}: the benchmarks are not ours to publish")
+    kept = load_baseline(ROOT / "bench" / "results" / "eval-context.json")
+
+    made = evaluate_contexts("locomo", DATA, Settings())
+
+    differences = compare_context_baseline(made.summary, kept)
+    assert [each for each in differences if each.has_fallen(TOLERANCE)] == []
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("X5")
+def test_learning_has_not_fallen() -> None:
+    corpus = DATA / "chat-dev" / "dev.jsonl"
+    if not corpus.with_name("score.py").exists():
+        pytest.skip(f"no chat corpus with a scorer at {corpus}: it is not ours to publish")
+    kept = load_baseline(ROOT / "bench" / "results" / "eval-chat.json")
+
+    made = evaluate_chat(corpus, Settings())
+
+    differences = compare_chat_baseline(made.summary, kept)
+    assert [each for each in differences if each.has_fallen(TOLERANCE)] == []

@@ -65,7 +65,10 @@ def test_killed_workers_refresh_each_dossier_once(url: str) -> None:
         workspace = nexus.workspace("acme")
         room = workspace.room("design", participants=["alice"])
         found = nexus._parts.store.memories.find(workspace.admin_grant)
-        made = [each.body["name"] for each in found if each.kind is MemoryKind.DOSSIER]
+        dossiers = [each for each in found if each.kind is MemoryKind.DOSSIER]
+        made = [each.body["name"] for each in dossiers if "mark" in each.body]
         assert Counter(made) == Counter(NAMES)
+        versions = Counter((each.body["name"], each.body["version"]) for each in dossiers)
+        assert set(versions.values()) == {1}, "each version is kept once"
         assert [each.name for each in room.dossiers.list() if each.stale] == []
         assert workspace.verify_audit().is_intact

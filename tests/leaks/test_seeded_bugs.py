@@ -216,7 +216,9 @@ def _for_everybody(read: Callable[..., Any]) -> Callable[..., Any]:
 
 def tells_what_it_was_shared_from(patch: Patch) -> None:
     along = observe.copy_content
-    patch.setattr(observe, "copy_content", lambda memory: (along(memory)[0], {"was": memory.id}))
+    patch.setattr(
+        observe, "copy_content", lambda memory, by: (along(memory, by)[0], {"was": memory.id})
+    )
 
 
 BUGS: list[Callable[[Patch], None]] = [

@@ -60,7 +60,7 @@ def test_shared_memory_looks_like_local_one(to: str | Viewer) -> None:
 
 def test_source_id_in_copy_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     along = events.copy_content
-    monkeypatch.setattr(events, "copy_content", lambda m: (along(m)[0], {"was": m.id}))
+    monkeypatch.setattr(events, "copy_content", lambda m, by: (along(m, by)[0], {"was": m.id}))
 
     assert leak("project") is not None
 

@@ -44,6 +44,35 @@ def test_extraction_is_deterministic(text: str) -> None:
     assert said(text) == said(text)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Anna called is in Oslo.",
+        "Anna mentioned is my cousin.",
+        "Anna hired are Bob and Tom.",
+        "Apollo sold runs on Kubernetes.",
+    ],
+)
+def test_odd_sentence_is_read_in_finite_time(text: str) -> None:
+    assert len(said(text).facts) < 3  # repaired trees had cycles, which no loop left
+
+
+@pytest.mark.parametrize(
+    ("text", "is_meant"),
+    [
+        ("I live in Bergen, where the wind blows 12 m/s.", True),
+        ("I live in Bergen. See https://example.org/s/abc", True),
+        ("I work at Hydro. I can't imagine a better job.", True),
+        ("I'm not kidding, I live in Oslo.", True),
+        ("I live in Oslo. Just kidding!", False),
+        ("I live on the moon, obviously /s", False),
+        ("Imagine I live in Oslo and work at Hydro.", False),
+    ],
+)
+def test_only_marks_of_irony_silence_a_message(text: str, is_meant: bool) -> None:
+    assert bool(said(text).facts) == is_meant
+
+
 MEGABYTE = 1_000_000
 
 

@@ -13,6 +13,7 @@ from tests.loopback import (
     page,
     says,
     sends,
+    slow,
     status,
     truncated,
 )
@@ -41,9 +42,8 @@ FAILING = {
     "a list": sends([]),
 }
 BAD = {
-    "prose around it": (says(f"Sure! Here it is: {TEA}"), "not JSON"),
-    "a fence around it": (says(f"```json\n{TEA}\n```"), "not JSON"),
-    "prose after it": (says(f"{TEA} Enjoy!"), "not JSON"),
+    "prose": (says("Sure! Tea with one sugar."), "not JSON"),
+    "only a thought": (says("<think>{}</think>"), "not JSON"),
     "half of it": (says(TEA[:-3]), "not JSON"),
     "cut off": (is_cut_off(TEA[:-3]), "cut off"),
     "brackets without end": (says("[" * 100_000), "not JSON"),
@@ -51,7 +51,8 @@ BAD = {
     "another shape": (says('{"drink": ["tea"], "sugar": 1}'), "wrong shape"),
     "true for one": (says('{"drink": "tea", "sugar": true}'), "wrong shape"),
     "something missing": (says('{"drink": "tea"}'), "wrong shape"),
-    "something more": (says('{"drink": "tea", "sugar": 1, "milk": 2}'), "wrong shape"),
+    "another object": (says('{"food": "bread"}'), "wrong shape"),
+    "a sugar of words": (says('{"drink": "tea", "sugar": "some"}'), "wrong shape"),
     "not a number": (says('{"drink": "tea", "sugar": NaN}'), "wrong shape"),
     "nothing": (says(""), "empty"),
     "only spaces": (says(" \n"), "empty"),
@@ -79,6 +80,24 @@ def test_schema_is_sent_and_the_answer_validated(provider, server):
     assert completion.data == {"drink": "tea", "sugar": 1}
     assert completion.text == TEA
     assert str(DRINK["properties"]) in str(server.requests[0].body)
+
+
+FORGIVEN = {
+    "prose around it": f"Sure! Here it is: {TEA} Enjoy!",
+    "a fence around it": f"```json\n{TEA}\n```",
+    "a thought before it": f"<think>Tea {{or coffee}}?</think>\n{TEA}",
+    "something more": '{"drink": "tea", "sugar": 1, "milk": 2}',
+    "a number as a text": '{"drink": "tea", "sugar": "1"}',
+    "another case": '{"Drink": "tea", "SUGAR": 1.0}',
+}
+
+
+@pytest.mark.parametrize("text", FORGIVEN.values(), ids=FORGIVEN)
+def test_clear_answer_in_another_form_is_accepted(provider, server, text: str):
+    server.script(says(text))
+
+    assert provider().complete(PROMPT, schema=DRINK).data == {"drink": "tea", "sugar": 1}
+    assert len(server.requests) == 1
 
 
 @pytest.mark.parametrize(("reply", "problem"), BAD.values(), ids=BAD)
@@ -172,6 +191,23 @@ def test_hanging_provider_raises_model_unavailable(provider, server):
 
     with pytest.raises(ModelUnavailable):
         model.complete(PROMPT, timeout=0.2)
+
+
+def test_slow_answer_that_keeps_arriving_is_used(provider, server):
+    model = provider(patience=RetryPolicy(), timeout_seconds=1.0)
+    model.complete(PROMPT)  # imports the SDK
+    server.script(slow("x" * 400, parts=8, pause_seconds=0.2))
+
+    assert model.complete(PROMPT).text == "x" * 400
+
+
+def test_silence_within_an_answer_ends_it(provider, server):
+    model = provider(patience=RetryPolicy(attempts=1), timeout_seconds=0.2)
+    model.complete(PROMPT)  # imports the SDK
+    server.script(slow("x" * 400, parts=2, pause_seconds=1.0))
+
+    with pytest.raises(ModelUnavailable, match="did not answer"):
+        model.complete(PROMPT)
 
 
 def test_refused_connection_raises_model_unavailable(provider):

@@ -6,7 +6,7 @@ import sys
 from importlib import import_module
 
 import pytest
-from tests.loopback import refuses, sends, status
+from tests.loopback import refuses, says, sends, status
 
 from nexusmem.core.errors import BadOutput, ConfigError, MissingExtra, ModelUnavailable
 from nexusmem.core.protocols.models import Prompt
@@ -127,6 +127,9 @@ def test_openai_enforces_the_schema(make, server):
             {"role": "user", "content": "It is cold outside."},
         ],
         "max_tokens": 9,
+        "temperature": 0,
+        "stream": True,
+        "stream_options": {"include_usage": True},
         "response_format": {
             "type": "json_schema",
             "json_schema": {"name": "answer", "strict": True, "schema": SCHEMA},
@@ -156,6 +159,34 @@ def test_openai_uses_the_new_limit_name(make, server, monkeypatch):
     assert server.requests[0].body["max_completion_tokens"] == 9
 
 
+@pytest.mark.parametrize("refused", ["temperature", "stream_options"])
+def test_parameter_that_a_server_refuses_is_left_out(make, server, waits, refused: str):
+    server.refuses = refused
+    model = make("openai")
+
+    model.complete(PROMPT)
+    model.complete(PROMPT)
+
+    assert [refused in request.body for request in server.requests] == [True, False, False]
+    assert waits == [0]
+
+
+def test_anthropic_gets_no_bound_of_lists(make, server):
+    server.script(says('{"drinks": ["tea", "milk", "beer"]}'))
+    drinks = {"type": "array", "items": {"type": "string"}, "maxItems": 2}
+    schema = {
+        "type": "object",
+        "properties": {"drinks": drinks},
+        "required": ["drinks"],
+        "additionalProperties": False,
+    }
+
+    completion = make("anthropic").complete(PROMPT, schema=schema)
+
+    assert "maxItems" not in str(server.requests[0].body)
+    assert completion.data == {"drinks": ["tea", "milk"]}
+
+
 def test_anthropic_enforces_the_schema(make, server):
     with pytest.raises(BadOutput):
         make("anthropic").complete(PROMPT, schema=SCHEMA, max_tokens=9)
@@ -168,6 +199,7 @@ def test_anthropic_enforces_the_schema(make, server):
         "system": "Name a drink.",
         "messages": [{"role": "user", "content": "It is cold outside."}],
         "max_tokens": 9,
+        "stream": True,
         "output_config": {"format": {"type": "json_schema", "schema": SCHEMA}},
     }
 
@@ -177,12 +209,13 @@ def test_gemini_enforces_the_schema(make, server):
         make("gemini").complete(PROMPT, schema=SCHEMA, max_tokens=9)
 
     [request] = server.requests
-    assert request.path.endswith("/models/model:generateContent")
+    assert request.path.endswith("/models/model:streamGenerateContent?alt=sse")
     assert request.headers["x-goog-api-key"] == "key"
     assert request.body["systemInstruction"]["parts"] == [{"text": "Name a drink."}]
     assert request.body["contents"][0]["parts"] == [{"text": "It is cold outside."}]
     assert request.body["generationConfig"] == {
         "maxOutputTokens": 9,
+        "temperature": 0.0,
         "responseMimeType": "application/json",
         "responseJsonSchema": SCHEMA,
     }
@@ -207,7 +240,7 @@ def test_ollama_enforces_the_schema_and_reports_truncation(make, server):
             {"role": "system", "content": "Name a drink."},
             {"role": "user", "content": "It is cold outside."},
         ],
-        "stream": False,
+        "stream": True,
         "truncate": False,
         "shift": False,
         "options": {"num_predict": 9, "temperature": 0},

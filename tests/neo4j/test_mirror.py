@@ -87,7 +87,7 @@ def test_mirror_contains_names_and_sources_but_no_text(
         "at": "2026-01-01T12:00:00.000000Z",
         "predicate": "KNOWS",
         "names": ["ada lovelace", "charles"],
-        "parts": [],
+        "parts": ["~ada"],  # the first name of a full name
         "sources": list(told.sources),
     }
     assert by_id[known.id]["parts"] == ["~ada", "~lovelace"]

@@ -31,7 +31,9 @@ def observe_and_recall(file: Path, graph: str | None) -> tuple[Nexus, list[list[
     room.add_fact("Ada", "KNOWS", "Mary")
     room.add_fact("Mary", "LIVES_IN", "London")
     nexus.workspace("acme").flush()
-    return nexus, [[hit.text for hit in room.recall(question)] for question in ASKED]
+    found = [[hit.text for hit in room.recall(question)] for question in ASKED]
+    near = room.neighbourhood("Ada", depth=2).neighbours
+    return nexus, [*found, [f"{each.name} {each.distance}" for each in near]]
 
 
 @pytest.mark.requirement("E5", "E29", "X6")
@@ -43,6 +45,7 @@ def test_same_results_and_erasure_as_without_neo4j(
     with_graph, answers = observe_and_recall(tmp_path / "graph.db", neo4j_url)
 
     assert answers == expected
+    assert {"Mary 1", "London 2"} <= set(answers[-1])
     names = neo4j_server.execute("MATCH (n:NexusName) RETURN collect(n.name) AS names")[0]["names"]
     assert {"ada", "mary", "london"} <= set(names)
 

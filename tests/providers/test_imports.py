@@ -27,8 +27,8 @@ import importlib, sys
 sys.modules.update(dict.fromkeys({EXTRAS}))
 for module in {MODULES}:
     importlib.import_module(module)
-from nexusmem.embedders import builtin
-assert builtin._load_table.cache_info().currsize == 0, "the table was loaded"
+from nexusmem.text import word_vectors
+assert word_vectors.load_table.cache_info().currsize == 0, "the table was loaded"
 """
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
 

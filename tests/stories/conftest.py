@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
-from tests.conftest import Clock
+from tests.conftest import Clock, Open
 
 from nexusmem import Nexus, Place, Receipt, Workspace
+from nexusmem.config.settings import Settings, SharingSettings
 
 
 @dataclass
@@ -72,3 +75,17 @@ def make_team(nexus: Nexus, clock: Clock, name: str = "acme") -> Team:
 
 def keys(found) -> list[str]:
     return [key for hit in found for key in hit.event_keys]
+
+
+@pytest.fixture
+def reopen(open_nexus: Open, tmp_path: Path) -> Callable[[SharingSettings], Workspace]:
+    """Open one memory again with other flows."""
+    last: list[Nexus] = []
+
+    def opened(sharing: SharingSettings) -> Workspace:
+        for nexus in last:
+            nexus.close()
+        last[:] = [open_nexus(str(tmp_path / "memory.db"), settings=Settings(sharing=sharing))]
+        return last[0].workspace("acme")
+
+    return opened

@@ -32,28 +32,28 @@ def test_old_memory_is_archived_until_it_is_used(tmp_path: Path) -> None:
     ) as nexus:
         acme = nexus.workspace("acme")
         dm = acme.dm("alice")
-        dm.observe("alice", "I live in Oslo.")
+        dm.observe("alice", "I study botany.")
         for number in range(40):  # pushes it out of the recent messages
             dm.observe("alice", f"ok, {number}")
         dm.flush()
-        (living,) = (m for m in dm.facts() if m.fact.predicate == "LIVES_IN")
+        (studying,) = (m for m in dm.facts() if m.fact.predicate == "LEARNING")
 
         def brought_up() -> bool:
             items = dm.compose("Good morning!").section_items("profile")
-            return any(item.id == living.id for item in items)
+            return any(item.id == studying.id for item in items)
 
         assert brought_up()
         clock.now = START + 300 * DAY
         counts = acme.run_job("decay")
         assert counts["archived"] >= 1
-        assert dm.get(living.id).archived
+        assert dm.get(studying.id).archived
         assert not brought_up()
 
-        assert dm.recall("Oslo", kind=["fact"])[0].memory.id == living.id
+        assert dm.recall("botany", kind=["fact"])[0].memory.id == studying.id
         assert any(
-            item.id == living.id for item in dm.compose("Where do I live?").section_items("facts")
+            item.id == studying.id for item in dm.compose("What do I study?").section_items("facts")
         )
-        assert dm.recall("Oslo", kind=["fact"], where={"archived": True})
+        assert dm.recall("botany", kind=["fact"], where={"archived": True})
         assert acme.run_job("decay")["revived"] >= 1
         assert brought_up()
 

@@ -316,7 +316,7 @@ def test_erased_readers_dossier_does_not_return_from_an_archive(told: Team) -> N
 
 @pytest.mark.requirement("X6")
 def test_name_is_erased_with_its_speaker(team: Team) -> None:
-    named = team.room.observe("alice", "You can call me Zebrafinch.", key="name")
+    named = team.room.observe("alice", "My name is Zebrafinch.", key="name")
     for number in range(30):  # more than a dossier quotes
         team.room.observe("bob", f"Carol met alice, and alice gave alice's parcel {number} to her.")
     told = team.room.dossiers.get("alice")

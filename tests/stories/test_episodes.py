@@ -61,7 +61,7 @@ def test_session_is_written_after_an_hour_of_silence(team: Team) -> None:
 
     told = only(team.room, "session")
     lines = told.text.split("\n")
-    assert lines[0] == "alice: Apollo decided to use PostgreSQL instead of MySQL for the ledger."
+    assert lines[0] == "alice: We decided to use PostgreSQL instead of MySQL for the ledger."
     assert lines[1].startswith("bob: ")
     assert {"$4,200", "Carol", "Friday."} <= set(lines[1].split())
     assert "carol: The launch is on 12 May 2026." in lines
@@ -462,7 +462,7 @@ def tells(*sentences: str) -> Reply:
 
 
 EMPTY = says(json.dumps({"entities": [], "facts": [], "landmarks": [], "labels": []}))
-DECISION = "Alice said that Apollo decided to use PostgreSQL instead of MySQL for the ledger."
+DECISION = "Alice said that they decided to use PostgreSQL instead of MySQL for the ledger."
 TASK = "Bob will send the invoice for $4,200 to Carol by Friday."
 LAUNCH = "Carol said the launch is on 12 May 2026."
 
@@ -505,7 +505,7 @@ def test_model_that_drops_or_invents_is_refused(
 ) -> None:
     told = model_tells(server, clock, reply, reply)
 
-    assert told.text.startswith("alice: Apollo decided to use PostgreSQL")
+    assert told.text.startswith("alice: We decided to use PostgreSQL")
     assert told.metadata["made_by"] == ["extractive@2"]
     assert why in told.metadata["refused"]
     assert len(server.requests) == 3  # one call for the turns, two for the episode

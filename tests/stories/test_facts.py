@@ -171,7 +171,7 @@ def test_own_statement_wins_against_a_simultaneous_one(team: Team) -> None:
     team.room.observe("bob", "Alice doesn't work at Acme.")
 
     assert team.room.fact_timeline("alice", "WORKS_AT").now.fact.object == "Acme"
-    assert [entry.text for entry in team.room.profile("alice").about] == ["Alice works at Acme."]
+    assert [entry.text for entry in team.room.profile("alice").about] == ["I work at Acme."]
 
     team.clock.now += timedelta(days=2)  # after that time others may overrule the person
     team.room.observe("cleo", "Alice works at Globex.")

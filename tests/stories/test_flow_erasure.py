@@ -13,7 +13,7 @@ from nexusmem.config.settings import Settings, SharingSettings
 from nexusmem.core.records import Draft, Fact, MemoryKind
 from nexusmem.core.scope import Scope
 
-FERRY = "The new ferry has room for 40 cars."
+FERRY = "The new ferry has 40 seats."
 FINNISH = "I am learning Finnish."
 HOME = "I live in Porto."
 
@@ -94,10 +94,10 @@ def test_erased_user_may_come_back(rooms: Workspace, clock: Clock) -> None:
     rooms.forget(user="bob")
     clock.now += timedelta(days=1)
 
-    harbour(rooms).observe("alice", "The old ferry has room for 12 cars.")
+    harbour(rooms).observe("alice", "The old ferry has 12 seats.")
 
     hits = rooms.dm("bob", agent="scribe").recall("ferry")
-    assert [hit.text for hit in hits] == ["The old ferry has room for 12 cars."]
+    assert [hit.text for hit in hits] == ["The old ferry has 12 seats."]
 
 
 @pytest.mark.requirement("X6")
@@ -160,7 +160,7 @@ def test_reader_cannot_correct_a_copy(rooms: Workspace, kind: str) -> None:
     before = {each.id for each in stored(rooms)}
 
     with pytest.raises(InvalidInput, match="only alice may correct it"):
-        bob.correct(bob.memories(kind).items[0].id, "The new ferry has room for 2 cars.")
+        bob.correct(bob.memories(kind).items[0].id, "The new ferry has 2 seats.")
 
     assert {each.id for each in stored(rooms)} == before
 
@@ -171,7 +171,7 @@ def test_author_in_private_erases_all_copies_and_corrects_in_the_room(rooms: Wor
     copy = passage(alice, FERRY)
 
     with pytest.raises(InvalidInput, match="what you said in a room") as refused:
-        alice.correct(copy.id, "The new ferry has room for 41 cars.")
+        alice.correct(copy.id, "The new ferry has 41 seats.")
     assert "harbour" not in str(refused.value)
     alice.forget(copy.id)
 
@@ -364,7 +364,7 @@ def test_correction_in_a_shared_room_needs_no_metadata_of_the_room(rooms: Worksp
     room.observe("scribe", FERRY, role="user", metadata={"stars": 5})
     old = passage(room, FERRY)
 
-    new = room.correct(old.id, "The new ferry has room for 41 cars.")
+    new = room.correct(old.id, "The new ferry has 41 seats.")
 
     assert new.metadata["stars"] == 5
     for person in ("alice", "bob"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 import pytest
 from tests.conftest import Open
@@ -34,20 +33,6 @@ Reopen = Callable[[SharingSettings], Workspace]
 @pytest.fixture
 def acme(nexus: Nexus) -> Workspace:
     return nexus.workspace("acme")
-
-
-@pytest.fixture
-def reopen(open_nexus: Open, tmp_path: Path) -> Reopen:
-    """Open one memory again with other flows."""
-    last: list[Nexus] = []
-
-    def opened(sharing: SharingSettings) -> Workspace:
-        for nexus in last:
-            nexus.close()
-        last[:] = [open_nexus(str(tmp_path / "memory.db"), settings=Settings(sharing=sharing))]
-        return last[0].workspace("acme")
-
-    return opened
 
 
 def room(acme: Workspace, name: str, person: str, project: str = "apollo") -> Place:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -15,6 +16,8 @@ from nexusmem.core.flows import FLOWS, FlowRule
 from nexusmem.core.records import Memory
 from nexusmem.core.records.memory import is_copy
 from nexusmem.core.scope import ScopeKind
+from nexusmem.learn.flows.decide import decide_topics
+from nexusmem.learn.flows.discretion import MAX_CHARS
 
 OWN = "I prefer tea over coffee."  # about the speaker
 HOME = "I live in Bergen."
@@ -76,20 +79,6 @@ def copies(acme: Workspace) -> list[Memory]:
 @pytest.fixture
 def acme(nexus: Nexus) -> Workspace:
     return nexus.workspace("acme")
-
-
-@pytest.fixture
-def reopen(open_nexus: Open, tmp_path: Path) -> Callable[..., Workspace]:
-    """Open one memory again with other flows."""
-    last: list[Nexus] = []
-
-    def opened(sharing: SharingSettings) -> Workspace:
-        for nexus in last:
-            nexus.close()
-        last[:] = [open_nexus(str(tmp_path / "memory.db"), settings=Settings(sharing=sharing))]
-        return last[0].workspace("acme")
-
-    return opened
 
 
 PRIVATE_WITH_SCRIBE = {"dm", "monday", "tuesday", "secret"}
@@ -747,3 +736,13 @@ def test_other_rooms_do_not_read_the_project_or_the_age(acme: Workspace, text: s
 def test_flows_of_a_workspace_must_be_complete() -> None:
     with pytest.raises(InvalidInput, match=r"workspaces\['family'\] must be a Sharing, got dict"):
         SharingSettings(workspaces={"family": {"rooms": True}})  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize("unit", [" ", "i ", "my ", "; ", ", and i ", "keep it ", "ty-", "'"])
+def test_decision_takes_linear_time(unit: str) -> None:
+    text = f"we decided {unit * (MAX_CHARS // len(unit))}"
+    started = time.perf_counter()
+
+    decide_topics(None, text, in_room=True, project=True)
+
+    assert time.perf_counter() - started < 2  # quadratic: 20 seconds

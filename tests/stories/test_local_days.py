@@ -42,9 +42,9 @@ def learned(team: Team, text: str, at: datetime, kind: str, **told: object) -> M
 def test_tomorrow_uses_the_speakers_offset(team: Team, at: datetime, tomorrow: int) -> None:
     fact = learned(team, "I will fly to Oslo tomorrow.", at, "fact")
 
-    assert (fact.valid_from, fact.valid_to) == (day(tomorrow), day(tomorrow + 1))
+    assert fact.valid_from == day(tomorrow)
     assert fact.at == at
-    assert f"{tomorrow} March 2026" in fact.text
+    assert fact.text == "I will fly to Oslo tomorrow."
 
 
 @pytest.mark.requirement("A6")
@@ -60,7 +60,7 @@ def test_time_of_day_is_a_local_time(team: Team) -> None:
 
     assert fact.valid_from == datetime(2026, 3, 2, 9, 15, tzinfo=NEW_YORK)
     assert fact.valid_from.utcoffset() == timedelta(0)
-    assert "09:15" in fact.text
+    assert fact.text == "I will fly to Oslo tomorrow at 9:15 am."
 
 
 def test_offset_may_be_missing_on_redelivery(team: Team) -> None:

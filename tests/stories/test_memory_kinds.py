@@ -43,7 +43,7 @@ def test_one_event_gives_fact_episode_and_landmark(team: Team) -> None:
     how = team.room.notebook.in_scope("project").read("setup.md")  # procedural
 
     assert uses.now.fact.object.startswith("PostgreSQL")
-    assert [memory.fact.object for memory in uses.before] == ["MySQL for the ledger"]
+    assert [memory.fact.object for memory in uses.before] == ["MySQL"]
     assert "PostgreSQL instead of MySQL" in happened.text
     assert {event.key for event in team.room.source_events(happened.id)} == {"before", "decided"}
     assert how.text == STEPS

@@ -210,7 +210,7 @@ def test_profile_has_derived_and_explicit_facts(team: Team) -> None:
 
     found = team.room.profile("Alice")
     texts = {entry.text for entry in found.preferences}
-    assert {"Alice loves pottery.", "Alice prefers short answers."} <= texts
+    assert {"I love pottery.", "I prefer short answers."} <= texts
     assert any("vim" in text for text in texts)
     assert not any("jazz" in text for text in texts)
     assert any("Rome" in entry.text for entry in found.about)

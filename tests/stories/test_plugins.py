@@ -207,7 +207,7 @@ def test_exception_of_an_installed_model_is_model_unavailable(install: Install) 
     inner = model._model
 
     assert model.complete(prompt, schema=schema).data == {"text": "We drink coffee."}
-    inner.answer = {"text": 3}
+    inner.answer = {"text": ["We drink coffee."], "more": {}}
     with pytest.raises(BadOutput, match="does not fit the schema"):
         model.complete(prompt, schema=schema)
     inner.answer = {"text": "half a character \ud800"}

@@ -38,7 +38,7 @@ def proven_in_private(team: Team) -> Memory:
 
 def proven_in_room(team: Team) -> Memory:
     """Store a fact that Alice says about herself in a room, use it often and promote it."""
-    team.room.observe("alice", "I work at Oslo.")
+    team.room.observe("alice", "I work at Bosch.")
     (fact,) = team.room.facts("alice")
     use_often(team, team.room, fact)
     assert team.workspace.run_job("promote")["user_wide"] == 1
@@ -88,11 +88,11 @@ def test_promoted_fact_of_a_room_is_known_where_its_speaker_takes_part(team: Tea
 
     assert team.room.strength(fact.id).promoted_to == "user:alice"
     for place in (team.room, elsewhere, team.alices, other_agent(team)):
-        assert objects(place) == ["Oslo"]
-        assert len(place.recall("Where does Alice live, in Oslo?")) > 0
+        assert objects(place) == ["Bosch"]
+        assert len(place.recall("Does Alice work at Bosch?")) > 0
     for place in (strangers, team.bobs):
         assert objects(place) == []
-        assert list(place.recall("Where does Alice live, in Oslo?")) == []
+        assert list(place.recall("Does Alice work at Bosch?")) == []
 
 
 @pytest.mark.requirement("E3")
@@ -103,7 +103,7 @@ def test_promoted_fact_is_shown_once(team: Team) -> None:
     assert [each.id for each in team.room.facts("alice")] == [fact.id]
     (about,) = team.room.profile("alice").about
     assert (about.memory.id, about.mention_count) == (fact.id, 1)
-    found = [hit.memory for hit in team.room.recall("Oslo", kind=["fact"])]
+    found = [hit.memory for hit in team.room.recall("Bosch", kind=["fact"])]
     assert [each.id for each in found] == [fact.id]
     assert len(copies_of(team, fact)) == 1  # the flow `profile` has copied the sentence
 

@@ -79,7 +79,9 @@ def test_parallel_threads_do_not_hide_context() -> None:
     room.observe("alice", "She lives in Austin.", at=MONDAY + timedelta(hours=1), thread="people")
     room.flush()
 
-    assert any(memory.text == "Helen lives in Austin." for memory in known(room).values())
+    assert ("Helen", "LIVES_IN", "Austin") in {
+        (each.fact.subject, each.fact.predicate, each.fact.object) for each in room.facts()
+    }
 
 
 @pytest.mark.requirement("X1")

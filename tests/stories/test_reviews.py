@@ -54,7 +54,7 @@ def everything_read(team: Team) -> list[str]:
     facts = [room.recall("Sarah", kind=["fact", "entity"], limit=50).hits, room.facts()]
     names = ("Sarah", "Sarah Chen", "Sarah Miller")
     views = [room.entity(name) for name in names] + room.entities()
-    read = [room.fact_timeline(name, "MOVED_TO") for name in names]
+    read = [room.fact_timeline(name, "LIVES_IN") for name in names]
     return [repr(each) for each in (hits, facts, views, read, room.reviews.list(None))]
 
 
@@ -94,10 +94,10 @@ def test_accepted_merge_joins_two_entities(team: Team) -> None:
     view = team.room.entity("Sarah")
     assert (view.name, view.same_as) == ("Sarah Chen", ("Sarah",))
     assert view == team.room.entity("sarah chen")
-    lisbon = team.room.fact_timeline("Sarah Chen", "MOVED_TO").now
+    lisbon = team.room.fact_timeline("Sarah Chen", "LIVES_IN").now
     assert lisbon is not None
     assert lisbon.fact.object == "Lisbon"
-    assert team.room.fact_timeline("Sarah Miller", "MOVED_TO").now is None
+    assert team.room.fact_timeline("Sarah Miller", "LIVES_IN").now is None
 
 
 @pytest.mark.requirement("B12")

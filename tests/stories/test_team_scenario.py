@@ -113,7 +113,7 @@ def test_role_and_trust_follow_from_the_speaker(team: Team) -> None:
 
     assert (by_key["choice"].role, by_key["choice"].trust) == ("user", Trust.DIRECT)
     assert (by_key["answer"].role, by_key["answer"].trust) == ("assistant", Trust.INFERRED)
-    assert (by_key["tool"].role, by_key["tool"].trust) == ("tool", Trust.INTERNAL)
+    assert (by_key["tool"].role, by_key["tool"].trust) == ("tool", Trust.EXTERNAL)
 
 
 @pytest.mark.requirement("D10", "B15")

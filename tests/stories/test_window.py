@@ -63,7 +63,7 @@ def test_window_shows_messages_and_decisions(room: Place, clock: Clock) -> None:
 
     assert [(event.speaker, event.text) for event in view.events] == list(MORNING)
     assert [line.text for line in view.summary.decisions] == [
-        "Alice decided to paint the Petrel blue."
+        "We decided to paint the Petrel blue."
     ]
     (item,) = view.summary.action_items
     assert "painter" in item.text

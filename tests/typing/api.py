@@ -39,6 +39,7 @@ from nexusmem.core.protocols.store import Store
 from nexusmem.core.records import EmbeddingProfile
 from nexusmem.embedders.feature_hash import HashingEmbedder
 from nexusmem.maintain.forget import ForgetReport
+from nexusmem.recall.views.landmarks import LandmarkView
 from nexusmem.stores.sqlite.store import SqliteStore
 from nexusmem.testing.reference_store.store import ReferenceStore
 from nexusmem.transfer.archive import ExportReport, ImportReport
@@ -95,7 +96,7 @@ def plain() -> None:
         assert_type(me.memories(cursor=page.cursor).items, tuple[Memory, ...])
         assert_type(me.correct(page.items[0].id, "I live in Bonn."), Memory)
         assert_type(me.history(page.items[0].id), list[MemoryVersion])
-        assert_type(me.landmarks("decision", owner="alice", open=True), list[Memory])
+        assert_type(me.landmarks("decision", owner="alice", open=True), list[LandmarkView])
         me.forget(receipt)
         assert_type(me.goals.add("Ship it"), Goal)
         assert_type(me.notebook.in_scope("project").read("a.md").text, str)

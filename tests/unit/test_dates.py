@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -19,8 +19,9 @@ from hypothesis import strategies as st
 
 from nexusmem.core.canonical import EARLIEST, LATEST
 from nexusmem.core.errors import InvalidInput
-from nexusmem.text.dates import DatePrecision, DateRelation, DateSpan, find_dates
+from nexusmem.text.dates import DatePrecision, DateRelation, DateSpan, VerbTense, find_dates
 from nexusmem.text.dates.grammar import GrammarRule, ParseState
+from nexusmem.text.dates.interval import easter_sunday, midnight, shift_by_working_days
 from nexusmem.text.dates.rules import RULES
 from nexusmem.text.dates.tokens import GrammarNode
 
@@ -534,6 +535,100 @@ SEVERAL = [
     ("2019, 2020 and 2021 were odd; in 2022 it got better", "2022"),
 ]
 
+CHAT = [
+    # ordinals in words and days of a month
+    ("the thirtieth of august", "2023-08-30"),
+    ("We will fly on the nineteenth.", "2023-06-19"),
+    ("Payday is the twenty-eighth", "2023-06-28"),
+    ("She arrived the twelfth", "2023-06-12"),
+    ("It's due the 1st", "2023-07-01"),
+    ("Rent is due on the first.", "2023-07-01"),
+    ("We will move on the first of next month", "2023-07-01"),
+    ("payday (15th)", "2023-06-15"),
+    ("the weekend of the 17th", "2023-06-17/2023-06-18"),
+    ("the week of the 19th", "2023-06-19/2023-06-25"),
+    # a week later
+    ("See you Thursday week", "2023-06-22"),
+    ("tomorrow week", "2023-06-22"),
+    ("a week on Friday", "2023-06-23"),
+    ("two weeks on Mon", "2023-07-03"),
+    ("in a fortnight", "2023-06-25/2023-07-01"),
+    # ends of units
+    ("by tomorrow EOD", "../2023-06-15"),
+    ("EOD Friday", "2023-06-16"),
+    ("by EOD", "../2023-06-14"),
+    ("I need it by COB", "../2023-06-14"),
+    ("before EOD", "../2023-06-14"),
+    ("before Friday EOD", "../2023-06-16"),
+    ("I'll send it EOW", "2023-06-16/2023-06-18"),
+    ("by EOM", "../2023-06-30"),
+    ("by EOM August", "../2023-08"),
+    ("by end of day Friday", "../2023-06-16"),
+    ("by close of business tomorrow", "../2023-06-15"),
+    ("by the end of the day", "../2023-06-14"),
+    # feasts
+    ("We will visit them at Easter", "2024-03-31"),
+    ("before Easter 2023", "../2023-04-08"),
+    ("We met on Easter Monday", "2023-04-10"),
+    ("on Good Friday 2024", "2024-03-29"),
+    ("We got married on good friday", "2023-04-07"),
+    ("Ash Wednesday 2023", "2023-02-22"),
+    ("We camped at Whitsun", "2023-05-28"),
+    ("It rained on Whit Monday", "2023-05-29"),
+    ("Easter weekend was fun", "2023-04-08/2023-04-09"),
+    ("Christmas was quiet", "2022-12-25"),
+    ("It will be done by xmas", "../2023-12-25"),
+    ("We will decide after New Year", "2024-01-02/.."),
+    ("It will be done by the new year", "../2024-01-01"),
+    ("between Christmas and New Year", "2022-12-25/2023-01-01"),
+    # days with dots
+    ("due 23.06.", "2023-06-23"),
+    ("23.05.", "2023-05-23"),
+    ("We will meet on 3.7. in Rome", "2023-07-03"),
+    ("We will meet on 03.07", "2023-07-03"),
+    ("from 05.06. to 09.06.", "2023-06-05/2023-06-09"),
+    ("05.06.-09.06.", "2023-06-05/2023-06-09"),
+    # working days, and limits
+    ("in 3 working days", "2023-06-19"),
+    ("within two business days", "2023-06-14/2023-06-16"),
+    ("We shipped it three working days ago", "2023-06-09"),
+    ("ten working days from now", "2023-06-28"),
+    ("two working days after 16 June 2023", "2023-06-20"),
+    ("in a few working days", "~2023-06-16/2023-06-21"),
+    ("within the week", "2023-06-14/2023-06-21"),
+    ("within the day", "2023-06-14"),
+    # spellings
+    ("see you tmr", "2023-06-15"),
+    ("2moro at 9", "2023-06-15T09"),
+    ("2nite", "2023-06-14T18/2023-06-15T05"),
+    ("this wknd", "2023-06-17/2023-06-18"),
+    ("this coming weekend", "2023-06-17/2023-06-18"),
+    ("next wk", "2023-06-19/2023-06-25"),
+    ("thurs works for me", "2023-06-15"),
+    ("Tue morning", "2023-06-13T05/2023-06-13T11"),
+    ("We will meet weds", "2023-06-21"),
+    ("see you fri or tues", "2023-06-16; 2023-06-20"),
+    # vague hours
+    ("We will meet on friday, 9ish", "~2023-06-16T09"),
+    ("around 4ish", "~2023-06-14T16"),
+    ("9ish", "~2023-06-14T09"),
+    ("tomorrow at 7-ish", "~2023-06-15T07"),
+    ("tomorrow 7:30ish", "~2023-06-15T07:30"),
+    # relative to the last date
+    ("The party is on 9 July. We leave the day after.", "2023-07-09; 2023-07-10"),
+    ("They came on 9 May (the night before, it rained)", "2023-05-09; 2023-05-08T18/2023-05-09T05"),
+    ("The launch is on 9 July. The day after that we rest.", "2023-07-09; 2023-07-10"),
+    (
+        "The launch is on 9 July. A week before that we freeze.",
+        "2023-07-09; 2023-06-29/2023-07-05",
+    ),
+    # starts
+    ("from July", "2023-07"),
+    ("as of today", "2023-06-14"),
+    ("effective 1 August", "2023-08-01"),
+    ("starting Monday", "2023-06-19/.."),
+]
+
 NOTHING = [
     "",
     "hello",
@@ -628,7 +723,6 @@ NOTHING = [
     "We swim on Tuesdays at 8am",
     "the first Saturday of every month",
     "Black Friday",
-    "Easter Monday",
     "Nothing beats a Sunday in bed",
     "one Sunday we will see",
     "in the 1800s",
@@ -653,6 +747,43 @@ NOTHING = [
     "12/24",
     "every Monday in the morning",
     "every Monday morning at 8",
+    "Louis the Fourteenth was king",
+    "the fourteenth floor",
+    "we were down 10 in the 4th and won",
+    "the 16th and 17th centuries",
+    "the 1st is better than the 2nd",
+    "we agreed on the second.",
+    "on the third floor",
+    "first of all, the second one",
+    "paid on the fifteenth of every month",
+    "the 12th of them",
+    "send the EOD report",
+    "EOD every Friday",
+    "Thursdays by EOD",
+    "corn on the cob",
+    "end of day 3",
+    "Merry Christmas and a happy new year",
+    "Easter eggs",
+    "Good morning",
+    "Good Lord",
+    "We use Python 3.10. It is fast.",
+    "Ubuntu 22.04.",
+    "it runs on 22.04",
+    "since 3.10.",
+    "1.2. Introduction",
+    "it increased by 1.5",
+    "on 30.02. we meet",
+    "They built it in two working days",
+    "five working days a week",
+    "in 999999999 working days",
+    "I have 9ish",
+    "9ish people came",
+    "20ish",
+    "daily at 9ish",
+    "the day after",
+    "the day after the party",
+    "a week before that",
+    "the day after that meeting",
 ]
 
 EVERY = [
@@ -669,6 +800,7 @@ EVERY = [
     *CLOCK,
     *HOLIDAYS,
     *SEVERAL,
+    *CHAT,
 ]
 
 HELD_OUT = json.loads(Path(__file__).with_name("dates_held_out.json").read_text(encoding="utf-8"))
@@ -868,10 +1000,70 @@ def test_relation_of_phrases(text: str, relation: DateRelation) -> None:
         ("0001-01-05T12:00Z", "100 years ago", ""),
         ("9999-12-28T12:00Z", "in ten years", ""),
         ("9999-12-28T12:00Z", "next month", ""),
+        ("9999-12-28T12:00Z", "in 5 working days", ""),
+        ("2026-03-02T10:00Z", "on the fourteenth", "2026-03-14"),
+        ("2026-03-02T10:00Z", "Monday week", "2026-03-16"),
+        ("2026-03-02T10:00Z", "EOD Friday", "2026-03-06"),
+        ("2026-03-02T10:00Z", "before Easter", "../2026-04-04"),
+        ("2026-03-02T10:00Z", "the thirtieth of february", ""),
+        ("2026-03-06T10:00Z", "in one working day", "2026-03-09"),
+        ("2026-03-07T10:00Z", "in one working day", "2026-03-09"),
+        ("2026-03-08T10:00Z", "one working day ago", "2026-03-06"),
+        ("2026-03-09T10:00Z", "one working day ago", "2026-03-06"),
+        ("2026-03-09T10:00Z", "six working days ago", "2026-02-27"),
     ],
 )
 def test_edges_of_the_calendar(at: str, text: str, edtf: str) -> None:
     assert found(text, datetime.fromisoformat(at)) == expected(edtf)
+
+
+@pytest.mark.parametrize(
+    ("year", "sunday"),
+    [
+        (1818, "1818-03-22"),
+        (1943, "1943-04-25"),
+        (1954, "1954-04-18"),
+        (1981, "1981-04-19"),
+        (2000, "2000-04-23"),
+        (2024, "2024-03-31"),
+        (2025, "2025-04-20"),
+        (2026, "2026-04-05"),
+        (2027, "2027-03-28"),
+        (2038, "2038-04-25"),
+        (2049, "2049-04-18"),
+        (2285, "2285-03-22"),
+    ],
+)
+def test_easter_is_the_western_sunday(year: int, sunday: str) -> None:
+    assert easter_sunday(year).date().isoformat() == sunday
+
+
+@given(st.integers(1, 9999))
+def test_easter_is_a_sunday_in_spring(year: int) -> None:
+    easter = easter_sunday(year)
+
+    assert easter.weekday() == 6
+    assert (3, 22) <= (easter.month, easter.day) <= (4, 25)
+
+
+@given(st.dates(date(1000, 1, 1), date(3000, 1, 1)), st.integers(-60, 60).filter(bool))
+def test_working_days_are_counted_one_by_one(on: date, count: int) -> None:
+    day = midnight(on.year, on.month, on.day)
+    step = timedelta(days=1 if count > 0 else -1)
+    expected_day, left = day, abs(count)
+    while left:
+        expected_day += step
+        left -= expected_day.weekday() < 5
+
+    assert shift_by_working_days(day, count) == expected_day
+
+
+def test_known_tense_decides_before_the_words() -> None:
+    text = "We decided to meet on the fourteenth"
+
+    spans = find_dates(text, datetime(2026, 3, 2, 10, tzinfo=UTC), lambda _: VerbTense.FUTURE)
+
+    assert [span.since for span in spans] == [datetime(2026, 3, 14, tzinfo=UTC)]
 
 
 TOKYO = timezone(timedelta(hours=9))
@@ -942,6 +1134,8 @@ def test_any_order_of_date_words(words: list[str], at: datetime) -> None:
 @pytest.mark.parametrize(
     "junk",
     ["a", "1", "1-", "1/", "1:", "1 ", "may ", "May ", "the ", "last ", "'", "two ", "of the ",
+     "on the first ", "9ish people ", "1.2. ", "x 3.10. ", "the EOD report ", "Good ",
+     "the 4th, 5th floor ", "the day after ",
      "\n", "٣", "x1 ", "twenty-", "2023-", "before ", "in ", ".", ", ", "a few ", "10:", "é", "1."],
 )  # fmt: skip
 def test_million_characters_without_dates_are_fast(junk: str) -> None:

@@ -18,6 +18,7 @@ from nexusmem.place.place import Place
 NO_READS = {
     "Place": {
         *("observe", "observe_many", "remember", "add_document", "set_value", "add_fact", "record"),
+        *("upsert_entity",),
         *("set_note", "add_thought", "set_active_goal", "delete_note", "share"),
         *("correct", "forget", "mark_confidential"),
         *("flush", "progress", "scope"),  # status of the caller's own message

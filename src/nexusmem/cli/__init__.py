@@ -136,6 +136,8 @@ COMMANDS = {
     "memory": LazyCommand(
         "memory", KNOW, "Search, list, correct, index, export and import memories."
     ),
+    "facts": LazyCommand("facts", KNOW, "Show what holds about a person or thing."),
+    "landmarks": LazyCommand("landmarks", KNOW, "List decisions and tasks with their status."),
     "entity": LazyCommand("entity", KNOW, "List people, companies, projects and places."),
     "profile": LazyCommand("profile", KNOW, "Show a person's profile; refresh habits."),
     "episodes": LazyCommand("episodes", KNOW, "Summaries of threads, sessions, days and weeks."),
@@ -165,7 +167,9 @@ COMMANDS = {
     "rekey": LazyCommand("rekey", RUN, "Encrypt a SQLite file with another key."),
     "models": LazyCommand("models", RUN, "Install models that run on this machine."),
     "completion": LazyCommand("completion", RUN, "Print the completion script of a shell."),
-    "eval": LazyCommand("eval_", RUN, "Measure retrieval quality on benchmarks or your questions."),
+    "eval": LazyCommand(
+        "eval_", RUN, "Measure retrieval, contexts and learning on benchmarks or your own data."
+    ),
     "leaktest": LazyCommand("leaktest", RUN, "Search for access control leaks, for some time."),
 }
 

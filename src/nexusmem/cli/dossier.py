@@ -44,6 +44,43 @@ def show(target: CommandTarget, name: str, *, as_json: bool) -> None:
         _print_dossier(place.dossiers.get(name), as_json=as_json)
 
 
+@dossier.command()
+@click.argument("name")
+@click.option("--version", type=int, metavar="N", help="Show this version instead of the list.")
+@json_option
+@viewer_options
+def history(target: CommandTarget, name: str, *, version: int | None, as_json: bool) -> None:
+    """List the versions of a dossier, oldest first, or show one of them.
+
+    \b
+        nexus dossier history "Sarah Chen" --room design
+        nexus dossier history "Sarah Chen" --version 1 --room design
+    """
+    from ..core.errors import NotFound  # loaded on first use
+
+    with target.open_place() as place:
+        found = place.dossiers.history(name)
+    if version is not None:
+        chosen = [each for each in found if each.version == version]
+        if not chosen:
+            raise NotFound(f"no version {version} of {name!r} here")
+        _print_dossier(chosen[0], as_json=as_json)
+    elif as_json:
+        for each in found:
+            print_json(_dossier_json(each))
+    else:
+        rows = [
+            (
+                each.version,
+                f"{each.made_at:%Y-%m-%d %H:%M}",
+                f"{each.replaced_at:%Y-%m-%d %H:%M}" if each.replaced_at else "current",
+                len(each.citations),
+            )
+            for each in found
+        ]
+        print_table(["version", "written", "replaced", "sources"], rows)
+
+
 @dossier.command("list")
 @json_option
 @viewer_options
@@ -120,12 +157,12 @@ def _print_dossier(found: Dossier, *, as_json: bool) -> None:
     if as_json:
         print_json(_dossier_json(found))
         return
+    from ..maintain.dossiers import format_citation  # loaded on first use
+
     click.echo(escape_invisible(found.text))
     click.echo("\n## Sources\n")
     for each in found.citations:
-        who = f"{each.speaker}, " if each.speaker else ""
-        keys = f" ({', '.join(each.event_keys)})" if each.event_keys else ""
-        click.echo(one_line(f"[{each.number}] {who}{each.at:%Y-%m-%d}, {each.scope}{keys}"))
+        click.echo(one_line(format_citation(each)))
 
 
 def _dossier_json(found: Dossier) -> dict[str, Any]:
@@ -134,6 +171,7 @@ def _dossier_json(found: Dossier) -> dict[str, Any]:
     return {
         **asdict(found),
         "made_at": format_time(found.made_at),
+        "replaced_at": format_time(found.replaced_at) if found.replaced_at else None,
         "citations": [
             {**asdict(each), "at": format_time(each.at), "scope": str(each.scope)}
             for each in found.citations

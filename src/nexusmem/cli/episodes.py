@@ -62,6 +62,7 @@ def refresh(target: CommandTarget, *, rewrite: bool, as_json: bool) -> None:
 )
 @click.option("--since", type=TIME, help="Only episodes that end after this time.")
 @click.option("--until", type=TIME, help="Only episodes that begin before this time.")
+@click.option("--about", metavar="NAME", help="Only episodes that mention this person or thing.")
 @limit_option
 @json_option
 @viewer_options
@@ -71,6 +72,7 @@ def list_(target: CommandTarget, *, as_json: bool, **filters: Any) -> None:
     \b
         nexus episodes list --room design
         nexus episodes list --dm --user alice --span week --json
+        nexus episodes list --room design --about "Sarah Chen"
     """
     with target.open_place() as place:
         found = place.episodes(filters.pop("span"), **filters)

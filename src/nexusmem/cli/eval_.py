@@ -1,39 +1,49 @@
-"""`nexus eval`: measure retrieval quality on benchmarks or your questions."""
+"""`nexus eval`: measure retrieval, contexts and learning on benchmarks or your own data."""
 
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..core.errors import InvalidInput
 from ..evaluation.benchmarks import BENCHMARK_READERS
-from ..evaluation.evaluate import TOLERANCE, compare_baseline, diff_settings, load_baseline
-from . import EXIT_NEGATIVE
+from ..evaluation.evaluate import compare_baseline, load_baseline
+from .eval_chat import chat
+from .eval_context import context
+from .eval_options import (
+    FILE,
+    baseline_options,
+    check_folders,
+    config_option,
+    data_option,
+    print_comparison,
+    write_text,
+)
 from .options import CommandTarget, json_option
-from .output import print_json, print_message, print_record, print_table, progress_bar
+from .output import print_json, print_record, print_table, progress_bar
 
 if TYPE_CHECKING:
     from ..evaluation.evaluate import Evaluation, Summary
 
-FILE = click.Path(dir_okay=False, path_type=Path)
+
+@click.group()
+def eval() -> None:
+    """Measure retrieval, contexts and learning on benchmarks or your own data.
+
+    \b
+        nexus eval locomo --data locomo10.json --ranking contextual
+        nexus eval own --data questions.yaml
+        nexus eval context locomo --data locomo10.json --sample 100
+        nexus eval chat --data dev.jsonl --output learned.jsonl
+    """
 
 
 @click.command()
-@click.argument("benchmark", type=click.Choice(list(BENCHMARK_READERS)))
-@click.option(
-    "--data",
-    required=True,
-    envvar="NEXUS_DATA",
-    show_envvar=True,
-    metavar="FILE|FOLDER",
-    type=click.Path(path_type=Path),
-    help="The files of the benchmark; Nexus does not include them.",
-)
+@data_option
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first N questions.")
 @click.option("--ranking", metavar="NAME", help="fused or contextual; default: as configured.")
 @click.option(
@@ -43,26 +53,16 @@ FILE = click.Path(dir_okay=False, path_type=Path)
     "--out", type=FILE, metavar="FILE", help="Write the result of every question as JSON."
 )
 @click.option("--plot", type=FILE, metavar="FILE.svg", help="Draw a chart.")
-@click.option(
-    "--baseline", type=FILE, metavar="FILE", help="Compare with it; exit 1 if quality fell."
-)
-@click.option(
-    "--tolerance",
-    type=click.FloatRange(0, 1),
-    default=TOLERANCE,
-    show_default=True,
-    help="How far a headline figure may fall below the baseline.",
-)
-@click.option("--save-baseline", type=FILE, metavar="FILE", help="Write the summary as a baseline.")
+@baseline_options
 @click.option(
     "--store", metavar="FILE|URL", help="The store to measure; default: a temporary file."
 )
-@click.option("--config", metavar="FILE", help="Settings; else $NEXUS_CONFIG or ./nexus.yaml.")
+@config_option
 @json_option
-def eval(
+def retrieval(
     benchmark: str,
-    data: Path,
     *,
+    data: Path,
     limit: int | None,
     ranking: str | None,
     with_abstention: bool,
@@ -75,7 +75,7 @@ def eval(
     config: str | None,
     as_json: bool,
 ) -> None:
-    """Measure retrieval quality on benchmarks or your questions.
+    """Measure retrieval quality on a benchmark or your questions.
 
     Messages are written and questions searched as in an application, with the configured
     embedder, index and ranking. No model writes or judges answers: the figures count the evidence
@@ -88,7 +88,7 @@ def eval(
         nexus eval beam --data chats/100K --baseline eval-beam.json
         nexus eval own --data questions.yaml
     """
-    _check_folders(out, plot, save_baseline)
+    check_folders(out, plot, save_baseline)
     reference = load_baseline(baseline) if baseline else None
     evaluation = _run_benchmark(
         CommandTarget(config=config), benchmark, data, ranking, store=store, limit=limit
@@ -97,14 +97,28 @@ def eval(
     _write_results(evaluation, group, out=out, plot=plot, save_baseline=save_baseline)
     _print_summary(evaluation.summary, group, as_json=as_json)
     if reference:
-        _compare_with_baseline(reference, evaluation.summary, group, tolerance, as_json=as_json)
+        differences = compare_baseline(evaluation.summary, reference, group)
+        print_comparison(reference, evaluation.summary, differences, tolerance, as_json=as_json)
 
 
-def _check_folders(*files: Path | None) -> None:
-    """Raise InvalidInput if an output folder is missing, before the benchmark runs."""
-    for file in files:
-        if file and not file.absolute().parent.is_dir():
-            raise InvalidInput(f"cannot write {file.name}: folder {file.parent} does not exist")
+BENCHMARK_HELP = {
+    "locomo": "Retrieval on LoCoMo: two people over months.",
+    "longmemeval": "Retrieval on LongMemEval: the history of one user.",
+    "beam": "Retrieval on BEAM: long chats with an assistant.",
+    "own": "Retrieval on your own conversations and questions.",
+}
+for _name in BENCHMARK_READERS:
+    eval.add_command(
+        click.Command(
+            _name,
+            params=retrieval.params,
+            callback=retrieval.callback and partial(retrieval.callback, _name),
+            help=retrieval.help,
+            short_help=BENCHMARK_HELP[_name],
+        )
+    )
+eval.add_command(chat)
+eval.add_command(context)
 
 
 def _run_benchmark(
@@ -133,18 +147,11 @@ def _write_results(
     if out:
         rows = [json.dumps(asdict(row), ensure_ascii=False, default=str) for row in evaluation.rows]
         listed = ",\n".join(rows)  # one per line, so that grep works
-        _write_text(out, f'{{"summary": {summary},\n"rows": [\n{listed}\n]}}\n')
+        write_text(out, f'{{"summary": {summary},\n"rows": [\n{listed}\n]}}\n')
     if save_baseline:
-        _write_text(save_baseline, summary + "\n")
+        write_text(save_baseline, summary + "\n")
     if plot:
-        _write_text(plot, draw_chart(evaluation.summary, group))
-
-
-def _write_text(file: Path, text: str) -> None:
-    try:
-        file.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InvalidInput(f"cannot write {file}: {error.strerror}") from error
+        write_text(plot, draw_chart(evaluation.summary, group))
 
 
 def _print_summary(summary: Summary, group: str, *, as_json: bool) -> None:
@@ -156,24 +163,3 @@ def _print_summary(summary: Summary, group: str, *, as_json: bool) -> None:
     print_record(run_record(summary, group))
     print_table(*depth_table(summary[group]))
     print_table(*category_table(summary))
-
-
-def _compare_with_baseline(
-    baseline: Summary, summary: Summary, group: str, tolerance: float, *, as_json: bool
-) -> None:
-    """Print the differences, and exit 1 if a headline figure fell too far."""
-    differences = compare_baseline(summary, baseline, group)
-    fallen = [each for each in differences if each.has_fallen(tolerance)]
-    for name, values in diff_settings(summary, baseline).items():
-        print_message(f"note: the baseline's {name} was {values}")
-    if as_json:
-        compared = [{**asdict(each), "change": each.change} for each in differences]
-        print_json({"differences": compared, "fallen": len(fallen)})
-    else:
-        columns = ["level", "measure", "baseline", "now", "change"]
-        rows = [(d.level, d.metric, d.before, d.now, f"{d.change:+.4f}") for d in differences]
-        print_table(columns, rows)
-    for each in fallen:
-        print_message(f"{each.level} {each.metric} fell from {each.before} to {each.now}")
-    if fallen:
-        sys.exit(EXIT_NEGATIVE)

@@ -425,44 +425,6 @@ def history(target: CommandTarget, id: str, *, as_json: bool) -> None:
 
 
 @memory.command()
-@click.option("--kind", metavar="KIND", help="decision, action_item, commitment, …")
-@click.option("--owner", metavar="NAME", help="The person who has to act.")
-@click.option("--due-before", type=TIME, help="Only with an earlier due date.")
-@click.option("--open/--closed", default=None, help="Only open or only closed ones.")
-@limit_option
-@json_option
-@viewer_options
-def landmarks(target: CommandTarget, *, as_json: bool, **filters: Any) -> None:
-    """List decisions, action items, commitments, preferences and corrections, newest first.
-
-    \b
-        nexus memory landmarks --kind action_item --owner alice --open --room design
-    """
-    from ..core.json_codec import memory_to_json  # loaded on first use
-
-    with target.open_place() as place:
-        found = place.landmarks(filters.pop("kind"), **filters)
-    if as_json:
-        for each in found:
-            print_json(memory_to_json(each))
-    elif found:
-        rows = [
-            (
-                each.id,
-                each.body.get("kind") or "",
-                each.body.get("owner") or "",
-                (each.body.get("due") or "")[:10],
-                one_line(each.text, MAX_TEXT_CHARACTERS),
-            )
-            for each in found
-        ]
-        print_table(["id", "kind", "owner", "due", "text"], rows)
-    print_message(f"{len(found)} {'landmark' if len(found) == 1 else 'landmarks'}")
-    if not found:
-        sys.exit(EXIT_NEGATIVE)
-
-
-@memory.command()
 @scope_option
 @admin_option
 @json_option
@@ -541,9 +503,9 @@ def export(
     written = StringIO()
     with target.open_nexus() as nexus:
         workspace = nexus.workspace(target.workspace or DEFAULT_NAME)
-        grant = target.resolve_grant(workspace, scope, as_admin=as_admin)
+        grant, home = target.resolve_access(workspace, scope, as_admin=as_admin)
         to = written if output == "-" else output
-        exported = asdict(workspace.export(to, grant=grant, vectors=vectors))
+        exported = asdict(workspace.export(to, grant=grant, scope=home, vectors=vectors))
     if output == "-":
         print_archive(written.getvalue())
         print_message(", ".join(f"{count} {name}" for name, count in exported.items()))

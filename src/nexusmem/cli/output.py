@@ -13,13 +13,13 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import click
 
 from ..core.canonical import format_time
 from ..core.json_codec import memory_to_json
-from ..core.records import Hit, Hits, Memory
+from ..core.records import Hit, Hits, Memory, MemoryKind
 from ..core.strength import Strength
 from . import EXIT_NEGATIVE
 
@@ -46,6 +46,13 @@ def one_line(text: str, width: int | None = None) -> str:
     """Return the escaped text on one line, cut to `width` characters."""
     line = escape_invisible(" ".join(text.split()))
     return line if width is None or len(line) <= width else line[: width - 1] + "…"
+
+
+def memory_line(memory: Memory) -> str:
+    """Return the text of a memory on one line; an exact value (JSON) literally."""
+    if memory.body.get("exact") is True:
+        return escape_invisible(memory.text)
+    return one_line(memory.text)
 
 
 def _escape_character(character: str) -> str:
@@ -137,6 +144,40 @@ def _print_rows(cells: Sequence[Sequence[str]]) -> None:
         click.echo("\t".join(cell.replace("\t", " ").replace("\n", " ") for cell in row))
 
 
+class TreeBranch(NamedTuple):
+    """A line of a tree; `key` names the node that further branches are below."""
+
+    parent: str
+    key: str | None
+    label: str
+
+
+def print_tree(root: str, branches: Sequence[TreeBranch]) -> None:
+    """Print a tree on a terminal, else one tab-separated row (depth, parent, label) per branch.
+
+    A branch comes after the branch of its parent.
+    """
+    depths = {root: 0}
+    if not is_terminal():
+        for branch in branches:
+            depth = depths.get(branch.parent, 0) + 1
+            _print_rows([[str(depth), one_line(branch.parent), branch.label]])
+            if branch.key is not None:
+                depths[branch.key] = depth
+        return
+    from rich.console import Console  # slow to load
+    from rich.text import Text  # loaded on first use
+    from rich.tree import Tree  # loaded on first use
+
+    tree = Tree(Text(one_line(root), style="bold"))
+    nodes = {root: tree}
+    for branch in branches:
+        added = nodes.get(branch.parent, tree).add(Text(branch.label))
+        if branch.key is not None:
+            nodes[branch.key] = added
+    Console().print(tree)
+
+
 def print_record(record: dict[str, Any]) -> None:
     """Print names and values, one per line, without a frame and without cutting values."""
     rows = [
@@ -177,6 +218,7 @@ def progress_bar(label: str) -> Iterator[ProgressCallback]:
 
 MAX_TEXT_CHARACTERS = 200  # as in specification 002
 MAX_PARTS = 4  # shown parts of a score
+MAX_MAKER_CHARACTERS = 40  # of a prompt's name, version and hash
 
 
 def print_hits(hits: Hits, *, as_json: bool, full: bool, explain: bool = False) -> None:
@@ -278,7 +320,9 @@ def print_memory(
         print_json({**memory_to_json(memory), "strength": asdict(strength), **details})
         return
     why = {"visible because": f"{reason.text} ({reason.rule})"} if reason else {}
-    print_record({**_memory_record(memory), **_strength_record(strength), **why})
+    print_record(
+        {**_memory_record(memory), **_reader_record(memory), **_strength_record(strength), **why}
+    )
 
 
 def _memory_record(memory: Memory) -> dict[str, Any]:
@@ -287,8 +331,58 @@ def _memory_record(memory: Memory) -> dict[str, Any]:
         "kind": memory.kind.value,
         "scope": str(memory.scope),
         "at": memory.at.isoformat(timespec="seconds"),
-        "text": one_line(memory.text),
+        "text": memory_line(memory),
     }
+
+
+def _fact_meaning(memory: Memory) -> str:
+    """Return the derived fields of a fact: "alice WORKS_AT Google"."""
+    body = memory.body
+    if memory.kind is not MemoryKind.FACT or body.get("exact"):
+        return ""
+    value = body.get("object") or body.get("value")
+    denied = "not " if body.get("negated") else ""
+    return f"{denied}{body['subject']} {body['predicate']} {value} ({body['tense']})"
+
+
+def _landmark_meaning(memory: Memory) -> str:
+    """Return the derived fields of a landmark: "action item of alice, due 2026-03-06"."""
+    from ..core.canonical import parse_time  # loaded on first use
+    from ..core.records.landmarks import last_due_day  # loaded on first use
+
+    if memory.kind is not MemoryKind.LANDMARK:
+        return ""
+    body = memory.body
+    owner = f" of {body['owner']}" if body.get("owner") else ""
+    due = f", due {last_due_day(parse_time(body['due']))}" if body.get("due") else ""
+    return f"{body['kind'].replace('_', ' ')}{owner}{due}"
+
+
+def _validity(memory: Memory) -> str:
+    """Return the period in which a fact holds, if its message or its caller named one."""
+    if memory.kind is not MemoryKind.FACT:
+        return ""
+    since = f"from {memory.valid_from:%Y-%m-%d}" if memory.valid_from else ""
+    until = f"until {memory.valid_to:%Y-%m-%d}" if memory.valid_to else ""
+    return " ".join(filter(None, (since, until)))
+
+
+def _reader_record(memory: Memory) -> dict[str, Any]:
+    """Return who read the memory in which words: the rules, a plug-in, or a model and a prompt."""
+    if not memory.learned:
+        return {}
+    makers = [maker[:MAX_MAKER_CHARACTERS] for maker in memory.metadata.get("made_by", ())]
+    details = {
+        "read by": one_line(", ".join(makers)),
+        "rule": one_line(str(memory.metadata.get("rule") or "")),
+        "means": one_line(_fact_meaning(memory) or _landmark_meaning(memory)),
+        "holds": _validity(memory),
+        "model": one_line(str(memory.metadata.get("model") or "")),
+        "in the words": one_line(str(memory.metadata.get("words") or "")),
+        "told by": one_line(str(memory.metadata.get("told_by") or "")),
+        "confidence": f"{memory.confidence:.2f}",
+    }
+    return {name: value for name, value in details.items() if value}
 
 
 def _strength_record(strength: Strength) -> dict[str, Any]:
@@ -297,6 +391,7 @@ def _strength_record(strength: Strength) -> dict[str, Any]:
         "strength": f"{strength.value:.2f} ({strength.curve})",
         "importance": f"{strength.importance:.2f} = {parts}",
         "age": f"{strength.age_days:.1f} days since the last use or event",
+        "confidence": f"{strength.confidence:.2f}",
         "uses": f"{strength.uses} in {strength.conversations} conversations",
         "tier": strength.tier.value,
         **({"promoted to": strength.promoted_to} if strength.promoted_to else {}),
@@ -311,7 +406,7 @@ def print_receipt(place: Place, receipt: Receipt, *, as_json: bool) -> None:
     place.flush()
     error = place.progress(receipt).error
     if error:
-        print_message(f"warning: stored and searchable by keyword; learning failed: {error}")
+        print_message(f"warning: stored; a step of learning failed and is retried: {error}")
 
 
 def receipt_json(receipt: Receipt) -> dict[str, Any]:

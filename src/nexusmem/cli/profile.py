@@ -13,7 +13,7 @@ from .output import (
     escape_invisible,
     exit_empty,
     is_terminal,
-    one_line,
+    memory_line,
     print_json,
     print_record,
     print_table,
@@ -83,11 +83,11 @@ def _profile_lines(found: Profile) -> Iterator[Line]:
     for part in SECTIONS:
         for entry in getattr(found, part):
             times = f" (mentioned {entry.mention_count} times)" if entry.mention_count > 1 else ""
-            yield part, one_line(entry.text) + times, entry.confidence
+            yield part, memory_line(entry.memory) + times, entry.confidence
     for trait in found.style.traits:
         yield "style", trait, None
     for entry in found.style.stated:
-        yield "style, as stated", one_line(entry.text), entry.confidence
+        yield "style, as stated", memory_line(entry.memory), entry.confidence
 
 
 def _line_cells(line: Line) -> tuple[str, str, str]:

@@ -32,6 +32,8 @@ MAX_TEXT_CHARACTERS = 100
 def review() -> None:
     """Accept or reject proposed merges and contradictions.
 
+    A misreading is a fact of the rules that a language model rejected; accept it to restore it.
+
     \b
         nexus review list --room design
         nexus review accept 5f0c… --room design
@@ -47,7 +49,9 @@ def review() -> None:
     show_default=True,
     help="Only reviews with this status.",
 )
-@click.option("--kind", type=click.Choice(["merge", "contradiction"]), help="Only this kind.")
+@click.option(
+    "--kind", type=click.Choice(["merge", "contradiction", "misreading"]), help="Only this kind."
+)
 @limit_option
 @admin_option
 @json_option

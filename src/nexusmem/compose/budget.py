@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..core.records.context import ContextItem, CutItem, make_cut
+from .request import EXACT_KIND
 from .sections import SECTIONS, STABLE_SECTIONS
 
 # Stable sections have the highest priority: nothing that depends on the question may move them.
@@ -127,10 +128,13 @@ def worth_per_token(item: ContextItem) -> float:
 
 
 def shorten_item(item: ContextItem, room: int, part: str, count: ItemCounter) -> ContextItem | None:
-    """Return the beginning of an item that fits, cut at a sentence; None if too little fits."""
+    """Return the beginning of an item that fits, cut at a sentence; None if too little fits.
+
+    An exact value is never cut.
+    """
     if item.tokens <= room:
         return item
-    if room < MIN_PIECE_TOKENS:
+    if room < MIN_PIECE_TOKENS or item.why.get("kind") == EXACT_KIND:
         return None
     text, why = (
         item.text,

@@ -22,6 +22,7 @@ CUT_SHOWN_ABOVE = "said above"
 
 ItemKey = tuple[str, str]  # (section name, item id)
 SectionLine = tuple[str, ContextItem, str]  # (section name, item, normalized words)
+StatementKey = tuple[str | None, str]  # (speaker, normalized words)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,17 +93,16 @@ def compare_lines(
     """Compare every item with the last messages and with all items above it.
 
     This runs once for a context. The budget is divided several times, without reading texts again.
+    The same words of the same speaker are shown once, also if they are few; of those in one
+    section, the newest comes first and stays.
     """
-    lines = [
-        (section.name, item, item_words(item))
-        for section in SECTIONS
-        for item in sections.get(section.name, ())
-    ]
+    lines = [line for section in SECTIONS for line in _section_lines(section.name, sections)]
     all_letters = _rare_letters("\n".join([words for _, _, words in lines]))
     window_letters, line_letters = _rare_letters(visible.words), all_letters.split(b"\n")
     starts = list(accumulate([len(letters) + 1 for letters in line_letters], initial=0))
     comparison = LineComparison(lines)
     last_line: dict[str, int] = {}  # item id → its last line
+    first_line: dict[StatementKey, int] = {}
     for number, (part, item, words) in enumerate(lines):
         is_window, id, letters = part == WINDOW.name, item.id, line_letters[number]
         if not is_window and (
@@ -121,10 +121,32 @@ def compare_lines(
             if is_visible
             else _lines_containing(comparison, number, letters, all_letters, starts)
         )
+        if words and not is_window:
+            first = first_line.setdefault((item.speaker, words), number)
+            containing = containing or ((first,) if first < number else ())
         if containing or same:
             comparison.containing_lines[number], comparison.same_memory[number] = containing, same
             comparison.cuts[number] = _make_cut(part, item, CUT_SHOWN_ABOVE)
     return comparison
+
+
+def _section_lines(part: str, sections: Mapping[str, Sequence[ContextItem]]) -> list[SectionLine]:
+    """Return the lines of a section; the newest of equal statements takes the first position."""
+    lines = [(part, item, item_words(item)) for item in sections.get(part, ())]
+    positions: dict[StatementKey, list[int]] = {}
+    if part != WINDOW.name:
+        for position, (_, item, words) in enumerate(lines):
+            if words:
+                positions.setdefault((item.speaker, words), []).append(position)
+    for equal in positions.values():
+        if len(equal) > 1:
+            newest = max(equal, key=lambda position: _time_of(lines[position][1]))
+            lines[equal[0]], lines[newest] = lines[newest], lines[equal[0]]
+    return lines
+
+
+def _time_of(item: ContextItem) -> float:
+    return item.at.timestamp() if item.at else 0.0
 
 
 def _rare_letters(words: str) -> bytes:

@@ -30,7 +30,7 @@ TRUST_MARKS = {
     Trust.DIRECT: "said",
     Trust.INTERNAL: "tool",
     Trust.INFERRED: "agent",
-    Trust.EXTERNAL: "document",
+    Trust.EXTERNAL: "external",
     Trust.UNKNOWN: "unverified",
 }
 NOTHING_FOUND = "Nothing relevant was found."

@@ -8,17 +8,19 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from ..core.access import Grant, Viewer
-from ..core.canonical import clean_text, clean_time
+from ..core.canonical import canonical_json, clean_text, clean_time
 from ..core.errors import InvalidInput
 from ..core.filters import Condition, Filter, Op, combine_filters
 from ..core.ids import check_name
 from ..core.protocols.store import Store
 from ..core.records import Hits, Memory, MemoryKind
+from ..core.records.annotations import annotate_text
 from ..core.records.context import ContextItem, make_item
-from ..core.records.links import LinkRelation, find_links, statement_count
+from ..core.records.links import LinkRelation, load_links, select_links, statement_count
 from ..core.records.memory import drop_copies
 from ..core.records.window import Summary, WindowView
 from ..core.scope import Scope
+from ..observe.chat_messages import fence_safe_json
 from ..recall.query import MAX_QUESTION_CHARS
 from ..recall.views.episodes import QueryVector
 from .settings import MAX_BUDGET, MAX_EVENTS, MIN_BUDGET, ComposeSettings
@@ -114,9 +116,14 @@ class SectionInput:
 
     def same_as_links(self, memories: Iterable[Memory]) -> dict[str, Memory]:
         """Return the duplicate links of these memories, by memory id."""
+        every = list(memories)
+        ids = [memory.id for memory in every]
+        return select_links(self.load_links(every), ids, LinkRelation.SAME_AS)
+
+    def load_links(self, memories: Iterable[Memory]) -> list[Memory]:
+        """Return all links of these memories: duplicates and closings."""
         ids = [memory.id for memory in memories]
-        links = find_links(self.store, self.grant, ids, LinkRelation.SAME_AS)
-        return {id: link for id, link in links.items() if self.filter_recorded([link])}
+        return self.filter_recorded(load_links(self.store, self.grant, ids))
 
     def filter_active(self, memories: Iterable[Memory]) -> list[Memory]:
         """Return the memories that had been recorded by `now` and are not archived.
@@ -128,11 +135,16 @@ class SectionInput:
         ]
 
     def make_item(self, memory: Memory, worth: float, **why: float | str) -> ContextItem:
-        """Return a memory as an item; its scope is set if it is not the viewer's place."""
-        home, scope = self.home, memory.scope
+        """Return a memory as an item; its scope is set if it is not the viewer's place.
+
+        An exact value is shown as JSON, escaped so that the fence does not change it.
+        """
+        home, scope, text = self.home, memory.scope, annotate_text(memory)
         why["age_days"] = self.age_days(memory.at)
+        if memory.body.get("exact"):
+            why["kind"], text = EXACT_KIND, _exact_item_text(memory)
         return make_item(
-            text=memory.text,
+            text=text,
             id=memory.id,
             at=memory.at,
             speaker=memory.speaker,
@@ -151,6 +163,11 @@ class SectionInput:
         if days >= 0 and seconds % HUNDREDTH_DAY_SECONDS:
             return (100 * days + seconds // HUNDREDTH_DAY_SECONDS) / 100
         return round(age.total_seconds() / DAY_SECONDS, 2)
+
+
+def _exact_item_text(memory: Memory) -> str:
+    value = fence_safe_json(canonical_json(memory.body.get("value")))
+    return f"{memory.body['subject']} {memory.body['predicate']} = {value}"
 
 
 def mention_reason(link: Memory | None) -> dict[str, float]:

@@ -74,11 +74,24 @@ DESCRIPTIONS = {
     "memory.llm.model": "A model of the provider; there is no default.",
     "memory.llm.api_key": "Use a variable instead of the key.",
     "memory.llm.base_url": "Another server with the API of the provider.",
-    "memory.llm.timeout_seconds": "For one answer, including retries.",
+    "memory.llm.timeout_seconds": (
+        "The longest silence of the model before or during an answer. A slow answer that keeps "
+        "arriving is not interrupted."
+    ),
     "memory.llm.max_output_tokens": "Maximum length of an answer.",
     "memory.llm.extract_facts": "Extract facts with the model, in addition to the rules.",
     "memory.llm.messages_per_call": "Maximum messages of one conversation per call.",
+    "memory.llm.pause_seconds": (
+        "Messages are read together: when messages_per_call wait, or after this pause of their "
+        "conversation."
+    ),
     "memory.llm.characters_per_call": "Maximum characters per call.",
+    "memory.llm.max_confidence": (
+        "Highest confidence of a fact that only the model read, not the rules."
+    ),
+    "memory.llm.write_labels": (
+        "The model also writes headlines and topics of messages; otherwise the rules do."
+    ),
     "memory.llm.prices": (
         "Price of a million tokens, by model. A model without a price counts as free in `nexus "
         "usage`."
@@ -112,7 +125,8 @@ DESCRIPTIONS = {
     "memory.indexing.min_content_length": "Minimum characters of an indexed message.",
     "memory.indexing.max_content_length": "Maximum characters of an indexed message; 0: no limit.",
     "memory.indexing.batch_size": "Messages learned at a time.",
-    "memory.indexing.allowed_roles": "user, assistant, tool, system.",
+    "memory.indexing.allowed_roles": "Roles of indexed messages: user, assistant, system.",
+    "memory.indexing.index_tool_results": "false: the output of tools cannot be searched.",
     "memory.search": "Defaults of a search.",
     "memory.search.default_limit": "Maximum number of hits.",
     "memory.search.default_threshold": "Minimum score, from 0 to 1; 0: no minimum.",

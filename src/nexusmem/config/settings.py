@@ -20,7 +20,12 @@ from ..core.flows import Sharing
 from ..core.strength import StrengthSettings
 from ..learn.extract.passages import IndexingSettings
 from ..learn.model_budget import Budget, Price
-from ..learn.settings import DEFAULT_CHARACTERS, DEFAULT_TURNS, LearnSettings
+from ..learn.settings import (
+    DEFAULT_CHARACTERS,
+    DEFAULT_MAX_CONFIDENCE,
+    DEFAULT_TURNS,
+    LearnSettings,
+)
 from ..maintain.settings import JobIntervals, MaintainSettings
 from ..recall.query import SearchSettings
 from ..runtime.quotas import Quota
@@ -91,7 +96,10 @@ class LlmSettings:
     max_output_tokens: int = 4096
     extract_facts: bool = True  # extract facts with the model, in addition to the rules
     messages_per_call: int = DEFAULT_TURNS
+    pause_seconds: float = 20.0  # messages wait for more, until the chat pauses this long
     characters_per_call: int = DEFAULT_CHARACTERS
+    max_confidence: float = DEFAULT_MAX_CONFIDENCE  # of what only the model read
+    write_labels: bool = False  # the model also writes the labels of messages
     prices: Mapping[str, Price] = field(default_factory=dict)  # model name → price
     budget: Budget = field(default_factory=Budget)
 

@@ -130,6 +130,8 @@ DEFAULT_NAMED_KINDS = (
     MemoryKind.FACT,
     MemoryKind.ENTITY,
 )  # kinds found by name unless the caller names others
+MAX_FULL_NAME_CHARS = 60
+FULL_NAME_PATTERN = re.compile(r"[^\W\d_][\w'’-]+(?: [^\W\d_][\w'’.-]*){1,2}")
 NAME_FIELDS = {  # body fields that hold the names of a memory: a text or a list of texts
     MemoryKind.FACT: ("subject", "object"),
     MemoryKind.ENTITY: ("name", "aliases"),
@@ -167,12 +169,30 @@ def span_key(span: str) -> str:
 
 
 def lookup_names(memory: Memory) -> frozenset[str]:
-    """Return the names of a memory and, for an entity, the marked first and last word of each."""
+    """Return the names of a memory, and marked words of its names.
+
+    These are the first and last word of each name of an entity, and the first name of each person
+    whom a fact names in full.
+    """
     names = names_in(memory)
+    if memory.kind is MemoryKind.FACT:
+        fields = (memory.body.get(field) for field in NAME_FIELDS[MemoryKind.FACT])
+        firsts = (first_name(each) for each in fields if isinstance(each, str))
+        return names | {name_part_key(each) for each in firsts if each}
     if memory.kind is not MemoryKind.ENTITY:
         return names
     words = [name.split() for name in names if " " in name]
     return names | {name_part_key(part) for each in words for part in (each[0], each[-1])}
+
+
+def first_name(name: str) -> str | None:
+    """Return the normalized first word of a name like "Sarah Eklund"; None for other texts."""
+    if len(name) > MAX_FULL_NAME_CHARS or not FULL_NAME_PATTERN.fullmatch(name):
+        return None
+    has_owner = "'s " in name or "’s " in name  # "Tyler's Mother" is not called Tyler
+    if has_owner or not all(word[0].isupper() for word in name.split()):
+        return None
+    return normalize_name(name.split(maxsplit=1)[0])
 
 
 def name_part_key(word: str) -> str:

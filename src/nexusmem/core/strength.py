@@ -33,7 +33,7 @@ RICH_TERMS = 40  # … this number of index terms
 
 IMPORTANCE_PARTS = ("base", "frequency", "recency", "richness")
 DIGITS = 6  # decimal places of reported values
-DEFAULT_SALIENCE = 0.5  # of memories marked neither as important nor as small talk
+DEFAULT_SALIENCE = 0.5  # of content that is neither important nor small talk (learn.importance)
 MAX_HOURS = 100 * 365 * DAY_HOURS  # upper bound of the binary search
 HALVINGS = 60  # steps of the binary search
 KNOWLEDGE_KINDS = (MemoryKind.FACT, MemoryKind.ENTITY, MemoryKind.PROCEDURE)
@@ -97,6 +97,7 @@ class Strength:
     archived: bool
     pinned: bool
     curve: str
+    confidence: float  # now: that of an inferred fact falls by 5 % per week
     promoted_to: str | None = None  # user scope that the memory was promoted to
 
 
@@ -199,6 +200,7 @@ def explain_strength(state: MemoryState, now: datetime, curve: str) -> Strength:
         archived=state.archived,
         pinned=state.pinned,
         curve=curve,
+        confidence=round(state.confidence, DIGITS),
     )
 
 

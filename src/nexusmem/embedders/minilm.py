@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from ..core.errors import ConfigError, Corrupt, MissingExtra, Unavailable
 from ..core.protocols.embedder import Floats
 from ..core.records import EmbeddingProfile
+from ..text.wordpiece import WordPiece
 from .feature_hash import normalize_rows
-from .wordpiece import WordPiece
 
 DOWNLOAD_SECONDS = 900.0
 

@@ -12,7 +12,7 @@ from ..core.ids import WorkspaceId, digest
 from ..core.protocols.embedder import Embedder, Floats, is_static
 from ..core.protocols.vectors import Vectors
 from ..core.records import EmbeddingProfile
-from .wordpiece import clear_word_caches
+from ..text.wordpiece import clear_word_caches
 
 
 class UserSuppliedEmbedder:

@@ -15,6 +15,10 @@ import yaml
 
 from ..core.errors import InvalidInput
 
+# Contexts of questions without a time are composed this long after the last message: a new
+# conversation starts, and the window is empty.
+ASKED_AFTER_HOURS = 48.0
+
 
 def find_file(path: Path, names: Sequence[str], benchmark: str) -> Path:
     """Return `path` if it is a file, else the first of these names in the folder.
@@ -70,6 +74,7 @@ class BenchmarkQuestion:
     gold: frozenset[str]  # keys of messages
     gold_sessions: frozenset[str]
     abstention: bool = False  # has no answer; gold are then the most similar messages
+    answer: str | None = None  # expected, if the benchmark has one
     at: datetime | None = None  # time of the question, if the benchmark has one
 
     @property
@@ -113,6 +118,11 @@ def limit_questions(
         limit -= len(questions)
         if not limit:
             return
+
+
+def _expected_answer(item: Mapping[str, Any], *fields: str) -> str | None:
+    """Return the first of these fields that the question has; an answer may be a number."""
+    return next((str(item[name]) for name in fields if item.get(name) is not None), None)
 
 
 LOCOMO_FILES = (
@@ -183,6 +193,7 @@ def _locomo_question(id: str, item: dict[str, Any], sessions: dict[str, str]) ->
         gold=gold,
         gold_sessions=frozenset(sessions[key] for key in gold),
         abstention=category == LOCOMO_ADVERSARIAL,
+        answer=_expected_answer(item, "answer"),
     )
 
 
@@ -254,6 +265,7 @@ def _longmemeval_question(
         gold=frozenset(message.key for message, evidence in turns if evidence),
         gold_sessions=frozenset(instance["answer_session_ids"]) & threads,
         abstention=abstention,
+        answer=_expected_answer(instance, "answer"),
         at=_parse_longmemeval_time(instance["question_date"]),
     )
 
@@ -267,6 +279,13 @@ def _parse_longmemeval_time(text: str) -> datetime:
 BEAM_SIZE = "100K"  # default size
 BEAM_QUESTION_FILES = ("probing_questions.json", "probing_questions/probing_questions.json")
 BEAM_ABSTENTION = "abstention"
+BEAM_ANSWER_FIELDS = (
+    "answer",
+    "ideal_answer",
+    "ideal_response",
+    "ideal_summary",
+    "expected_compliance",
+)
 BEAM_START = datetime(2024, 1, 1, tzinfo=UTC)  # time of messages before the first date
 BEAM_NUMBERING = re.compile(
     r"\s*->->\s*[\d,]+\s*$"
@@ -339,6 +358,7 @@ def _beam_question(
         gold=gold,
         gold_sessions=frozenset(sessions[key] for key in gold),
         abstention=ability == BEAM_ABSTENTION,
+        answer=_expected_answer(item, *BEAM_ANSWER_FIELDS),
     )
 
 
@@ -355,7 +375,7 @@ CUSTOM_FILES = ("questions.yaml", "questions.json")
 CUSTOM_START = datetime(2026, 1, 1, 9, tzinfo=UTC)  # time of the first message without one
 ONE_SESSION, ACROSS_SESSIONS = "one session", "across sessions"
 MESSAGE_FIELDS = {"speaker", "text"}, {"key", "at", "session", "role"}
-QUESTION_FIELDS = {"question"}, {"id", "evidence", "category", "at"}
+QUESTION_FIELDS = {"question"}, {"id", "evidence", "category", "answer", "at"}
 CONVERSATION_FIELDS = {"messages", "questions"}, {"name"}
 
 
@@ -420,6 +440,7 @@ def _custom_question(
         ),
         gold=gold,
         gold_sessions=gold_sessions,
+        answer=_expected_answer(given, "answer"),
         at=_parse_custom_time(given["at"], where) if "at" in given else None,
     )
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -56,7 +57,7 @@ def evaluate_benchmark(
     used = {
         "ranking": settings.search.ranking,
         "embedder": embedder.profile.name,
-        "store": _store_kind(store),
+        "store": store_kind(store),
         "vectors": settings.store.vector_index,
         "nexus": version("nexusmem"),
     }
@@ -65,16 +66,22 @@ def evaluate_benchmark(
 
 @contextmanager
 def open_memory(
-    settings: Settings, store: str | None = None, embedder: Embedder | None = None
+    settings: Settings,
+    store: str | None = None,
+    embedder: Embedder | None = None,
+    *,
+    clock: Callable[[], datetime] | None = None,
 ) -> Iterator[Nexus]:
     """Open a Nexus with the given store, or with a temporary file that is deleted at the end."""
     with TemporaryDirectory(prefix="nexus-eval-") as folder:
         url = store or str(Path(folder) / "memory.db")
-        with Nexus.open(url, settings=settings, embedder=embedder, background=False) as nexus:
+        with Nexus.open(
+            url, settings=settings, embedder=embedder, clock=clock, background=False
+        ) as nexus:
             yield nexus
 
 
-def _store_kind(store: str | None) -> str:
+def store_kind(store: str | None) -> str:
     """Return the scheme of the store only, because a URL may contain a password."""
     if store == ":memory:":
         return "memory"

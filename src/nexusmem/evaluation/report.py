@@ -161,13 +161,13 @@ def _draw_heading(summary: ChartFigures, group: str) -> Iterator[str]:
         f"{questions} questions, {group.replace('_', ' ')} · {used['embedder']}"
         f" · {used['store']} · p50 {latency['p50']} ms, p95 {latency['p95']} ms"
     )
-    yield _draw_text(CHART_MARGIN, 34, _chart_title(summary), "title")
-    yield _draw_text(CHART_MARGIN, 54, about)
+    yield draw_text(CHART_MARGIN, 34, _chart_title(summary), "title")
+    yield draw_text(CHART_MARGIN, 54, about)
 
 
 def _draw_panel(figures: ChartFigures, level: str, left: float) -> Iterator[str]:
     bottom = PANEL_TOP + PANEL_HEIGHT
-    yield _draw_text(
+    yield draw_text(
         left, PANEL_TOP - 20, f"Found among the first k, {LEVEL_TITLES[level]}, %", "head"
     )
     for share in (0, 0.25, 0.5, 0.75, 1):
@@ -176,45 +176,45 @@ def _draw_panel(figures: ChartFigures, level: str, left: float) -> Iterator[str]
     step = PANEL_WIDTH / len(DEPTHS)
     for index, k in enumerate(DEPTHS):
         middle = left + (index + 0.5) * step
-        yield _draw_text(middle, bottom + 18, f"k = {k}", "middle")
+        yield draw_text(middle, bottom + 18, f"k = {k}", "middle")
         for number, name in enumerate(BARS):
             share = figures[level].get(f"{name}@{k}", 0.0)
             x = middle + (number - len(BARS) / 2) * BAR_WIDTH
             height = share * PANEL_HEIGHT
-            yield _draw_bar(x, bottom - height, BAR_WIDTH - 1, height, name)
-            yield _draw_text(
+            yield draw_bar(x, bottom - height, BAR_WIDTH - 1, height, name)
+            yield draw_text(
                 x + BAR_WIDTH / 2, bottom - height - 3, f"{share:.0%}"[:-1], "value middle"
             )
-    yield from _draw_legend(BARS, left, bottom + 38)
+    yield from draw_legend(BARS, left, bottom + 38)
 
 
 def _draw_categories(categories: ChartFigures) -> Iterator[str]:
-    yield _draw_text(CHART_MARGIN, CATEGORIES_TOP - 12, "recall@10 of each category, %", "head")
-    yield from _draw_legend(LEVEL_TITLES, CATEGORY_LEFT, CATEGORIES_TOP - 12)
+    yield draw_text(CHART_MARGIN, CATEGORIES_TOP - 12, "recall@10 of each category, %", "head")
+    yield from draw_legend(LEVEL_TITLES, CATEGORY_LEFT, CATEGORIES_TOP - 12)
     for index, (category, figures) in enumerate(categories.items()):
         y = CATEGORIES_TOP + index * CATEGORY_HEIGHT
         questions = max(figures[level]["questions"] for level in LEVEL_TITLES)
         label = f"{category.replace('_', ' ')} ({questions})"
-        yield _draw_text(CATEGORY_LEFT - 10, y + 17, label, "right")
+        yield draw_text(CATEGORY_LEFT - 10, y + 17, label, "right")
         for number, level in enumerate(LEVEL_TITLES):
             share = figures[level].get("recall@10", 0.0)
             top, width = y + 2 + number * 12, share * CATEGORY_WIDTH
-            yield _draw_bar(CATEGORY_LEFT, top, width, 11, level)
-            yield _draw_text(CATEGORY_LEFT + width + 5, top + 9, f"{share:.0%}"[:-1], "value")
+            yield draw_bar(CATEGORY_LEFT, top, width, 11, level)
+            yield draw_text(CATEGORY_LEFT + width + 5, top + 9, f"{share:.0%}"[:-1], "value")
 
 
-def _draw_legend(entries: Mapping[str, str], left: float, baseline: float) -> Iterator[str]:
+def draw_legend(entries: Mapping[str, str], left: float, baseline: float) -> Iterator[str]:
     for index, (kind, words) in enumerate(entries.items()):
         x = left + index * 100
-        yield _draw_bar(x, baseline - 9, 10, 10, kind)
-        yield _draw_text(x + 15, baseline, words)
+        yield draw_bar(x, baseline - 9, 10, 10, kind)
+        yield draw_text(x + 15, baseline, words)
 
 
-def _draw_bar(x: float, y: float, width: float, height: float, kind: str) -> str:
+def draw_bar(x: float, y: float, width: float, height: float, kind: str) -> str:
     position = f'x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"'
     return f'<rect class="{kind}" {position}/>'
 
 
-def _draw_text(x: float, y: float, words: str, kind: str = "") -> str:
+def draw_text(x: float, y: float, words: str, kind: str = "") -> str:
     style = f' class="{kind}"' if kind else ""
     return f'<text{style} x="{x:.1f}" y="{y:.1f}">{escape(words)}</text>'

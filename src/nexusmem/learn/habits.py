@@ -20,6 +20,7 @@ from ..core.filters import And, Condition, Op
 from ..core.ids import WorkspaceId
 from ..core.protocols.store import Store
 from ..core.records import Draft, Event, EventKind, Fact, Memory, MemoryKind
+from ..core.records.facts import HABIT_SOURCE
 from ..core.scope import Scope
 
 READ_INTERVAL = timedelta(weeks=4)
@@ -33,7 +34,6 @@ MAX_CONFIDENCE = 0.70  # below that of stated facts
 USUAL_SHARE = 0.75  # of a person's messages that must be inside the usual hours
 MAX_HOURS = 8  # the longest span of usual hours
 MADE_BY = "patterns@1"
-SOURCE = "pattern"
 
 HOURS_PREDICATE = "TYPICALLY_CONTACTS_AT"
 CHANNEL_PREDICATE = "PREFERS_CHANNEL"
@@ -124,7 +124,7 @@ def _load_habits(store: Store, grant: Grant, people: Iterable[str]) -> list[Memo
     """Return the stored habits of these people in a scope."""
     names, kinds = sorted(people), [MemoryKind.FACT]
     facts = store.memories.find_by_name(grant, names, limit=MAX_STORED_HABITS, kinds=kinds)
-    return [memory for memory in facts if memory.source == SOURCE]
+    return [memory for memory in facts if memory.source == HABIT_SOURCE]
 
 
 def _is_unchanged(draft: Draft, stored: Sequence[Memory]) -> bool:
@@ -151,7 +151,7 @@ def _habit_drafts(scope: Scope, events: Sequence[Event]) -> Iterator[Draft]:
             slot=f"pattern:{habit.predicate}:{normalize_name(person)}",
             indexed_text="",  # looked up by the person's name only
             confidence=habit.confidence,
-            source=SOURCE,
+            source=HABIT_SOURCE,
             learned=True,
             metadata={
                 "made_by": [MADE_BY],

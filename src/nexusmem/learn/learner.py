@@ -7,6 +7,7 @@ finds new messages already, and their vectors follow.
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property, partial
@@ -17,12 +18,13 @@ from ..core.errors import LeaseLost, NexusError, Unavailable
 from ..core.flows import FLOW_SCOPES, TARGET_KINDS, FlowRule, feeds
 from ..core.ids import WorkspaceId
 from ..core.protocols.embedder import Embedder
+from ..core.protocols.queue import BatchWait
 from ..core.protocols.store import Store
 from ..core.records import Event, EventKind, Stage, Task
 from ..core.records.event import PROJECT_KEY, participants_of
 from ..core.records.memory import is_copy
 from ..core.scope import Scope, ScopeKind
-from ..runtime.leases import HEARTBEAT
+from ..runtime.leases import HEARTBEAT, MAX_RENEWAL_SECONDS
 from ..telemetry.spans import Telemetry
 from .extract.passages import IndexingSettings
 from .settings import LearnSettings
@@ -38,6 +40,7 @@ MAX_SOURCE_TASKS = 128  # tasks of other places that a query waits for
 MAX_ROOM_TASKS = 8_192  # tasks that are looked at to find them; others are in unrelated rooms
 PAGE_GROWTH = 4
 MAX_NEW_EVENTS = 256  # events since the start of a batch; with more, all copies are checked
+POLL_SECONDS = 0.05  # between looks at tasks that another worker reads with the model
 CATCH_UP_LIMIT = 512  # events that a query waits for; the worker learns the rest
 
 log = logging.getLogger(__name__)
@@ -56,6 +59,7 @@ class Learner:
         *,
         make_model_reader: Callable[[], ModelReader] | None = None,
         every_turn: bool = True,
+        batch_wait: BatchWait | None = None,
         extractors: Sequence[Extractor] = (),
         make_flows: Callable[[Store], FlowStep] | None = None,
         telemetry: Telemetry | None = None,
@@ -67,6 +71,7 @@ class Learner:
         self._clock = clock
         self._make_model_reader = make_model_reader  # None: no model reads messages
         self._every_turn = every_turn  # False: the model reads only during `flush`
+        self._batch_wait = batch_wait  # of messages for the model; None: each is read at once
         self._extractors = tuple(extractors)  # plug-ins, run after the rules
         self._make_flows = make_flows  # None: memories stay where they were said
         self._telemetry = telemetry or Telemetry()
@@ -166,13 +171,28 @@ class Learner:
 
         A model that failed is not called again before its retry time: each call costs money.
         """
-        for step in (Stage.INDEXED, Stage.DERIVED):
-            tried: set[str] = set()
-            failed = step is Stage.INDEXED
-            while tasks := self._claim_new_tasks(grant, tried, failed=failed, step=step):
-                tried.update(task.event.id for task in tasks)
-                self._process_tasks(tasks)
+        tried: set[str] = set()
+        while tasks := self._claim_new_tasks(grant, tried, failed=True, step=Stage.INDEXED):
+            tried.update(task.event.id for task in tasks)
+            self._process_tasks(tasks)
+        self._flush_model_pass(grant)
         return self._store.queue.count_pending(grant)
+
+    def _flush_model_pass(self, grant: Grant) -> None:
+        """Read pending messages with the model, each by one worker: a second call costs again.
+
+        Wait for messages that another worker is reading.
+        """
+        queue, step = self._store.queue, Stage.DERIVED
+        ends_at = time.monotonic() + MAX_RENEWAL_SECONDS
+        while time.monotonic() < ends_at:
+            if tasks := queue.claim(grant, now=self._clock(), limit=SMALL_BATCH, step=step):
+                self._process_tasks(tasks)
+                ends_at = time.monotonic() + MAX_RENEWAL_SECONDS
+            elif queue.claim(grant, now=self._clock(), limit=1, leased=True, step=step):
+                time.sleep(POLL_SECONDS)
+            else:
+                return
 
     def _process_tasks(self, tasks: Sequence[Task]) -> None:
         """Learn tasks while their leases hold; a failing task does not delay the others."""
@@ -243,7 +263,8 @@ class Learner:
 
         reached = Stage.INDEXED if self._make_model_reader else Stage.DERIVED
         ends = _read_ledger_ends(self._store, tasks)
-        _run_checked(BatchWork(self._pipeline, self._clock, tasks, reached), steps, ends)
+        work = BatchWork(self._pipeline, self._clock, tasks, reached, self._batch_wait)
+        _run_checked(work, steps, ends)
 
     def _run_model_pass(self, tasks: Sequence[Task]) -> None:
         """Add what a model reads; if the model fails, only this stage is retried later."""
@@ -260,7 +281,25 @@ class Learner:
             if result.error:
                 self._retry_model_later(done, result.error)
             else:
-                self._store_result(result, done, ends)
+                self._try_to_store(result, done, ends)
+
+    def _try_to_store(
+        self, result: ModelPassResult, tasks: Sequence[Task], ends: Mapping[WorkspaceId, int]
+    ) -> None:
+        """Store the results of one call; a failure repeats neither this call nor the others.
+
+        The tasks are retried later with the same batch, which has an answer already.
+        """
+        from .pipeline import MAX_ATTEMPTS  # see `_run_batch`
+
+        try:
+            self._store_result(result, tasks, ends)
+        except (LeaseLost, Unavailable):
+            raise
+        except Exception as error:
+            log.exception("the results of a model were not stored for %d tasks", len(tasks))
+            message = f"cannot be stored: {error!r}"
+            self._retries.retry_later(tasks, message, max_attempts=MAX_ATTEMPTS)
 
     def _store_result(
         self, result: ModelPassResult, tasks: Sequence[Task], ends: Mapping[WorkspaceId, int]

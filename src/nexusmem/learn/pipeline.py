@@ -20,22 +20,26 @@ from ..core.derive import text_to_embed
 from ..core.errors import ConfigError, Unavailable
 from ..core.ids import WorkspaceId
 from ..core.protocols.embedder import Embedder, Floats
+from ..core.protocols.queue import BatchWait
 from ..core.protocols.store import Store
 from ..core.records import Draft, Event, EventKind, Fact, Memory, Stage, Task
 from ..core.records.links import is_shared_copy
 from ..runtime.backoff import Backoff, redact_error
 from ..runtime.leases import LEASE_LOST_ERROR, MAX_LOST_LEASES
 from ..text.secrets import find_password_answer, mask_secrets, redact_secrets
+from .closings.scope_landmarks import put_with_closings
 from .extract.echo_filter import new_text, own_text
 from .extract.event_context import EventBatch, EventContext, batch_by_scope
 from .extract.explicit_events import explicit_drafts, procedure_drafts, share_link_drafts
 from .extract.passages import IndexingSettings, keep_newest_version, passage_drafts
+from .extract.tool_sequences import sequence_drafts
 from .extract.turn_labels import label_draft
 from .facts.reconcile import apply_review_decision
 from .flows import FlowStep, flow_audit_entry, withdraw_marked
-from .names.entities import entity_drafts
+from .importance import set_salience
+from .names.entities import entity_drafts, fact_name_drafts, stated_entity_drafts
 from .names.resolve import ResolvedExtraction
-from .rules import ExtractionResult, SourceMessage, extract
+from .rules import ExtractionResult, ParsedTexts, SourceMessage, extract
 from .rules.instructions import SpeakerPolicy
 from .rules.noise import mask_spans, secret_spans
 from .rules.relations import identity_from_fact
@@ -79,8 +83,10 @@ class EventPipeline:
         """Yield each event with its drafts, or with the error that its text caused."""
         for batch in self.batch_by_scope(events):
             knowledge = self.load_knowledge(batch)
+            readable = [each.event for each in batch.events if _is_readable(each.event)]
+            parsed = ParsedTexts(map(SourceMessage.from_event, readable))
             for context in batch.events:
-                work = EventWork(self, context, knowledge, context.event)
+                work = EventWork(self, context, knowledge, context.event, parsed)
                 try:
                     work.run()
                 except UNREADABLE_ERRORS as error:
@@ -117,19 +123,22 @@ class EventWork:
     context: EventContext
     knowledge: ScopeKnowledge
     event: Event  # after `redact_text`: with only the text that may be read
+    parsed: ParsedTexts  # of the batch
     drafts: list[Draft] = field(default_factory=list)
     extracted: ExtractionResult = field(default_factory=ExtractionResult)
     plugin_results: list[tuple[str, ExtractionResult]] = field(default_factory=list)
     resolved: ResolvedExtraction | None = None
 
     def run(self) -> None:
-        """Run the steps until one of them returns False; then apply the flows."""
+        """Run the steps until one of them returns False; then apply the flows, then rate all."""
         for step in EVENT_STEPS:
             if not step(self):
                 break
         people = [each.name for each in self.extracted.entities if each.type == "person"]
         text = redact_secrets(self.event.text, previous=self.previous_text)
-        self.drafts = self.pipeline.add_flows(self.context, self.drafts, text, people)
+        drafts = self.pipeline.add_flows(self.context, self.drafts, text, people)
+        drafts += self.knowledge.landmarks.copy_closings(self.event, drafts)
+        self.drafts = set_salience(drafts)
 
     @property
     def previous_text(self) -> str:
@@ -146,17 +155,28 @@ def select_event(work: EventWork) -> bool:
     return keep_newest_version(store, event)
 
 
+def add_tool_sequence(work: EventWork) -> bool:
+    """Add the procedure of a request whose tools were used, when a message closes it."""
+    if work.context.closes_tools:
+        work.drafts += sequence_drafts(work.pipeline.store, work.context)
+    return True
+
+
 def add_explicit(work: EventWork) -> bool:
-    """Add notes, facts, goals and questions exactly as the caller wrote them."""
+    """Add notes, facts, entities, goals and questions exactly as the caller wrote them."""
     event, knowledge = work.event, work.knowledge
     explicit = list(explicit_drafts(event))
     knowledge.known_facts.add(event, explicit)
     work.drafts += explicit
-    if event.kind is EventKind.FACT and (
-        identity := identity_from_fact(Fact(**event.metadata["fact"]))
-    ):
-        aliases = ExtractionResult(identities=(identity,))
-        work.drafts += entity_drafts(event, aliases, knowledge.directory.advance_to(event))
+    if event.kind is EventKind.ENTITY:
+        work.drafts += stated_entity_drafts(event, knowledge.directory.advance_to(event))
+    if event.kind is EventKind.FACT:
+        fact, directory = Fact(**event.metadata["fact"]), knowledge.directory.advance_to(event)
+        if identity := identity_from_fact(fact):
+            aliases = ExtractionResult(identities=(identity,))
+            work.drafts += entity_drafts(event, aliases, directory)
+        else:
+            work.drafts += fact_name_drafts(event, fact, directory)
     return True
 
 
@@ -165,6 +185,11 @@ def add_passages(work: EventWork) -> bool:
     event = work.event
     text = redact_secrets(own_text(event, work.knowledge.injected), previous=work.previous_text)
     work.drafts += passage_drafts(_with_text(event, text), work.pipeline.indexing)
+    return _is_readable(event)
+
+
+def _is_readable(event: Event) -> bool:
+    """Return whether the rules read the event: not tool output and not a shared copy."""
     return event.kind in READABLE_KINDS and event.role != "tool" and not is_shared_copy(event)
 
 
@@ -184,7 +209,7 @@ def extract_statements(work: EventWork) -> bool:
     names = knowledge.find_known_names(event, candidates)
     message = SourceMessage.from_event(event)
     context = work.context.extraction_context(names, knowledge.settings.types_by_word)
-    work.extracted = extract(message, context)
+    work.extracted = extract(message, context, work.parsed)
     if work.pipeline.extractors:
         work.plugin_results = list(run_extractors(work.pipeline.extractors, message, context))
     return True
@@ -203,7 +228,8 @@ def reconcile_drafts(work: EventWork) -> bool:
         drafts = knowledge.make_drafts(work.context, work.resolved)
         for name, result in work.plugin_results:
             drafts = _add_plugin_drafts(work, drafts, name, result)
-        work.drafts += knowledge.reconcile(work.context, drafts)
+        follow_ups = work.extracted.follow_ups
+        work.drafts += knowledge.reconcile(work.context, drafts, follow_ups)
     return True
 
 
@@ -211,12 +237,19 @@ def _add_plugin_drafts(
     work: EventWork, drafts: list[Draft], maker: str, result: ExtractionResult
 ) -> list[Draft]:
     """Merge the drafts of a plug-in extractor into those of the rules, which win."""
-    from .model_pass.reader import mark_maker, merge_drafts  # without plug-ins unused
+    from .model_pass.merge import mark_maker, merge_drafts  # without plug-ins unused
 
     knowledge = work.knowledge
     plugin = knowledge.make_drafts(work.context, knowledge.resolve(work.context, result))
     merged = merge_drafts(drafts, mark_maker(plugin, maker))
     return list({draft.id: draft for draft in reversed(merged)}.values())[::-1]
+
+
+def close_landmarks(work: EventWork) -> bool:
+    """Add links to the open landmarks that the message says are done or cancelled."""
+    if work.knowledge.settings.extract_facts:
+        work.drafts += work.knowledge.landmarks.close(work.context, work.event, work.drafts)
+    return True
 
 
 def add_label(work: EventWork) -> bool:
@@ -347,6 +380,7 @@ class BatchWork:
     clock: Callable[[], datetime]
     tasks: Sequence[Task]
     reached: Stage  # what `finish_tasks` reports
+    wait: BatchWait | None = None  # of the next stage, for further tasks
     drafts: dict[WorkspaceId, list[Draft]] = field(default_factory=lambda: defaultdict(list))
     replaced_ids: dict[WorkspaceId, Sequence[str]] = field(default_factory=dict)
     memories: list[Memory] = field(default_factory=list)
@@ -396,7 +430,7 @@ def store_drafts(work: BatchWork) -> None:
     for workspace, drafts in work.drafts.items():
         entry = flow_audit_entry(store, workspace, drafts, work.clock())
         with store.with_audit_entry(workspace, entry) if entry else nullcontext():
-            work.memories += memories.put(workspace, drafts) if drafts else []
+            work.memories += put_with_closings(memories, workspace, drafts) if drafts else []
     for workspace, ids in work.replaced_ids.items():
         memories.delete(workspace, ids)
 
@@ -428,7 +462,8 @@ def write_vectors(store: Store, embedder: Embedder, memories: Sequence[Memory]) 
 
 def finish_tasks(work: BatchWork) -> None:
     """Mark the tasks as done in the queue."""
-    work.pipeline.store.queue.finish(work.tasks, reached=work.reached, now=work.clock())
+    queue = work.pipeline.store.queue
+    queue.finish(work.tasks, reached=work.reached, now=work.clock(), wait=work.wait)
 
 
 # -- the steps, in order
@@ -439,11 +474,13 @@ BatchStep = Callable[[BatchWork], None]
 EVENT_STEPS: tuple[EventStep, ...] = (
     select_event,  # reviews, outcomes, shares and old document versions end here
     add_explicit,  # what the caller stated exactly: notes, facts, goals, questions
+    add_tool_sequence,  # the tools that solved a request, when it is closed
     add_passages,  # searchable text; tool output and shared copies end here
     redact_text,  # without secrets, injected context and repeated text
     extract_statements,  # text → facts, landmarks, identities, entities
     resolve_entities,  # names → entities of the scope
     reconcile_drafts,  # facts ↔ known facts: corrections, contradictions, reviews
+    close_landmarks,  # "done", "never mind": links to what they answer
     add_label,  # headline, topics and names of the message
 )
 BATCH_STEPS: tuple[BatchStep, ...] = (

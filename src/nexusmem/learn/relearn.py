@@ -19,15 +19,18 @@ from ..core.flows import FlowRule, Sharing, memory_scopes
 from ..core.ids import WorkspaceId
 from ..core.protocols.store import Store
 from ..core.records import Draft, Event, EventKind, Memory, MemoryKind
+from ..core.records.facts import HABIT_SOURCE
+from ..core.records.links import MISREADING
 from ..core.records.memory import is_copy
 from ..core.scope import Scope, ScopeKind
+from .closings.scope_landmarks import is_closing, put_with_closings
 from .extract.echo_filter import is_from_person
 from .extract.explicit_events import share_link_drafts
 from .extract.fact_drafts import RULES
+from .extract.tool_sequences import is_tool_sequence
 from .flows import FlowStep, drop_erased_copies, flow_audit_entry
-from .habits import SOURCE as HABITS
 from .learner import withdraw_late_copies
-from .model_pass.reader import draft_from_memory
+from .model_pass.merge import draft_from_memory
 from .pipeline import EventPipeline
 
 BATCH_SIZE = 64  # events
@@ -95,7 +98,7 @@ class Relearner:
         now = self.clock()
         entry = flow_audit_entry(self.store, workspace, drafts, now)
         with self.store.with_audit_entry(workspace, entry) if entry else nullcontext():
-            put = self.store.memories.put(workspace, drafts)
+            put = put_with_closings(self.store.memories, workspace, drafts)
         new = [memory for memory in put if is_copy(memory) and memory.id not in stored]
         if flows is None or not new:
             return put
@@ -135,7 +138,7 @@ class Relearner:
                     if not isinstance(drafts, Exception):
                         read_ids.add(event.id)
                         derived |= {draft.id: draft for draft in drafts}
-                        scratch.memories.put(workspace, drafts)
+                        put_with_closings(scratch.memories, workspace, drafts)
             everything = administrator_grant(workspace)
             stored = {memory.id for memory in scratch.memories.get(everything, list(derived))}
             return {id: draft for id, draft in derived.items() if id in stored}, read_ids
@@ -169,7 +172,7 @@ def _relabelled_drafts(
 def _is_shareable(memory: Memory) -> bool:
     """Return whether a shared session shares this memory: habits are per place."""
     is_known_kind = memory.kind is MemoryKind.PASSAGE or memory.kind in SINGLE_EVENT_KINDS
-    return is_known_kind and memory.source != HABITS
+    return is_known_kind and memory.source != HABIT_SOURCE
 
 
 def _split_batches(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
@@ -186,12 +189,16 @@ class _ExistingMemories:
     read_ids: set[str]
     _source_ids: set[str] = field(init=False)
     _has_model_memories: bool = field(init=False)
+    _retracted: set[str] = field(init=False)  # facts that a model rejected
 
     def __post_init__(self) -> None:
         sources = {id for memory in self.memories.values() for id in memory.sources}
         object.__setattr__(self, "_source_ids", sources)
         by_a_model = any(map(_is_model_made, self.memories.values()))
         object.__setattr__(self, "_has_model_memories", by_a_model)
+        reviews = [each.body for each in self.memories.values() if each.kind is MemoryKind.REVIEW]
+        misread = [body["retracted"] for body in reviews if body.get("what") == MISREADING]
+        object.__setattr__(self, "_retracted", {id for ids in misread for id in ids})
 
     def should_put(self, draft: Draft) -> bool:
         """Return whether a draft may be written.
@@ -200,9 +207,10 @@ class _ExistingMemories:
         the contexts that it may repeat are stored only for some days, so the echo filter would
         now miss repetitions.
         """
-        if draft.kind is MemoryKind.LINK or (
-            draft.id in self.memories and self._has_model_memories
-        ):
+        is_link = draft.kind is MemoryKind.LINK and not is_closing(draft)
+        if is_link or draft.id in self._retracted:
+            return False
+        if draft.id in self.memories and self._has_model_memories:
             return False
         event = self.events.get(draft.sources[0])
         if event is None or is_from_person(event) or event.id not in self._source_ids:
@@ -215,7 +223,12 @@ class _ExistingMemories:
         return (
             memory.id not in drafts
             and (memory.learned or is_copy(memory))
-            and (memory.kind in SINGLE_EVENT_KINDS or is_copy(memory))
+            and (
+                memory.kind in SINGLE_EVENT_KINDS
+                or is_closing(memory)
+                or is_copy(memory)
+                or is_tool_sequence(memory)
+            )
             and (_is_flow_copy(memory) or memory.metadata.get("made_by") == [RULES])
             and not is_span_episode(memory)
             and not self._has_model_memories
@@ -238,7 +251,7 @@ def _is_model_made(memory: Memory) -> bool:
 
     Copies and habits do not count: jobs make some of them, which are no models.
     """
-    if is_copy(memory) or memory.source == HABITS:
+    if is_copy(memory) or memory.source == HABIT_SOURCE:
         return False
     makers = memory.metadata.get("made_by", [RULES])
     derived = memory.kind in SINGLE_EVENT_KINDS and memory.learned and not is_span_episode(memory)

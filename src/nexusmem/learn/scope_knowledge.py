@@ -9,17 +9,21 @@ from dataclasses import dataclass
 from ..core.derive import name_part_key, normalize_name
 from ..core.protocols.embedder import Embedder
 from ..core.protocols.store import Store
-from ..core.records import Draft, Event, MemoryKind
+from ..core.records import Draft, Event, EventKind, MemoryKind
+from ..core.records.entities import ENTITY, check_entity
+from ..text.identifiers import format_identifier, possible_identifiers
+from ..text.nicknames import first_name_variants
+from .closings.scope_landmarks import ScopeLandmarks
 from .extract.echo_filter import NOTHING_INJECTED, InjectedContexts, is_from_person, load_injected
 from .extract.event_context import IGNORED_WORDS, WORD, EventBatch, EventContext, event_words
-from .extract.fact_drafts import SourceLookup, knowledge_drafts
+from .extract.fact_drafts import RULES, SourceLookup, knowledge_drafts
 from .facts.reconcile import ContradictionPolicy, reconcile_facts
 from .facts.scope_facts import ScopeFacts
 from .names.entities import add_name_sources, entity_drafts
 from .names.name_directory import NameDirectory
 from .names.resolve import ResolvedExtraction, SimilarityFunction, resolve_names
 from .rules.lexicon import KIN
-from .rules.results import ExtractionResult
+from .rules.results import ExtractionResult, FollowUp
 from .settings import LearnSettings
 
 MAX_NAME_WORDS = 3
@@ -38,9 +42,20 @@ def candidate_names(event: Event) -> set[str]:
     single = event_words(event) - IGNORED_WORDS
     single.add(speaker)
     single.update(map(normalize_name, addresses.findall(text)))
+    single |= {variant for word in single for variant in first_name_variants(word)}
     names.update(single, map(name_part_key, single))
     names.update(f"{speaker}'s {word}" for word in KIN.keys() & words)
+    if event.kind is EventKind.ENTITY:
+        names.update(_stated_names(event))
     return names
+
+
+def _stated_names(event: Event) -> Iterator[str]:
+    """Yield the name and the aliases of a stated entity, of any length."""
+    entity = check_entity(event.metadata[ENTITY])
+    for name in (entity.name, *entity.aliases):
+        yield normalize_name(name)
+        yield from (format_identifier(*each) for each in possible_identifiers(name))
 
 
 def capitalized_names(event: Event) -> set[str]:
@@ -66,10 +81,11 @@ MAX_RECORDS = 5_000  # entity and review memories that are loaded for one batch
 
 @dataclass(frozen=True, slots=True)
 class ScopeKnowledge:
-    """Names and facts of one scope; both grow with every event of the batch."""
+    """Names, facts and landmarks of one scope; they grow with every event of the batch."""
 
     directory: NameDirectory
     known_facts: ScopeFacts
+    landmarks: ScopeLandmarks
     injected: InjectedContexts
     candidates: Mapping[str, set[str]]  # event id → spellings that may name a known entity
     similarity: SimilarityFunction | None
@@ -92,6 +108,7 @@ class ScopeKnowledge:
                 entities, lambda name: [(each.at, each.text) for each in facts.find_by_name(name)]
             ),
             known_facts=facts,
+            landmarks=ScopeLandmarks(store, batch.grant, RULES),
             injected=_load_injected(store, batch),
             candidates=candidates,
             similarity=_make_similarity(embedder) if embedder.is_local else None,
@@ -124,11 +141,18 @@ class ScopeKnowledge:
         reviews = (add_name_sources(review, find_sources) for review in resolved.reviews)
         return [*knowledge, *entities, *reviews]
 
-    def reconcile(self, context: EventContext, drafts: Sequence[Draft]) -> list[Draft]:
+    def reconcile(
+        self,
+        context: EventContext,
+        drafts: Sequence[Draft],
+        follow_ups: Sequence[FollowUp] = (),
+    ) -> list[Draft]:
         """Compare fact drafts with known facts: mark corrections and contradictions."""
         recent = [each.id for each in context.recent]
         policy = ContradictionPolicy(self.settings.on_contradiction)
-        return reconcile_facts(context.event, drafts, self.known_facts, policy, recent)
+        return reconcile_facts(
+            context.event, drafts, self.known_facts, policy, recent, follow_ups=follow_ups
+        )
 
 
 def make_source_lookup(context: EventContext, resolved: ResolvedExtraction) -> SourceLookup:

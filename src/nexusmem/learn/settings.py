@@ -31,6 +31,8 @@ class LearnSettings:
 
 DEFAULT_TURNS = 10
 DEFAULT_CHARACTERS = 12_000
+DEFAULT_MAX_CONFIDENCE = 0.85
+ANSWER_TOKENS, ANSWER_TOKENS_PER_TURN, LABEL_TOKENS = 256, 256, 128  # a fact has about 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,4 +42,11 @@ class ModelReadLimits:
     turns: int = DEFAULT_TURNS
     characters: int = DEFAULT_CHARACTERS
     context_turns: int = 4  # earlier turns, to resolve pronouns
-    items_per_turn: int = 20  # items of each kind in the answer
+    items_per_turn: int = 8  # items of each kind in the answer
+    labels: bool = False  # the model writes labels of messages, too
+    max_confidence: float = DEFAULT_MAX_CONFIDENCE  # of what only the model read
+
+    def count_answer_tokens(self, turns: int) -> int:
+        """Return the output limit for this number of turns."""
+        per_turn = ANSWER_TOKENS_PER_TURN + (LABEL_TOKENS if self.labels else 0)
+        return ANSWER_TOKENS + per_turn * turns

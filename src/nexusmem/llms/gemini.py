@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Iterable
 from math import ceil
 from typing import TYPE_CHECKING, Unpack
 
 from ..core.errors import BadOutput, ConfigError
 from ..runtime.backoff import TransientError
-from ..runtime.provider_sdk import INVALID_RESPONSE_ERRORS, NO_KEY, LazyClient, require_package
-from .provider_model import ModelLimits, ModelRequest, ProviderAnswer, ProviderModel, status_error
+from ..runtime.provider_sdk import NO_KEY, LazyClient, require_package, transport_errors
+from .provider_model import (
+    ModelLimits,
+    ModelRequest,
+    ProviderAnswer,
+    ProviderModel,
+    StreamedText,
+    status_error,
+)
 
 if TYPE_CHECKING:
     from google import genai
@@ -24,7 +31,7 @@ MIN_DEADLINE_SECONDS = 10  # the server rejects shorter deadlines
 
 
 class GeminiModel(ProviderModel):
-    """Language model that sends prompts to `:generateContent`."""
+    """Language model that sends prompts to `:streamGenerateContent`."""
 
     def __init__(
         self,
@@ -60,55 +67,60 @@ class GeminiModel(ProviderModel):
         from google.genai import errors
 
         try:
-            content = client.models.generate_content(
+            chunks = client.models.generate_content_stream(
                 model=self._model, contents=request.prompt.user, config=_request_config(request)
             )
-            return _parse_answer(content, self._model)
+            return _collect_answer(chunks, self._model)
         except errors.APIError as error:
             headers = getattr(error.response, "headers", None) or {}
             raise status_error("Gemini", error.code, headers.get("retry-after")) from error
         except RecursionError as error:  # the SDK parses the answer without a depth limit
             raise BadOutput("the answer is nested too deeply", problem="not JSON") from error
-        except _transport_errors() as error:
+        except transport_errors() as error:
             raise TransientError(f"Gemini did not answer ({type(error).__name__})") from error
 
 
 def _request_config(request: ModelRequest) -> types.GenerateContentConfig:
     from google.genai import types
 
-    seconds = request.timeout_seconds
+    silence, total = request.timeout_seconds, request.total_seconds
     return types.GenerateContentConfig(
         system_instruction=request.prompt.system,
         max_output_tokens=request.max_tokens,
+        temperature=0,
         response_mime_type=None if request.schema is None else "application/json",
         response_json_schema=request.schema,
         http_options=types.HttpOptions(
-            timeout=ceil(seconds * 1000),
+            timeout=ceil(silence * 1000),
             # Without this header the SDK sends `timeout`, which may be below the minimum.
-            headers={"X-Server-Timeout": str(max(MIN_DEADLINE_SECONDS, ceil(seconds)))},
+            headers={"X-Server-Timeout": str(max(MIN_DEADLINE_SECONDS, ceil(total)))},
         ),
     )
 
 
-def _parse_answer(content: types.GenerateContentResponse, model: str) -> ProviderAnswer:
-    """Convert a response; thought tokens count as output. A blocked prompt has no candidate."""
-    if not content.candidates and not content.prompt_feedback:
-        raise LookupError("the response has neither a candidate nor prompt feedback")
-    reason = content.candidates[0].finish_reason if content.candidates else None
-    usage = content.usage_metadata
+def _collect_answer(chunks: Iterable[types.GenerateContentResponse], model: str) -> ProviderAnswer:
+    """Return the answer of a stream; raise LookupError if the stream ends too early.
+
+    Thought tokens count as output. A blocked prompt has no candidate.
+    """
+    text = StreamedText()
+    reason, usage, is_blocked = None, None, False
+    for chunk in chunks:
+        usage, model = chunk.usage_metadata or usage, chunk.model_version or model
+        is_blocked = is_blocked or (not chunk.candidates and chunk.prompt_feedback is not None)
+        if chunk.candidates:
+            reason = chunk.candidates[0].finish_reason or reason
+        if not text.add(chunk.text if chunk.candidates else None):
+            break
+    if reason is None and not is_blocked and text.add(None):
+        raise LookupError("the answer has no end")
     return ProviderAnswer(
-        text=content.text or "",
-        is_refused=not content.candidates or reason not in NORMAL_FINISH_REASONS,
+        text=str(text),
+        is_refused=is_blocked or reason not in NORMAL_FINISH_REASONS,
         is_truncated=reason == "MAX_TOKENS",
         input_tokens=(usage.prompt_token_count or 0) if usage else 0,
         output_tokens=(
             (usage.candidates_token_count or 0) + (usage.thoughts_token_count or 0) if usage else 0
         ),
-        model=content.model_version or model,
+        model=model,
     )
-
-
-def _transport_errors() -> tuple[type[Exception], ...]:
-    """Return the exceptions of a failed transport: the SDK does not wrap its HTTP client's."""
-    clients = [sys.modules[name] for name in ("httpx2", "httpx") if name in sys.modules]
-    return (OSError, *(client.HTTPError for client in clients), *INVALID_RESPONSE_ERRORS)

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Unpack
 
 from ..core.errors import ModelUnavailable
 from ..runtime.backoff import TransientError
 from ..runtime.provider_sdk import INVALID_RESPONSE_ERRORS, JsonEndpoint, RequestRefused
-from .provider_model import ModelLimits, ModelRequest, ProviderAnswer, ProviderModel, status_error
+from .provider_model import (
+    ModelLimits,
+    ModelRequest,
+    ProviderAnswer,
+    ProviderModel,
+    StreamedText,
+    status_error,
+)
 
 
 class OllamaModel(ProviderModel):
@@ -30,10 +38,12 @@ class OllamaModel(ProviderModel):
 
     def _send_request(self, request: ModelRequest) -> ProviderAnswer:
         try:
-            answer = self._endpoint.post(
-                self._request_body(request), timeout_seconds=request.timeout_seconds
+            return _collect_answer(
+                self._endpoint.post_lines(
+                    self._request_body(request), timeout_seconds=request.timeout_seconds
+                ),
+                self._model,
             )
-            return _parse_answer(answer)
         except RequestRefused as refused:
             raise self._refusal_error(refused) from refused
         except INVALID_RESPONSE_ERRORS as error:
@@ -46,7 +56,7 @@ class OllamaModel(ProviderModel):
                 {"role": "system", "content": request.prompt.system},
                 {"role": "user", "content": request.prompt.user},
             ],
-            "stream": False,
+            "stream": True,
             # By default Ollama truncates long prompts, instructions first.
             "truncate": False,
             "shift": False,
@@ -63,11 +73,20 @@ class OllamaModel(ProviderModel):
         return status_error("Ollama", error.status)
 
 
-def _parse_answer(body: dict[str, Any]) -> ProviderAnswer:
+def _collect_answer(lines: Iterable[dict[str, Any]], model: str) -> ProviderAnswer:
+    """Return the answer of a stream; raise LookupError if the stream ends too early."""
+    text, last = StreamedText(), None
+    for line in lines:
+        has_room = text.add(str(line["message"]["content"]))
+        if line.get("done") or not has_room:
+            last = line
+            break
+    if last is None:
+        raise LookupError("the answer has no end")
     return ProviderAnswer(
-        text=str(body["message"]["content"]),
-        is_truncated=body.get("done_reason") == "length",
-        input_tokens=int(body.get("prompt_eval_count", 0)),
-        output_tokens=int(body.get("eval_count", 0)),
-        model=str(body["model"]),
+        text=str(text),
+        is_truncated=last.get("done_reason") == "length",
+        input_tokens=int(last.get("prompt_eval_count", 0)),
+        output_tokens=int(last.get("eval_count", 0)),
+        model=str(last.get("model", model)),
     )

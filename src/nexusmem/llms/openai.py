@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Unpack
 
 from ..core.errors import ConfigError
 from ..runtime.backoff import TransientError
-from ..runtime.provider_sdk import INVALID_RESPONSE_ERRORS, NO_KEY, LazyClient, require_package
-from .provider_model import ModelLimits, ModelRequest, ProviderAnswer, ProviderModel, status_error
+from ..runtime.provider_sdk import NO_KEY, LazyClient, require_package, transport_errors
+from .provider_model import (
+    ModelLimits,
+    ModelRequest,
+    ProviderAnswer,
+    ProviderModel,
+    StreamedText,
+    status_error,
+)
 
 if TYPE_CHECKING:
     import openai
-    from openai.types.chat import ChatCompletion
+    from openai.types.chat import ChatCompletionChunk
 
 NEW_LIMIT_PARAMETER = "max_completion_tokens"  # the only one that reasoning models accept
 OLD_LIMIT_PARAMETER = "max_tokens"  # the only one that Ollama and LM Studio accept
+UNSUPPORTED_STATUSES = (400, 422)  # of a request with a parameter that the server does not know
 
 
 class OpenAIModel(ProviderModel):
@@ -34,6 +43,11 @@ class OpenAIModel(ProviderModel):
         self._api_key = api_key or (NO_KEY if base_url else None)
         self._base_url = base_url
         self._limit_parameter = OLD_LIMIT_PARAMETER if base_url else NEW_LIMIT_PARAMETER
+        # Reasoning models refuse a temperature, and some servers the usage of a stream.
+        self._options: dict[str, Any] = {
+            "temperature": 0,
+            "stream_options": {"include_usage": True},
+        }
         self._client = LazyClient(self._make_client)
 
     def close(self) -> None:
@@ -51,48 +65,65 @@ class OpenAIModel(ProviderModel):
         client = self._client()
         import openai
 
-        options: dict[str, Any] = {self._limit_parameter: request.max_tokens}
+        options: dict[str, Any] = {self._limit_parameter: request.max_tokens, **self._options}
         if request.schema is not None:
             schema = {"name": "answer", "strict": True, "schema": request.schema}
             options["response_format"] = {"type": "json_schema", "json_schema": schema}
         try:
-            return _parse_answer(
-                client.chat.completions.create(
-                    model=self._model,
-                    messages=[
-                        {"role": "system", "content": request.prompt.system},
-                        {"role": "user", "content": request.prompt.user},
-                    ],
-                    timeout=request.timeout_seconds,
-                    **options,
-                )
-            )
+            with client.chat.completions.create(
+                model=self._model,
+                messages=[
+                    {"role": "system", "content": request.prompt.system},
+                    {"role": "user", "content": request.prompt.user},
+                ],
+                timeout=request.timeout_seconds,
+                stream=True,
+                **options,
+            ) as chunks:
+                return _collect_answer(chunks)
         except openai.APIStatusError as error:
             raise self._refusal_error(error) from error
-        except (openai.OpenAIError, *INVALID_RESPONSE_ERRORS) as error:
+        except transport_errors(openai.OpenAIError) as error:
             raise TransientError(f"OpenAI did not answer ({type(error).__name__})") from error
 
     def _refusal_error(self, error: openai.APIStatusError) -> Exception:
-        if (
-            error.status_code == 400
-            and self._limit_parameter == OLD_LIMIT_PARAMETER
-            and NEW_LIMIT_PARAMETER in str(error)
-        ):
-            # A reasoning model behind a base_url, such as Azure or a gateway.
-            self._limit_parameter = NEW_LIMIT_PARAMETER
-            return TransientError(f"OpenAI requires {NEW_LIMIT_PARAMETER}", retry_after="0")
+        if error.status_code in UNSUPPORTED_STATUSES:
+            message = str(error)
+            if self._limit_parameter == OLD_LIMIT_PARAMETER and NEW_LIMIT_PARAMETER in message:
+                # A reasoning model behind a base_url, such as Azure or a gateway.
+                self._limit_parameter = NEW_LIMIT_PARAMETER
+                return TransientError(f"OpenAI requires {NEW_LIMIT_PARAMETER}", retry_after="0")
+            refused = [name for name in self._options if name in message]
+            if refused:
+                self._options = {
+                    name: value for name, value in self._options.items() if name not in refused
+                }
+                return TransientError(f"OpenAI refuses {', '.join(refused)}", retry_after="0")
         retry_after = error.response.headers.get("retry-after")
         return status_error("OpenAI", error.status_code, retry_after)
 
 
-def _parse_answer(completion: ChatCompletion) -> ProviderAnswer:
-    choice = completion.choices[0]
-    usage = completion.usage
+def _collect_answer(chunks: Iterable[ChatCompletionChunk]) -> ProviderAnswer:
+    """Return the answer of a stream; raise LookupError if the stream ends too early."""
+    text, refusal = StreamedText(), StreamedText()
+    reason, model, usage = None, "", None
+    for chunk in chunks:
+        model, usage = chunk.model or model, chunk.usage or usage
+        if not chunk.choices:
+            continue
+        choice = chunk.choices[0]
+        refusal.add(choice.delta.refusal)
+        reason = choice.finish_reason or reason
+        if not text.add(choice.delta.content):
+            reason = "stop"
+            break
+    if reason is None:
+        raise LookupError("the answer has no end")
     return ProviderAnswer(
-        text=choice.message.refusal or choice.message.content or "",
-        is_refused=bool(choice.message.refusal) or choice.finish_reason == "content_filter",
-        is_truncated=choice.finish_reason == "length",
+        text=str(refusal) or str(text),
+        is_refused=bool(str(refusal)) or reason == "content_filter",
+        is_truncated=reason == "length",
         input_tokens=usage.prompt_tokens if usage else 0,
         output_tokens=usage.completion_tokens if usage else 0,
-        model=completion.model,
+        model=model,
     )

@@ -14,6 +14,7 @@ from ..core.protocols.models import (
     Completion,
     Prompt,
     Schema,
+    SchemaFitter,
     TokenUsage,
     check_schema,
     find_mismatch,
@@ -21,7 +22,8 @@ from ..core.protocols.models import (
 from ..runtime.backoff import RetryPolicy, TransientError, retry_call
 from ..runtime.provider_sdk import replace_surrogates
 
-TIMEOUT_SECONDS = 60.0
+TIMEOUT_SECONDS = 60.0  # of silence
+MAX_ANSWER_SECONDS = 1200.0
 MAX_OUTPUT_TOKENS = 4096
 MAX_OUTPUT_CHARS = 1_000_000  # far more than any schema of Nexus needs
 MAX_ERROR_OUTPUT_CHARS = 4_000  # characters of the output in a BadOutput error
@@ -37,7 +39,8 @@ class ModelRequest:
     prompt: Prompt
     schema: dict[str, Any] | None
     max_tokens: int
-    timeout_seconds: float
+    timeout_seconds: float  # the longest silence, before and during the answer
+    total_seconds: float = MAX_ANSWER_SECONDS  # for the server, which may stop then
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +50,24 @@ class ProviderAnswer(TokenUsage):
     text: str
     is_refused: bool = False
     is_truncated: bool = False
+
+
+class StreamedText:
+    """Collects the text of an answer while it arrives; stops at MAX_OUTPUT_CHARS."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._length = 0
+
+    def add(self, part: str | None) -> bool:
+        """Add a part; return whether there is room for more."""
+        if part:
+            self._parts.append(part)
+            self._length += len(part)
+        return self._length <= MAX_OUTPUT_CHARS
+
+    def __str__(self) -> str:
+        return "".join(self._parts)
 
 
 class ModelLimits(TypedDict, total=False):
@@ -78,9 +99,10 @@ class ProviderModel(ABC):
 
     @abstractmethod
     def _send_request(self, request: ModelRequest) -> ProviderAnswer:
-        """Send one request.
+        """Send one request and collect the answer while it arrives.
 
-        May raise only TransientError, ModelUnavailable, BadOutput or ConfigError.
+        The answer is streamed, so that a slow one is distinguished from none. May raise only
+        TransientError, ModelUnavailable, BadOutput or ConfigError.
         """
 
     @abstractmethod
@@ -99,7 +121,7 @@ class ProviderModel(ABC):
             check_schema(schema)
         seconds = timeout or self._timeout_seconds
         clock = self._patience.clock
-        ends_at = clock() + seconds
+        ends_at = clock() + seconds  # no attempt begins later; one that began is not interrupted
         request = ModelRequest(
             prompt=Prompt(
                 system=replace_surrogates(prompt.system), user=replace_surrogates(prompt.user)
@@ -110,8 +132,10 @@ class ProviderModel(ABC):
         )
 
         def send_once() -> ProviderAnswer:
+            if timeout is None:
+                return self._send_request(request)
             left = max(MIN_TIMEOUT_SECONDS, ends_at - clock())
-            return self._send_request(replace(request, timeout_seconds=left))
+            return self._send_request(replace(request, timeout_seconds=left, total_seconds=left))
 
         patience = replace(self._patience, total_seconds=seconds)
         answer = retry_call(send_once, patience, ModelUnavailable)
@@ -149,32 +173,55 @@ def validate_answer(answer: ProviderAnswer, schema: Schema | None) -> Completion
             "too long",
             f"the answer has {len(text)} characters, more than {MAX_OUTPUT_CHARS}",
         )
+    data, dropped = (None, ()) if schema is None else _parse_json(answer, schema)
     return Completion(
         text=text,
-        data=None if schema is None else _parse_json(answer, schema),
+        data=data,
+        dropped=dropped,
         input_tokens=answer.input_tokens,
         output_tokens=answer.output_tokens,
         model=answer.model,
     )
 
 
-def _parse_json(answer: ProviderAnswer, schema: Schema) -> Any:
-    """Parse the answer as JSON that fits the schema; raise BadOutput otherwise.
+def _parse_json(answer: ProviderAnswer, schema: Schema) -> tuple[Any, tuple[str, ...]]:
+    """Return the answer as JSON in the form of the schema, and the faults of dropped items.
 
-    Broken JSON is not repaired: a provider that applies the schema does not produce it.
+    Raise BadOutput if there is no JSON, or if it has another form.
     """
     try:
-        data = json.loads(answer.text)
+        data = find_json(answer.text)
     except (ValueError, RecursionError) as error:
         reason = error.msg if isinstance(error, json.JSONDecodeError) else type(error).__name__
         raise _bad_output(answer, "not JSON", f"the answer is not JSON: {reason}") from error
+    dropped: list[str] = []
+    data = SchemaFitter(dropped).fit(data, schema)
     mismatch = find_mismatch(data, schema, "the answer")
     if mismatch:
         raise _bad_output(answer, "wrong shape", f"the answer does not fit the schema: {mismatch}")
     try:
-        return clean_json(data, "the answer")
+        return clean_json(data, "the answer"), tuple(dropped)
     except InvalidInput as error:  # a lone surrogate or NUL, which stores reject
         raise _bad_output(answer, "not JSON", str(error)) from error
+
+
+THINKING_END = "</think>"
+JSON_DECODER = json.JSONDecoder()
+
+
+def find_json(text: str) -> Any:
+    """Return the JSON of an answer, also after thinking, in a code fence or between prose.
+
+    Raise ValueError if there is none. Only the first brace is tried: the time is linear.
+    """
+    shown = text.rpartition(THINKING_END)[2].strip()
+    try:
+        return json.loads(shown)
+    except ValueError:
+        start = shown.find("{")
+        if start < 0:
+            raise
+        return JSON_DECODER.raw_decode(shown, start)[0]
 
 
 def _bad_output(answer: ProviderAnswer, problem: str, message: str) -> BadOutput:

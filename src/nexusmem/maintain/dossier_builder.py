@@ -24,11 +24,15 @@ from .dossiers import (
     Narrate,
     collect_material,
     draft_dossier,
+    draft_version,
     draft_watch,
+    version_of,
+    version_prefix,
 )
 
 MAX_HITS = 12
 MIN_SCORE = 0.2  # of hits that answer a standing question, as in a context
+MAX_VERSIONS = 50  # earlier versions of one dossier; older ones are deleted
 MAX_TRIES = 2  # because material can be erased while the dossier is written
 
 IS_DOSSIER = Condition("kind", Op.EQ, MemoryKind.DOSSIER)
@@ -100,9 +104,10 @@ class DossierBuilder:
         )
 
     def build(self, request: DossierRequest, *, now: datetime) -> BuiltDossier:
-        """Return the stored dossier if it is current, else write a new one.
+        """Return the stored dossier if it is current, else write a new version.
 
-        Idempotent after a crash: the new dossier is stored before old ones are deleted.
+        The replaced dossier is kept as an earlier version. Idempotent after a crash: both are
+        stored in one transaction before the replaced one is deleted.
         """
         subject = request.subject
         stored = [
@@ -113,26 +118,44 @@ class DossierBuilder:
             same = [
                 each for each in stored if material and each.body["mark"] == material.fingerprint
             ]
-            memory = same[0] if same else self._build_new(material, request, now)
+            memory = same[0] if same else self._build_new(material, request, stored, now)
             if memory or material is None:
                 break
         self.delete(each for each in stored if memory is None or each.id != memory.id)
         return BuiltDossier(memory=memory, changed=not same and bool(stored or memory))
 
     def _build_new(
-        self, material: DossierMaterial | None, request: DossierRequest, now: datetime
+        self,
+        material: DossierMaterial | None,
+        request: DossierRequest,
+        replaced: Sequence[Memory],
+        now: datetime,
     ) -> Memory | None:
         if material is None:
             return None
-        draft = draft_dossier(material, request, now=now, narrate=self.narrate)
+        earlier = self.list_versions(request.subject)
+        number = 1 + max(map(version_of, (*earlier, *replaced)), default=0)
+        draft = draft_dossier(material, request, now=now, narrate=self.narrate, version=number)
         if self.required_memory and not self.store.memories.get(self.grant, [self.required_memory]):
             return None  # erased, perhaps together with one of the readers
-        return self._store_draft(draft, request)
+        versions = [draft_version(each, now=now) for each in replaced]
+        self.delete(earlier[: max(0, len(earlier) + len(versions) - MAX_VERSIONS)])
+        return self._store_draft(draft, request, versions)
 
-    def _store_draft(self, draft: Draft, request: DossierRequest) -> Memory | None:
+    def _store_draft(
+        self, draft: Draft, request: DossierRequest, versions: Sequence[Draft] = ()
+    ) -> Memory | None:
         """Store the draft; return None if one of its readers was erased since the request."""
-        put = self.store.memories.put(self.grant.workspace, [draft], tombstones=request.tombstones)
-        return next(iter(put), None)
+        put = self.store.memories.put(
+            self.grant.workspace, [draft, *versions], tombstones=request.tombstones
+        )
+        return next((each for each in put if each.id == draft.id), None)
+
+    def list_versions(self, subject: DossierSubject) -> list[Memory]:
+        """Return the earlier versions of a dossier, oldest first."""
+        prefix = version_prefix(subject.slot_for(self.grant.scopes))
+        found = [each for each in self._memories_here() if each.slot.startswith(prefix)]
+        return sorted(found, key=lambda each: (version_of(each), each.at, each.id))
 
     def ensure_watch(self, request: DossierRequest, *, now: datetime) -> str | None:
         """Store a watch, so that workers refresh this answer; return the id of the watch."""
@@ -143,9 +166,10 @@ class DossierBuilder:
         return watch.id if stored or self._store_draft(watch, request) else None
 
     def remove_subject(self, subject: DossierSubject) -> None:
-        """Delete the dossier and its watch."""
+        """Delete the dossier, its earlier versions and its watch."""
         slot = subject.slot_for(self.grant.scopes)
-        self.delete(each for each in self._memories_here() if each.slot == slot)
+        own = [each for each in self._memories_here() if each.slot == slot]
+        self.delete([*own, *self.list_versions(subject)])
 
     def delete(self, memories: Iterable[Memory]) -> None:
         ids = [each.id for each in memories]

@@ -29,6 +29,7 @@ from ..core.records.memory import is_copy, statement_key
 from ..core.records.window import WindowItem
 from ..core.scope import Scope
 from ..text.terms import normalize_words
+from .dossiers import VERSION_SOURCE, version_prefix
 from .jobs.consolidate import refresh_representatives
 
 PIECE_BYTES = 24  # long enough to be unique
@@ -149,7 +150,7 @@ def memory_target(store: Store, workspace: WorkspaceId, id: str) -> ForgetTarget
     sources = store.ledger.get(everything, [id for memory in memories for id in memory.sources])
     notes = tuple(event for event in sources if event.kind is EventKind.NOTE)
     learned = [] if notes else find_learned(store, workspace, memories[0])
-    named = [*memories, *learned]
+    named = [*memories, *learned, *_find_versions(store, workspace, memories[0])]
     copies = find_copies(store, workspace, named)
     is_passage = memories[0].kind is MemoryKind.PASSAGE
     return ForgetTarget(
@@ -159,6 +160,16 @@ def memory_target(store: Store, workspace: WorkspaceId, id: str) -> ForgetTarget
         tombstones=tuple(("memory", each.id) for each in (*named, *copies)),
         unlearned=tuple(event.id for event in sources) if is_passage else (),
     )
+
+
+def _find_versions(store: Store, workspace: WorkspaceId, memory: Memory) -> list[Memory]:
+    """Return the earlier versions of a dossier, which repeat parts of its text."""
+    if memory.kind is not MemoryKind.DOSSIER or "mark" not in memory.body:
+        return []
+    here = administrator_grant(workspace).narrow_to(memory.label)
+    where = Condition("source", Op.EQ, VERSION_SOURCE)
+    prefix = version_prefix(memory.slot)
+    return [each for each in store.memories.find(here, where=where) if each.slot.startswith(prefix)]
 
 
 def copy_target(store: Store, workspace: WorkspaceId, copy: Memory) -> ForgetTarget:

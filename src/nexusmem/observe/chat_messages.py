@@ -18,6 +18,7 @@ from ..core.canonical import canonical_json, clean_list, clean_text
 from ..core.errors import InvalidInput
 from ..core.ids import MAX_ID_LENGTH, check_name, digest
 from ..core.records import Json, NewEvent, event_id
+from ..core.records.procedures import ARGUMENTS, CALL_ID, IS_ERROR
 from ..text.fence import fence_text, neutralize_markup, remove_fences, reveal_invisible
 from .chat_formats import is_responses_item, is_tool_call, is_tool_output, message_text
 
@@ -184,7 +185,9 @@ ROLE_ALIASES = {
 }
 TEXT_TYPES = frozenset({"text", "input_text", "output_text", "refusal"})
 RECORDED_ROLES = frozenset({"user", "assistant", "tool"})
-CALL_FIELDS = ("tool_call", "arguments")  # metadata of a tool's result
+CALL_FIELDS = (CALL_ID, ARGUMENTS, IS_ERROR)  # metadata of a tool's result
+ERROR_STATUSES = ("error", "failed", "incomplete")
+NO_OUTPUT = "(no text)"  # of a tool; the call still counts as a step of its task
 KEY_PREFIX = "chat-"  # of the event keys of these messages
 
 
@@ -195,7 +198,7 @@ class ChatMessage:
     role: str
     text: str  # without fenced blocks of Nexus
     name: str | None = None
-    call: Mapping[str, Any] = field(default_factory=dict)  # id and arguments of a tool call
+    call: Mapping[str, Any] = field(default_factory=dict)  # id and arguments, and if it failed
 
     def speaker_for(self, viewer: Viewer) -> str:
         """Return the name, else the agent, the only person of the place, or the role."""
@@ -301,7 +304,9 @@ def _parse_mapping(
         return
     if is_responses_item(message):
         if is_tool_output(message):
-            yield _tool_result(message.get("call_id"), _join_text(message.get("output")), calls)
+            output = _join_text(message.get("output"))
+            is_error = _is_error(message)
+            yield _tool_result(message.get("call_id"), output, calls, is_error=is_error)
         return
     role = _normalize_role(message.get("role"))
     content = message.get("content")
@@ -309,25 +314,48 @@ def _parse_mapping(
     texts = [_check_text(part.get("text")) for part in parts if part.get("type") in TEXT_TYPES]
     for part in parts:
         if part.get("type") == "tool_result":
-            yield _tool_result(part.get("tool_use_id"), _join_text(part.get("content")), calls)
+            output = _join_text(part.get("content"))
+            is_error = _is_error(part)
+            yield _tool_result(part.get("tool_use_id"), output, calls, is_error=is_error)
     text = remove_fences("\n".join(filter(None, texts)))
     if role == "tool":
         yield _tool_result(
-            message.get("tool_call_id"), text, calls, _clean_name(message.get("name"))
+            message.get("tool_call_id"),
+            text,
+            calls,
+            _clean_name(message.get("name")),
+            is_error=_is_error(message),
         )
     else:
         yield ChatMessage(role=role, text=text, name=_clean_name(message.get("name")))
 
 
+def _is_error(result: Mapping[str, Any]) -> bool:
+    """Return whether the message of a tool result says that the call failed.
+
+    Anthropic and MCP have a flag; OpenAI's Responses and LangChain have a status.
+    """
+    is_flagged = result.get("is_error") is True or result.get("isError") is True
+    return is_flagged or result.get("status") in ERROR_STATUSES
+
+
 def _tool_result(
-    id: object, text: str, calls: Mapping[str, Mapping[str, Any]], name: str | None = None
+    id: object,
+    text: str,
+    calls: Mapping[str, Mapping[str, Any]],
+    name: str | None = None,
+    *,
+    is_error: bool = False,
 ) -> ChatMessage:
     call = calls.get(str(id), {})
-    metadata = {"tool_call": str(id), **({"arguments": call["arguments"]} if call else {})}
+    metadata: dict[str, Any] = {CALL_ID: str(id)} if id else {}
+    if id and call:
+        metadata[ARGUMENTS] = call["arguments"]
+    if is_error:
+        metadata[IS_ERROR] = True
     tool = name or (_clean_name(call["name"]) if call else None) or "tool"
-    return ChatMessage(
-        role="tool", text=remove_fences(text), name=tool, call=metadata if id else {}
-    )
+    output = remove_fences(text) if text.strip() else NO_OUTPUT
+    return ChatMessage(role="tool", text=output, name=tool, call=metadata)
 
 
 def _tool_calls(message: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -15,13 +15,14 @@ from ..core.ids import check_name
 from ..core.json_codec import fast_constructor
 from ..core.records import Attachment, EventKind, Fact, Memory, NewEvent, Trust
 from ..core.records.dossiers import QUESTION_KEY
+from ..core.records.entities import ENTITY, check_entity
 from ..core.records.event import (
     CONFIDENTIAL_KEY,
     PARTICIPANTS_KEY,
     PROJECT_KEY,
     confidential_mark_key,
 )
-from ..core.records.facts import RESERVED_KEYS, check_fact, fact_sentence
+from ..core.records.facts import RESERVED_KEYS, check_fact, exact_text, fact_sentence
 from ..core.records.goals import GOAL, GoalAction, check_goal_action
 from ..core.records.links import LINK_TEXT, SHARE, SHARED_FROM, copy_content, share_key, share_seal
 from ..core.records.notebook import DOCUMENT, check_version
@@ -34,7 +35,7 @@ _new_event = fast_constructor(NewEvent)
 
 TRUST_BY_ROLE = {
     "user": Trust.DIRECT,
-    "tool": Trust.INTERNAL,
+    "tool": Trust.EXTERNAL,  # it may quote a web page or a mail
     "system": Trust.INTERNAL,
     "assistant": Trust.INFERRED,
 }
@@ -162,9 +163,27 @@ def fact_event(
         **_format_interval(valid_from, valid_to),
     }
     metadata = clean_json(metadata, "the fact")
-    text = fact_sentence(checked)
+    text = exact_text(checked) if checked.exact else fact_sentence(checked)
     return _viewer_event(
         viewer, scope, text, kind=EventKind.FACT, now=now, metadata=metadata, options=options
+    )
+
+
+def entity_event(
+    viewer: Viewer, scope: Scope, stated: Mapping[str, Any], *, now: datetime, options: EventOptions
+) -> NewEvent:
+    """Return the event of a stated entity; raise InvalidInput if a field is invalid."""
+    entity = check_entity(stated)
+    given = {name: value for name, value in asdict(entity).items() if value}
+    metadata = {**_clean_metadata(options), ENTITY: clean_json(given, "the entity")}
+    return _viewer_event(
+        viewer,
+        scope,
+        entity.text,
+        kind=EventKind.ENTITY,
+        now=now,
+        metadata=metadata,
+        options=options,
     )
 
 
@@ -203,7 +222,7 @@ def action_event(
         scope=viewer.home,
         kind=kind,
         role="tool",
-        trust=TRUST_BY_ROLE["tool"],
+        trust=Trust.INTERNAL,  # the agent's own account of what it did
         metadata=_with_place(viewer, metadata),
         **_common_fields(viewer.agent.value, text, now, options),
     )
@@ -244,7 +263,8 @@ def share_events(
     The share has a secret whose seal is in the copy, so that only this share can claim the copy.
     """
     secret = urandom(16).hex()
-    kind, content = copy_content(memory)
+    sharer = viewer.user.value if viewer.user else viewer.agent.value
+    kind, content = copy_content(memory, sharer)
     metadata = {**content, SHARED_FROM: share_seal(secret)}
     copy = _viewer_event(
         viewer, to, memory.text, kind=kind, now=now, metadata=metadata, options={"key": key}

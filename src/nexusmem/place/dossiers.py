@@ -10,12 +10,22 @@ from ..core.derive import normalize_name
 from ..core.errors import NotFound
 from ..core.ids import check_name
 from ..core.records import Memory
+from ..core.records.notebook import Document, content_hash, path_part
 from ..maintain.dossier_builder import DossierBuilder, subject_of
-from ..maintain.dossiers import Dossier, DossierSubject, Narrate, open_dossier
+from ..maintain.dossiers import (
+    Dossier,
+    DossierSubject,
+    Narrate,
+    format_document,
+    open_dossier,
+)
 from ..observe.events import question_event
-from ..recall.views.entities import resolve_name
+from ..recall.views.entities import resolve_names
+from ..recall.views.name_lookup import resolve_name
 from ..wiring.parts import Parts
 from .base import audit_read
+
+DOSSIER_FOLDER = "dossiers/"  # in the notebook
 
 DossierList = list[Dossier]  # `list` is a method of the class
 QuestionList = list[str]
@@ -46,16 +56,38 @@ class Dossiers:
         """
         check_name(name, "the name")
         self._parts.learner.catch_up(self._grant)
-        found = self._build_dossier(
-            self._builder.find_questions().get(name) or DossierSubject(self._resolve_name(name))
-        )
+        found = self._build_dossier(self._find_subject(name))
         if found is None:
             raise NotFound(f"no memories of {name!r} here")
         return found
 
-    def _resolve_name(self, name: str) -> str:
-        people = [each.value for each in self._viewer.people]
-        return resolve_name(self._parts.store, self._grant, name, people)
+    @audit_read
+    def history(self, name: str) -> DossierList:
+        """List every version of a dossier, oldest first; the last one is the current one.
+
+        An earlier version is erased with any of its sources, as a dossier is. Nothing is written.
+        """
+        check_name(name, "the name")
+        self._parts.learner.catch_up(self._grant)
+        subject = self._find_subject(name)
+        slot = subject.slot_for(self._grant.scopes)
+        current = [each for each in self._load_dossiers() if each.slot == slot]
+        versions = [self._open_dossier(each, None) for each in self._builder.list_versions(subject)]
+        mark = self._current_mark(subject) if current else None
+        found = [*versions, *(self._open_dossier(each, mark) for each in current)]
+        if not found:
+            raise NotFound(f"no dossier {name!r} here")
+        return found
+
+    def _find_subject(self, name: str) -> DossierSubject:
+        """Return the standing question of this text, or the entity; its names have one dossier."""
+        if question := self._builder.find_questions().get(name):
+            return question
+        store, people = self._parts.store, [each.value for each in self._viewer.people]
+        with store.snapshot():
+            resolved = resolve_name(store, self._grant, name, people)
+            (names,) = resolve_names(store, self._grant, [resolved])
+        return DossierSubject(names.name)
 
     @audit_read
     def add_question(self, question: str) -> Dossier | None:
@@ -112,6 +144,36 @@ class Dossiers:
         now = self._parts.now()
         requests = [self._builder.make_request(each, looked_at=now) for each in subjects]
         return sum(self._builder.build(each, now=now).changed for each in requests)
+
+    def _list_documents(self) -> Mapping[str, Sequence[Document]]:
+        """Return the versions of every dossier as Markdown documents, by path, oldest first.
+
+        The notebook of the place lists them below `dossiers/`. Nothing is written.
+        """
+        documents: dict[str, Sequence[Document]] = {}
+        taken: set[str] = set()
+        for memory in sorted(self._load_dossiers(), key=lambda each: each.slot):
+            title = memory.text.partition("\n")[0].removeprefix("# ").partition(" (also known")[0]
+            path = f"{DOSSIER_FOLDER}{path_part(title)}.md"
+            if path.casefold() in taken:  # two names that differ in case, or in forbidden letters
+                path = f"{DOSSIER_FOLDER}{path_part(title)}-{memory.slot[:8]}.md"
+            taken.add(path.casefold())
+            versions = [*self._builder.list_versions(subject_of(memory)), memory]
+            documents[path] = [self._make_document(path, each) for each in versions]
+        return documents
+
+    def _make_document(self, path: str, memory: Memory) -> Document:
+        dossier = self._open_dossier(memory, memory.body.get("mark"))
+        text = format_document(dossier)
+        return Document(
+            path=path,
+            text=text,
+            version=dossier.version,
+            hash=content_hash(text),
+            at=dossier.made_at,
+            by=memory.source,
+            event=memory.id,
+        )
 
     def _load_dossiers(self) -> Sequence[Memory]:
         """Return the dossiers without answers of removed questions; a job deletes those."""

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..core.access import Grant, Viewer, VisibilityReason, administrator_grant, explain_visibility
 from ..core.canonical import clean_text, clean_time, format_time, parse_time
-from ..core.derive import normalize_name
 from ..core.errors import Conflict, InvalidInput, NotFound
 from ..core.filters import And, Condition, Filter, Not, Op, Or, combine_filters, parse_filter
 from ..core.flows import ALL_FLOW_SCOPES, memory_scopes
@@ -25,6 +24,7 @@ from ..core.records import (
     event_id,
     memory_id,
 )
+from ..core.records.entities import ENTITY
 from ..core.records.event import (
     CONFIDENTIAL_KEY,
     PARTICIPANTS_KEY,
@@ -36,9 +36,6 @@ from ..core.records.links import (
     LANDMARK,
     SHARE,
     SHARED_FROM,
-    LinkRelation,
-    drop_duplicates,
-    find_links,
     is_shared_copy,
     share_seal,
 )
@@ -52,6 +49,7 @@ from .base import PlaceBase, audit_read
 if TYPE_CHECKING:
     from ..core.strength import Strength
     from ..maintain.forget import ForgetTarget
+    from ..recall.views.landmarks import LandmarkView
     from ..wiring.parts import Parts
 
 
@@ -207,42 +205,47 @@ class MemoryMethods(PlaceBase):
         owner: str | None = None,
         due_before: datetime | None = None,
         open: bool | None = None,
+        at: datetime | None = None,
+        as_of: datetime | None = None,
         limit: int = 100,
-    ) -> list[Memory]:
-        """List decisions, action items, commitments, preferences and corrections, newest first.
+    ) -> list[LandmarkView]:
+        """List decisions, action items, commitments, preferences and corrections with a status.
 
-        `kind` is "decision", "action_item", "commitment", "preference_stated" or "correction".
-        `owner` is the person who has to act. `due_before` keeps landmarks with an earlier due
-        date. `open=True` keeps those that are neither over nor replaced, `open=False` the others.
-        The details are in `memory.body`: kind, owner, due.
+        Decisions that hold come first, then open action items and commitments by due date, then
+        the rest; closed landmarks come last. `kind` is "decision", "action_item", "commitment",
+        "preference_stated" or "correction". `owner` is the person who has to act. `due_before`
+        keeps landmarks with an earlier due date. `open=True` keeps open landmarks, `open=False`
+        those that are done, cancelled or superseded. `at` returns the status at that time, as
+        known today. `as_of` uses only what was recorded until then.
         """
-        from ..compose.sections.landmarks import find_closed  # loaded on first use
+        from ..recall.views.landmarks import is_owned_by, list_landmarks  # loaded on first use
 
         most = check_limit(limit, MAX_LISTED)
         if kind is not None:
             check_landmark_kind(kind)
+        wanted = None if owner is None else clean_text(owner, "the owner")
         before = None if due_before is None else clean_time(due_before, "due_before")
+        recorded_until = self._parts.now() if as_of is None else clean_time(as_of, "as_of")
+        time = recorded_until if at is None else clean_time(at, "at")
         self._parts.learner.catch_up(self.grant)
         store = self._parts.store
-        where = Condition("kind", Op.EQ, MemoryKind.LANDMARK)
-        found = drop_copies(store.memories.find(self.grant, where=where))
-        links = find_links(store, self.grant, [each.id for each in found], LinkRelation.SAME_AS)
-        unique = drop_duplicates(found, links)
-        closed = find_closed(unique, self._parts.now()) if open is not None else set[str]()
+        with store.snapshot():
+            found = list_landmarks(store, self.grant, at=time, as_of=recorded_until)
         return [
             each
-            for each in unique
-            if kind in (None, each.body.get("kind"))
-            and (owner is None or _is_owner(each, owner))
-            and (before is None or _is_due_before(each, before))
-            and (open is None or open == (each.id not in closed))
+            for each in found
+            if kind in (None, each.kind)
+            and (wanted is None or is_owned_by(each, wanted))
+            and (before is None or (each.due is not None and each.due <= before))
+            and (open is None or open == each.is_open)
         ][:most]
 
     @audit_read
     def history(self, id: str) -> list[MemoryVersion]:
         """Return every version of a memory, oldest first, each with its time.
 
-        For a fact these are all values stated for the same subject and predicate. For a memory that
+        For a fact these are all values stated for the same subject and predicate, for a record of
+        `upsert_entity` all statements about the same name. For a memory that
         was corrected these are the replaced texts and the current one; the id of a replaced
         version works as well. Versions whose events were forgotten are left out.
         """
@@ -251,6 +254,8 @@ class MemoryMethods(PlaceBase):
         memory = self._find_corrected(wanted)
         if memory.kind is MemoryKind.FACT:
             return [*self._replaced_versions(memory), *self._fact_versions(memory)]
+        if memory.kind is MemoryKind.ENTITY:
+            return self._entity_versions(memory)
         current = MemoryVersion(
             id=memory.id,
             text=memory.text,
@@ -555,6 +560,26 @@ class MemoryMethods(PlaceBase):
             until, replaced = event.at, event.metadata.get(REPLACES_KEY)
         return versions[::-1]
 
+    def _entity_versions(self, memory: Memory) -> list[MemoryVersion]:
+        """Return every statement of `upsert_entity` about the name, oldest first."""
+        from ..recall.views.entities import get_entity  # loaded on first use
+
+        view = get_entity(self._parts.store, self.grant, str(memory.body["name"]), limit=1)
+        records = view.records if view else (memory,)
+        stated = [each for each in records if each.source == ENTITY or each.id == memory.id]
+        ends = [None, *(each.at for each in stated)]
+        return [
+            MemoryVersion(
+                id=each.id,
+                text=each.text,
+                at=each.at,
+                until=end,
+                by=each.speaker,
+                current=end is None,
+            )
+            for each, end in zip(reversed(stated), reversed(ends[:-1]), strict=True)
+        ]
+
     def _fact_versions(self, memory: Memory) -> list[MemoryVersion]:
         from ..recall.views.fact_timeline import build_timeline  # loaded on first use
 
@@ -637,16 +662,6 @@ def _cursor_filter(cursor: str | None) -> Filter | None:
         raise InvalidInput(f"cursor must be the `cursor` of an earlier page, got {cursor!r:.80}")
     same_time = And((Condition("at", Op.EQ, time), Condition("id", Op.GT, id)))
     return Or((Condition("at", Op.LT, time), same_time))
-
-
-def _is_owner(memory: Memory, owner: str) -> bool:
-    held = memory.body.get("owner")
-    return isinstance(held, str) and normalize_name(held) == normalize_name(owner)
-
-
-def _is_due_before(memory: Memory, before: datetime) -> bool:
-    due = memory.body.get("due")
-    return isinstance(due, str) and parse_time(due) < before
 
 
 def _check_correctable(memory: Memory, events: Sequence[Event]) -> None:

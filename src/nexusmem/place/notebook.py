@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..core.access import Grant, Viewer
 from ..core.canonical import clean_text
-from ..core.errors import Conflict, Forgotten, NotFound
+from ..core.errors import Conflict, Forgotten, InvalidInput, NotFound
 from ..core.filters import Condition, Op
 from ..core.ids import digest
 from ..core.records import EventKind, event_id
@@ -24,6 +25,7 @@ from ..core.scope import Scope
 from ..observe.events import document_version_event
 from ..wiring.parts import Parts
 from .base import audit_read
+from .dossiers import DOSSIER_FOLDER, Dossiers
 
 if TYPE_CHECKING:
     from ..transfer.notebook_folder import SyncReport
@@ -33,7 +35,12 @@ ANY_VERSION: Any = object()
 
 
 class Notebook:
-    """The documents of one scope; every viewer of the scope can read them."""
+    """The documents of one scope; every viewer of the scope can read them.
+
+    The notebook of a place also shows the dossiers of the viewer below `dossiers/`. They are read
+    from the memory, so they are readable by the readers of the dossier only, and disappear when it
+    is erased. They cannot be written here.
+    """
 
     _audit_prefix: ClassVar[str] = "notebook_"
 
@@ -59,14 +66,23 @@ class Notebook:
         `expected` is the hash of the newest version, or None if the document must not exist;
         raises Conflict if it differs. Writing the same text again makes no new version.
         """
-        check_path(path)
+        self._check_writable(path)
         cleaned = clean_text(text, "the document")
         return self._write_version(path, cleaned, expected, deleted=False)
 
     def delete(self, path: str, *, expected: str | None = ANY_VERSION) -> Document:
         """Delete a document; its versions stay in the history."""
+        self._check_writable(path)
         self._find_version(path, None)
         return self._write_version(path, "", expected, deleted=True)
+
+    def _check_writable(self, path: str) -> None:
+        """Raise InvalidInput if the path is invalid or in the folder of the dossiers."""
+        if check_path(path).startswith(DOSSIER_FOLDER):
+            raise InvalidInput(
+                f"{path!r} is in the folder of the dossiers, which change with the facts they"
+                " state: choose another folder"
+            )
 
     @audit_read
     def read(self, path: str, *, version: int | None = None) -> Document:
@@ -74,7 +90,7 @@ class Notebook:
         return self._find_version(path, version)
 
     def _find_version(self, path: str, version: int | None) -> Document:
-        history = self._load_history(path)
+        history = self._load_history(path) or self._dossier_versions(path)
         if version is None:
             found = history[-1:] if history and not history[-1].deleted else []
         else:
@@ -87,7 +103,7 @@ class Notebook:
     @audit_read
     def history(self, path: str) -> DocumentList:
         """List every version of a document, oldest first."""
-        return self._load_history(path)
+        return self._load_history(path) or self._dossier_versions(path)
 
     def _load_history(self, path: str) -> DocumentList:
         return parse_versions(
@@ -96,8 +112,22 @@ class Notebook:
 
     @audit_read
     def list(self) -> DocumentList:
-        """List the newest version of every document, by path."""
-        return self._list_current()
+        """List the newest version of every document, by path, with the dossiers of this place."""
+        own = {each.path: each for each in self._list_current()}
+        dossiers = {path: each[-1] for path, each in self._dossier_documents().items()}
+        every = {**dossiers, **own}
+        return [every[path] for path in sorted(every)]
+
+    def _dossier_versions(self, path: str) -> DocumentList:
+        """Return the versions of the dossier at this path, oldest first; empty if there is none."""
+        is_dossier = path.startswith(DOSSIER_FOLDER)
+        return [*self._dossier_documents().get(path, ())] if is_dossier else []
+
+    def _dossier_documents(self) -> Mapping[str, Sequence[Document]]:
+        if self.scope != self._viewer.home:
+            return {}
+        dossiers = Dossiers(self._parts, self._viewer, self._place_grant, None)
+        return dossiers._list_documents()  # noqa: SLF001
 
     def _list_current(self) -> DocumentList:
         return [each for each in self._newest_by_path().values() if not each.deleted]
@@ -114,7 +144,12 @@ class Notebook:
         return sync_folder(self, Path(folder), owner_id=owner_id, had_path=self._has_existed)
 
     def _has_existed(self, path: str) -> bool:
-        """Return whether the document exists, or existed and was deleted or forgotten."""
+        """Return whether the document exists, or existed and was deleted or forgotten.
+
+        A file of a dossier that is gone must not be imported again.
+        """
+        if path.startswith(DOSSIER_FOLDER):
+            return True
         first = event_id(self.scope, version_key(path, 1))
         erased = self._parts.store.eraser.any_erased(self._viewer.workspace, [first])
         return erased or bool(self._load_history(path))

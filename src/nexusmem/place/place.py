@@ -30,6 +30,7 @@ from ..core.scope import Scope
 from ..observe.events import (
     EventOptions,
     document_event,
+    entity_event,
     fact_event,
     message_event,
     note_event,
@@ -149,9 +150,10 @@ NO_DEFAULT = object()
 class Place(ContextMethods, WindowMethods, KnowledgeMethods, ShareMethods):
     """One viewer in one room, DM or session.
 
-    Writes: observe, record, remember, add_document, add_fact, set_value. Reads: recall, compose,
-    context_for, memories, facts, entity, profile, episodes. Collections: goals, notebook,
-    procedures, dossiers, reviews. Every read returns only what the viewer may see.
+    Writes: observe, record, remember, add_document, add_fact, set_value, upsert_entity. Reads:
+    recall, compose, context_for, memories, facts, entity, find_entities, neighbourhood, profile,
+    episodes. Collections: goals, notebook, procedures, dossiers, reviews. Every read returns only
+    what the viewer may see.
     """
 
     def __repr__(self) -> str:
@@ -319,6 +321,35 @@ class Place(ContextMethods, WindowMethods, KnowledgeMethods, ShareMethods):
             valid_to=valid_to,
             options=options,
         )
+        return self._append_events([event], now)[0]
+
+    def upsert_entity(
+        self,
+        name: str,
+        *,
+        type: str | None = None,
+        aliases: Iterable[str] = (),
+        description: str | None = None,
+        properties: Mapping[str, Json] | None = None,
+        scope: str | None = None,
+        **options: Unpack[EventOptions],
+    ) -> Receipt:
+        """State what is known of a person or thing: type, aliases, description and properties.
+
+        Nothing is overwritten: `entity(name)` shows the newest description and the newest value
+        of each property, and `history` the earlier ones. A property with the value None is
+        removed. An e-mail address, phone number or "@handle" among the aliases becomes an
+        identifier. An alias that is the name of another entity merges nothing: a review asks.
+        """
+        stated = {
+            "name": name,
+            "type": type,
+            "aliases": aliases,
+            "description": description,
+            "properties": properties,
+        }
+        home, now = self.scope(scope), self._parts.now()
+        event = entity_event(self.viewer, home, stated, now=now, options=options)
         return self._append_events([event], now)[0]
 
     # Reading

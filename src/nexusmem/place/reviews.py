@@ -1,5 +1,6 @@
 """Reviews: proposed merges of entities and contradictions of facts, decided by people.
 
+A misreading is a fact that a language model rejected; a person may accept it nevertheless.
 Every viewer of a review may decide about it. A decision is an event in the ledger, with its
 author and time; so is undoing it.
 """
@@ -19,7 +20,14 @@ from ..core.filters import Condition, Op
 from ..core.flows import memory_scopes
 from ..core.ids import check_name, require_str
 from ..core.records import Event, EventKind, Memory, MemoryKind, NewEvent, Trust
-from ..core.records.links import DECISION, NUMBER, REVIEW, ReviewDecision, list_decisions
+from ..core.records.links import (
+    DECISION,
+    MISREADING,
+    NUMBER,
+    REVIEW,
+    ReviewDecision,
+    list_decisions,
+)
 from ..core.scope import Scope
 from ..recall.query import check_limit
 from ..wiring.parts import Parts
@@ -47,7 +55,7 @@ class Review:
     """A proposed change, its reason, and the decision."""
 
     id: str
-    kind: str  # merge or contradiction
+    kind: str  # merge, contradiction or misreading
     text: str
     names: tuple[str, ...]
     confidence: float
@@ -92,8 +100,8 @@ class Reviews:
     ) -> ReviewList:
         """List reviews, the most likely first.
 
-        `status` is "open", "accepted", "rejected" or None (all); `kind` is "merge" or
-        "contradiction".
+        `status` is "open", "accepted", "rejected" or None (all); `kind` is "merge",
+        "contradiction" or "misreading".
         """
         most = check_limit(limit, MAX_LISTED)
         wanted = None if status is None else _parse_status(status)
@@ -122,7 +130,7 @@ class Reviews:
         return self._parts.store.ledger.get(self._grant, self._find_review(id).sources)
 
     def accept(self, id: str, *, by: str | None = None) -> Review:
-        """Accept: merge the entities, or let the newer fact replace the older; `by` decides."""
+        """Accept: merge the entities, replace the older fact, or restore a fact; `by` decides."""
         return self._apply_decision(id, ReviewDecision.ACCEPT, by)
 
     def reject(self, id: str, *, by: str | None = None) -> Review:
@@ -227,6 +235,8 @@ def _build_review(memory: Memory, closed: Memory | None) -> Review:
     body = memory.body
     automatic = bool(body.get("automatic"))
     untouched = ReviewStatus.ACCEPTED if automatic else ReviewStatus.OPEN
+    if body["what"] == MISREADING:  # the model has decided; a person may accept it nevertheless
+        untouched = ReviewStatus.REJECTED
     return Review(
         id=memory.id,
         kind=body["what"],

@@ -19,6 +19,7 @@ from ..core.scope import Scope
 from ..telemetry.metrics import Metrics
 from ..text.terms import normalize_words
 from .query import Query
+from .views.exact_values import CurrentValues
 
 
 class RankedId(NamedTuple):
@@ -93,6 +94,7 @@ def _select_hits(
     store: Store, grant: Grant, query: Query, results: RankedResults, relevant_count: int
 ) -> list[tuple[RankedId, Memory]]:
     chosen = _HitSelection(query.max_per_conversation)
+    values = CurrentValues(store, grant, query.where)
     start = 0
     while start < relevant_count and (
         len(chosen.hits_by_source) < query.limit
@@ -106,8 +108,9 @@ def _select_hits(
         memories = {each.id: each for each in _drop_redundant_copies(store, grant, query, found)}
         for ranked in part:
             if memory := memories.get(ranked.id):
-                _check_access(grant, memory)
-                chosen.try_add(ranked, memory)
+                shown = values.replace_former(memory)
+                _check_access(grant, shown)
+                chosen.try_add(ranked, shown)
         start = end
     return list(chosen.hits_by_source.values())[: query.limit]
 

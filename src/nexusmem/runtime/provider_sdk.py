@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import sys
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Mapping
-from http.client import HTTPException
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from http.client import HTTPException, HTTPResponse
 from threading import Lock
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -18,6 +20,16 @@ from .backoff import TransientError
 INVALID_RESPONSE_ERRORS = (ValueError, TypeError, AttributeError, LookupError, RecursionError)
 # For self-hosted servers: without a key, an SDK would send the real one from the environment.
 NO_KEY = "none"
+
+
+def transport_errors(*sdk_errors: type[Exception]) -> tuple[type[Exception], ...]:
+    """Return the exceptions of a failed transport, and those of the SDK.
+
+    SDKs do not wrap the exceptions of their HTTP client inside of a stream.
+    """
+    clients = [sys.modules[name] for name in ("httpx2", "httpx") if name in sys.modules]
+    http_errors = [client.HTTPError for client in clients]
+    return (*sdk_errors, OSError, *http_errors, *INVALID_RESPONSE_ERRORS)
 
 
 def require_package(package: str, wanted: str, extra: str) -> None:
@@ -97,6 +109,22 @@ class JsonEndpoint:
 
     def post(self, body: Mapping[str, Any], *, timeout_seconds: float) -> Any:
         """Return the decoded response; raise TransientError or RequestRefused on failure."""
+        with self._convert_errors(), self._open(body, timeout_seconds) as response:
+            return json.loads(response.read(MAX_RESPONSE_BYTES))
+
+    def post_lines(self, body: Mapping[str, Any], *, timeout_seconds: float) -> Iterator[Any]:
+        """Yield the lines of a response, each decoded, as they arrive.
+
+        `timeout_seconds` is the longest silence. Raise TransientError or RequestRefused on failure.
+        """
+        left = MAX_RESPONSE_BYTES
+        with self._convert_errors(), self._open(body, timeout_seconds) as response:
+            while left > 0 and (line := response.readline(left)):
+                left -= len(line)
+                if line.strip():
+                    yield json.loads(line)
+
+    def _open(self, body: Mapping[str, Any], timeout_seconds: float) -> HTTPResponse:
         request = urllib.request.Request(  # noqa: S310
             self._url,
             data=json.dumps(body).encode(),
@@ -104,9 +132,13 @@ class JsonEndpoint:
         )
         if self._api_key:  # must not follow a redirect to another server
             request.add_unredirected_header("Authorization", f"Bearer {self._api_key}")
+        response: HTTPResponse = self._opener.open(request, timeout=timeout_seconds)
+        return response
+
+    @contextmanager
+    def _convert_errors(self) -> Iterator[None]:
         try:
-            with self._opener.open(request, timeout=timeout_seconds) as response:
-                return json.loads(response.read(MAX_RESPONSE_BYTES))
+            yield
         except urllib.error.HTTPError as error:
             raise self._classify_error(error) from error
         except (OSError, HTTPException, *INVALID_RESPONSE_ERRORS) as error:

@@ -48,6 +48,7 @@ from ..core.records import (
     Trust,
 )
 from ..core.records.dossiers import QUESTION_KEY, check_dossier, parse_reach
+from ..core.records.entities import ENTITY, check_entity
 from ..core.records.facts import check_fact
 from ..core.records.goals import check_goal_action
 from ..core.records.links import LANDMARK, SHARE, check_share, check_shared_landmark, is_shared_copy
@@ -180,6 +181,8 @@ def _check_kind(event: Event) -> None:
         check_version(event.metadata[DOCUMENT])
     if event.kind is EventKind.QUESTION:
         _clean_mapping(event.metadata.get(QUESTION_KEY, {}), QUESTION_KEY)
+    if event.kind is EventKind.ENTITY:
+        check_entity(event.metadata.get(ENTITY))
     if event.kind is EventKind.OUTCOME:
         check_outcome(_clean_mapping(event.metadata.get(OUTCOME, {}), OUTCOME))
     if event.kind is EventKind.TOOL and TOOL in event.metadata:
@@ -316,11 +319,20 @@ class ImportReport:
 
 
 def export_archive(
-    store: Store, grant: Grant, to: Path | str | TextIO, *, vectors: bool = False
+    store: Store,
+    grant: Grant,
+    to: Path | str | TextIO,
+    *,
+    scope: Scope | None = None,
+    vectors: bool = False,
 ) -> ExportReport:
+    """Write what a grant can see; with `scope`, only what was said and learned there."""
     check_grant(grant)
     events = sorted(store.ledger.find(grant), key=lambda event: (event.at, event.id))
     memories = sorted(store.memories.find(grant), key=lambda memory: (memory.at, memory.id))
+    if scope is not None:
+        events = [event for event in events if event.scope == scope]
+        memories = [memory for memory in memories if memory.scope == scope]
     rows = list(_vector_lines(store, grant, memories)) if vectors else []
     head = ({"type": FORMAT, "version": VERSION}, *_tombstone_lines(store, grant))
     with atomic_writer(to) as out:

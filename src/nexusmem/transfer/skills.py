@@ -37,7 +37,7 @@ KINDS = {
     MemoryKind.GOAL: "an action on a goal",
     MemoryKind.REVIEW: "a change proposed to a person: a merge or a contradiction",
     MemoryKind.DOSSIER: "a document about a person or thing, with its sources",
-    MemoryKind.LINK: "a relation between memories: duplicates, a shared copy, or a promoted fact",
+    MemoryKind.LINK: "a relation: duplicates, a shared copy, a promoted fact, a closed landmark",
 }
 
 Pattern = tuple[str, Sequence[str]]

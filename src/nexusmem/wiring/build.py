@@ -15,6 +15,7 @@ from ..core.ids import WorkspaceId, digest
 from ..core.protocols.embedder import Embedder
 from ..core.protocols.jobs import JobStep, Json, RunStep
 from ..core.protocols.models import LanguageModel
+from ..core.protocols.queue import BatchWait
 from ..core.protocols.store import Store
 from ..embedders.switchover import EmbedderSwitch, SwitchState
 from ..embedders.wrappers import CachedEmbedder, ProfileCheckedEmbedder, UserSuppliedEmbedder
@@ -341,10 +342,17 @@ def make_learner(  # called once  # noqa: PLR0917
         now,
         make_model_reader=make_model_pass(settings, model, model_budget),
         every_turn=settings.agents.write.frequency == MODEL_FREQUENCIES[0],
+        batch_wait=make_batch_wait(settings.llm) if model else None,
         extractors=make_extractors(settings.learning),
         make_flows=partial(make_flow_step, settings),
         telemetry=telemetry,
     )
+
+
+def make_batch_wait(settings: LlmSettings) -> BatchWait:
+    """Return how long messages wait, so that the model reads several in one call."""
+    pause = timedelta(seconds=settings.pause_seconds)
+    return BatchWait(pause=pause, enough=settings.messages_per_call)
 
 
 def make_flows_job(
@@ -409,8 +417,21 @@ def make_model_pass(
         from ..learn.model_pass.reader import ModelReader  # loads the rules
         from ..prompts import load_prompt  # loaded on first use
 
-        limits = ModelReadLimits(turns=llm.messages_per_call, characters=llm.characters_per_call)
-        return ModelReader(model, llm.model or "", load_prompt("one_pass"), limits, model_budget)
+        has_labels = llm.write_labels and make_learn_settings(settings).label_messages
+        limits = ModelReadLimits(
+            turns=llm.messages_per_call,
+            characters=llm.characters_per_call,
+            labels=has_labels,
+            max_confidence=llm.max_confidence,
+        )
+        return ModelReader(
+            model,
+            llm.model or "",
+            load_prompt("one_pass"),
+            limits,
+            model_budget,
+            load_prompt("labels") if has_labels else None,
+        )
 
     return build_reader
 

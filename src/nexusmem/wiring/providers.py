@@ -6,7 +6,7 @@ Each factory imports only the provider it makes. A name that is not built in sel
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from ..config.settings import EmbeddingSettings, LlmSettings, Settings, require_expanded
@@ -19,6 +19,7 @@ from ..core.protocols.models import (
     Prompt,
     Reranker,
     Schema,
+    SchemaFitter,
     find_mismatch,
 )
 from ..learn.settings import LearnSettings
@@ -389,25 +390,29 @@ class UserSuppliedModel:
             raise ModelUnavailable(
                 f"the model must return a Completion, got {type(answer).__name__}"
             )
-        if schema is not None:
-            _check_data(answer, schema)
-        return answer
+        return answer if schema is None else _fit_data(answer, schema)
 
     def close(self) -> None:
         self._model.close()
 
 
-def _check_data(answer: Completion, schema: Schema) -> None:
-    """Raise BadOutput if the answer does not fit the schema or cannot be stored as JSON."""
-    mismatch = find_mismatch(answer.data, schema, "the answer")
+def _fit_data(answer: Completion, schema: Schema) -> Completion:
+    """Return the answer in the form of the schema, as those of our own providers.
+
+    Raise BadOutput if it does not fit or cannot be stored as JSON.
+    """
+    dropped: list[str] = []
+    data = SchemaFitter(dropped).fit(answer.data, schema)
+    mismatch = find_mismatch(data, schema, "the answer")
     if mismatch:
         raise BadOutput(
             f"the answer does not fit the schema: {mismatch}", problem="wrong shape", used=answer
         )
     try:
-        clean_json(answer.data, "the answer")
+        clean = clean_json(data, "the answer")
     except InvalidInput as error:
         raise BadOutput(str(error), problem="not JSON", used=answer) from error
+    return replace(answer, data=clean, dropped=tuple(dropped))
 
 
 class UserSuppliedReranker:

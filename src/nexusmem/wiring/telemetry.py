@@ -158,7 +158,8 @@ def _add_backlog(numbers: Numbers, backlog: Backlog, now: datetime) -> None:
     numbers["outbox_waiting", ()] = backlog.waiting
     numbers["outbox_failed", ()] = backlog.failed
     numbers["outbox_dead", ()] = backlog.dead
-    age = (now - backlog.since).total_seconds() if backlog.since else 0.0
+    # Messages that wait for a pause before a model reads them are due in the future.
+    age = max(0.0, (now - backlog.since).total_seconds()) if backlog.since else 0.0
     numbers["outbox_lag_seconds", ()] = max(0.0, age)
 
 

@@ -10,6 +10,7 @@ from nexusmem.core.access import Viewer
 from nexusmem.core.errors import InvalidInput
 from nexusmem.core.ids import AgentId, UserId, WorkspaceId
 from nexusmem.observe.chat_messages import (
+    NO_OUTPUT,
     ChatMessage,
     derive_event_ids,
     hash_message,
@@ -125,6 +126,30 @@ def test_key_of_a_tool_result_depends_on_its_call() -> None:
     results = [ChatMessage(role="tool", text="ok", name="write", call=call) for call in calls]
 
     assert len({hash_message(each, ALICE) for each in results}) == 3
+
+
+@pytest.mark.requirement("E6")
+@pytest.mark.parametrize(
+    "message",
+    [
+        {
+            "role": "user",
+            "content": [{"type": "tool_result", "tool_use_id": "1", "is_error": True}],
+        },
+        {"role": "tool", "tool_call_id": "1", "content": "", "status": "error"},
+        {"type": "function_call_output", "call_id": "1", "output": "", "status": "incomplete"},
+    ],
+)
+def test_failed_call_without_output_is_kept(message: dict[str, Any]) -> None:
+    (result,) = [each for each in parse_messages([message]) if each.role == "tool"]
+
+    assert (result.text, result.call) == (NO_OUTPUT, {"tool_call": "1", "is_error": True})
+
+
+def test_successful_call_has_no_error_flag() -> None:
+    message = {"role": "tool", "tool_call_id": "1", "content": "in Leeds", "status": "completed"}
+
+    assert parse_messages([message])[0].call == {"tool_call": "1"}
 
 
 @pytest.mark.parametrize(

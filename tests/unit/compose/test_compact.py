@@ -245,7 +245,7 @@ def test_summary_quotes_speakers_of_the_oldest_messages() -> None:
     assert done.messages[0] is messages[0]
     assert done.messages[1] == user(done.summary)
     assert done.messages[2:] == messages[-len(done.messages) + 2 :]
-    assert "Alice decided to use Rust." in done.landmarks
+    assert "We decided to use Rust." in done.landmarks
     assert any(line.startswith("alice: Carol paid") for line in block_of(done).summary)
     assert f"Left out here: {len(done.removed)} earlier messages" in done.summary
     assert done.tokens_after < done.tokens_before
@@ -320,6 +320,21 @@ def test_newest_landmarks_stay_and_the_rest_is_counted() -> None:
     assert done.left_out > 0
     assert done.landmarks[-1] == kept.landmarks[-1].text
     assert len(done.landmarks) + done.left_out >= 90
+
+
+@pytest.mark.requirement("A14", "A15")
+def test_decisions_stay_longer_than_tasks() -> None:
+    decision = PinnedLandmark("2026-03-02 | decision | said", "We decided on the blue plan.")
+    tasks = tuple(
+        PinnedLandmark("2026-03-03 | action item | said", f"Alice buys chair {n}. " * 3)
+        for n in range(90)
+    )
+
+    done = compact_messages(talk(30), limit=600, pinned=PinnedFacts(landmarks=(decision, *tasks)))
+
+    assert done.fits
+    assert done.left_out > 0
+    assert decision.text in done.landmarks
 
 
 def test_model_writes_the_summary() -> None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
+from tests.unit.making import NOON
 
 from nexusmem.compose.deduplicate import (
+    CUT_SHOWN_ABOVE,
     MIN_MATCH_CHARS,
     DedupResult,
     RepeatedItem,
@@ -127,6 +132,26 @@ def test_repetition_between_stable_sections_drops_the_original() -> None:
     assert items_to_drop(said) == {pinned, ("recall", "3")}
 
 
+def test_newest_of_equal_statements_is_shown() -> None:
+    def said(id: str, speaker: str, days: int) -> ContextItem:
+        at = NOON + timedelta(days=days)
+        return replace(item(id, "I work at Acme."), speaker=speaker, at=at)
+
+    old, new, other = said("old", "alice", 0), said("new", "alice", 9), said("other", "bob", 9)
+
+    kept = drop_repeated(compare_lines({"recall": [old, new, other]}, VisibleMessages()))
+    window = drop_repeated(compare_lines({"window": [old, new]}, VisibleMessages()))
+
+    both = drop_repeated(
+        compare_lines({"profile": [said("known", "alice", 9)], "recall": [old]}, VisibleMessages())
+    )
+
+    assert [each.id for each in kept.items["recall"]] == ["new", "other"]
+    assert both.items["recall"] == ()
+    assert [(cut.id, cut.why) for cut in kept.cuts] == [("old", CUT_SHOWN_ABOVE)]
+    assert [each.id for each in window.items["window"]] == ["old", "new"]
+
+
 WORDS = some.sampled_from(
     "the tea is on a sad shore quick quack 12 größer ΟΔΟΣ ſpeech 東京".split()
 )
@@ -144,6 +169,8 @@ def test_every_containing_line_is_found(texts: list[str], seen: list[str]) -> No
     for number, (part, _, words) in enumerate(found.lines):
         above = [place for place in range(number) if place not in found.in_window]
         said = [place for place in above if _is_said(found.lines[place][2], words)]
+        equal = [place for place in above if found.lines[place][::2] == (part, words)]
+        said = said or (equal[:1] if words and part == "recall" else [])
         shown = part == "recall" and _is_said(before.words, words)
         assert (number in found.in_window) == shown
         assert list(found.containing_lines.get(number, ())) == ([] if shown else said)

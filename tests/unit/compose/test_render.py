@@ -69,7 +69,7 @@ def test_line_has_date_trust_scope_and_speaker_before_the_text() -> None:
         "- [2026-03-02 | decision | said] alice: We use PostgreSQL."
     )
     assert format_line(said("hello"), "window") == (
-        "- [2026-03-02 14:05 | document | user:x] mallory: hello"
+        "- [2026-03-02 14:05 | external | user:x] mallory: hello"
     )
 
 

@@ -11,7 +11,7 @@ from nexusmem.compose.question import is_small_talk
 from nexusmem.compose.router import plan_context
 
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)  # a Wednesday
-ALWAYS_SHOWN = {"landmarks", "profile", "awareness", "summary", "goals", "window"}
+ALWAYS_SHOWN = {"reviews", "landmarks", "profile", "awareness", "summary", "goals", "window"}
 
 WANTED = {
     "What did we decide yesterday?": {"recall", "episodes"},

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from nexusmem.core.errors import InvalidInput
-from nexusmem.core.protocols.models import check_schema, find_mismatch
+from nexusmem.core.protocols.models import SchemaFitter, check_schema, find_mismatch
 
 
 def closed(**properties) -> dict:
@@ -33,6 +33,8 @@ REFUSED = {
     "an optional property": ({**closed(a=TEXT), "required": []}, "require all"),
     "a list of anything": ({"type": "array"}, "items must be a mapping"),
     "deep inside": (closed(a={"type": "array", "items": closed(b={"type": "x"})}), r"a\.items\.b"),
+    "a bound of a text": ({"type": "string", "maxItems": 2}, "maxItems"),
+    "a bound in words": ({"type": "array", "items": TEXT, "maxItems": "two"}, "maxItems"),
     "in a choice": ({"anyOf": [TEXT, {"type": "x"}]}, r"anyOf\[1\]"),
 }
 
@@ -74,7 +76,7 @@ DIFFERS = [
     ("c", {"type": "string", "enum": ["a", "b"]}, "it is none of a, b"),
     ([1], {"type": "array", "items": TEXT}, r"it\[0\] is not"),
     ({}, TREE, "it lacks name, owner, tags"),
-    ({"a": 1}, closed(), "it holds more than"),
+    ({"a": 1}, closed(), "it has other keys than"),
     ({"name": "x", "tags": [], "owner": {"id": 5}}, TREE, r"it\.owner\.id fits none"),
     ({"name": "x", "tags": ["a", 2], "owner": {"id": "5"}}, TREE, r"it\.tags\[1\]"),
 ]
@@ -92,3 +94,60 @@ def test_mismatch_names_the_path(value, schema, reason):
 
 def test_mismatch_does_not_contain_the_value():
     assert "secret" not in str(find_mismatch({"secret": "secret"}, closed(a=TEXT)))
+
+
+MOOD = {"type": "string", "enum": ["very_good", "bad"]}
+COUNT = {"type": "integer"}
+FEW = {"type": "array", "items": TEXT, "maxItems": 2}
+PETS = {"type": "array", "items": closed(name=TEXT, age=COUNT)}
+REPAIRED = {
+    "another key": ({"a": "x", "b": 1}, closed(a=TEXT), {"a": "x"}),
+    "another spelling of a key": ({"Pet-Name": "x"}, closed(pet_name=TEXT), {"pet_name": "x"}),
+    "a missing nullable key": ({"b": "x"}, closed(a=MAYBE, b=TEXT), {"a": None, "b": "x"}),
+    "a missing list": ({"b": "x"}, closed(a=FEW, b=TEXT), {"a": [], "b": "x"}),
+    "nothing": ({}, closed(a=MAYBE, b=FEW), {"a": None, "b": []}),
+    "a word for null": ("None", MAYBE, None),
+    "no word for null": ("none", TEXT, "none"),
+    "a word for a list": ("null", FEW, []),
+    "one item": ("x", FEW, ["x"]),
+    "too many items": (["x", "y", "z"], FEW, ["x", "y"]),
+    "a number as a text": ("12", COUNT, 12),
+    "a whole number": (12.0, COUNT, 12),
+    "a text as a number": (12, TEXT, "12"),
+    "a word for true": ("Yes", {"type": "boolean"}, True),
+    "another case": ("Very good", MOOD, "very_good"),
+    "one pet": ({"name": "Rex", "age": 3}, PETS, [{"name": "Rex", "age": 3}]),
+}
+
+
+@pytest.mark.parametrize(("value", "schema", "fitted"), REPAIRED.values(), ids=REPAIRED)
+def test_harmless_difference_is_repaired(value, schema, fitted):
+    found = SchemaFitter([]).fit(value, schema)
+
+    assert (found, find_mismatch(found, schema)) == (fitted, None)
+
+
+def test_item_that_does_not_fit_is_dropped_with_its_fault():
+    dropped: list[str] = []
+
+    found = SchemaFitter(dropped).fit([{"name": "Rex"}, {"name": "Tom", "age": "4"}], PETS, "pets")
+
+    assert found == [{"name": "Tom", "age": 4}]
+    assert dropped == ["pets[0] lacks age"]
+
+
+UNCLEAR = [
+    ({"b": 1}, closed(a=MAYBE)),
+    (["x"], TEXT),
+    (True, COUNT),
+    ("9" * 30, COUNT),
+    ("some", COUNT),
+    ("good", MOOD),
+    ([{"name": "Rex"}], PETS),
+    (None, closed(a=TEXT)),
+]
+
+
+@pytest.mark.parametrize(("value", "schema"), UNCLEAR, ids=str)
+def test_unclear_difference_stays(value, schema):
+    assert find_mismatch(SchemaFitter([]).fit(value, schema), schema) is not None

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from nexusmem.core.canonical import EARLIEST, LATEST
-from nexusmem.learn.model_pass.items import TimeSpan, resolve_time_span
+from nexusmem.learn.model_pass.answer_times import TimeSpan, resolve_time_span
 from nexusmem.learn.model_pass.turns import ExcerptTurn
 from nexusmem.testing.samples import make_event
 from nexusmem.text.utc_offset import format_utc_offset, local_time, normalize_range
@@ -61,6 +61,6 @@ def test_dates_of_the_model_use_the_local_time() -> None:
     )
     turn = ExcerptTurn(1, told, told.text, frozenset())  # type: ignore[arg-type]  # as it is read
 
-    found = resolve_time_span({"words": "tomorrow", "from": None, "to": None}, [turn])
+    found = resolve_time_span("tomorrow", [turn])
 
     assert found == TimeSpan(datetime(2026, 3, 3, tzinfo=UTC), datetime(2026, 3, 4, tzinfo=UTC))

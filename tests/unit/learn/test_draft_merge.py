@@ -10,7 +10,7 @@ from tests.unit.making import NOON, ROOM, memory
 
 from nexusmem.core.records import Draft, Fact, MemoryKind
 from nexusmem.core.scope import Scope
-from nexusmem.learn.model_pass.reader import (
+from nexusmem.learn.model_pass.merge import (
     draft_from_memory,
     draft_makers,
     mark_maker,

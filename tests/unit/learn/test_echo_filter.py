@@ -5,17 +5,19 @@ from __future__ import annotations
 import html
 import textwrap
 import time
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
-from tests.unit.making import event
+from tests.unit.making import NOON, event
 
 from nexusmem.core.records import Event, EventKind, Trust
 from nexusmem.learn.extract.echo_filter import (
     MAX_CONTEXTS,
     MAX_DIGESTS,
+    RETRY_WINDOW,
     InjectedContexts,
     new_text,
     own_text,
@@ -176,12 +178,31 @@ def test_ten_echoes_count_once() -> None:
 
 @pytest.mark.requirement("X8")
 @pytest.mark.parametrize("again", [MOVED, f" {MOVED} ", MOVED.upper(), MOVED.replace(" ", "\n")])
-def test_equal_message_of_one_person_counts_once(again: str) -> None:
+def test_message_sent_twice_counts_once(again: str) -> None:
     first = event(MOVED, key="live")
     imported = event(again, key="imported-17", trust=Trust.EXTERNAL)
+    retry = event(again, key="retry", at=NOON + RETRY_WINDOW)
 
     assert new_text(imported, [first]) == ""
+    assert new_text(retry, [first, by_agent("Sorry, please send that again.")]) == ""
     assert new_text(first, []) == MOVED
+
+
+@pytest.mark.requirement("X8", "E21")
+def test_person_may_say_the_same_again_later() -> None:
+    first = event(MOVED, key="first")
+    later = event(MOVED, key="later", at=NOON + RETRY_WINDOW + timedelta(seconds=1))
+    between = event("I moved to Hamburg in May.", key="between", at=NOON + timedelta(seconds=20))
+    soon = event(MOVED, key="soon", at=NOON + timedelta(seconds=40))
+
+    assert new_text(later, [first]) == MOVED
+    assert new_text(soon, [first, between]) == MOVED  # back again: no retry
+
+
+def test_agent_that_says_the_same_again_is_an_echo() -> None:
+    later = by_agent(MOVED, key="later", at=NOON + timedelta(weeks=2))
+
+    assert new_text(later, [by_agent(MOVED, key="first")]) == ""
 
 
 def test_another_person_may_state_the_same() -> None:

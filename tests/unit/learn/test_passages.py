@@ -8,7 +8,12 @@ import pytest
 from tests.unit.making import event
 
 from nexusmem.core.records import Draft, EventKind, MemoryKind
-from nexusmem.learn.extract.passages import IndexingSettings, passage_drafts
+from nexusmem.learn.extract.passages import (
+    MAX_CHUNK_CHARS,
+    MAX_TOOL_CHARS,
+    IndexingSettings,
+    passage_drafts,
+)
 
 
 def indexed(
@@ -99,9 +104,66 @@ def test_document_becomes_numbered_chunks() -> None:
     assert drafts[0].indexed_text == "Guide\nRun it."
 
 
-@pytest.mark.parametrize("kind", [EventKind.TOOL, EventKind.NOTE, EventKind.FACT])
+@pytest.mark.parametrize("kind", [EventKind.OUTCOME, EventKind.NOTE, EventKind.FACT])
 def test_other_events_give_no_passages(kind: EventKind) -> None:
     assert indexed(kind=kind) == []
+
+
+def tool_result(
+    text: str, *, rules: IndexingSettings | None = None, **metadata: Any
+) -> list[Draft]:
+    tool = {"kind": EventKind.TOOL, "role": "tool", "speaker": "getWeather"}
+    return indexed(text, rules or IndexingSettings(), **tool, metadata=metadata)
+
+
+@pytest.mark.requirement("C15")
+def test_tool_result_is_indexed_with_its_call() -> None:
+    (draft,) = tool_result("21 degrees", arguments='{"city": "Leeds", "days": 2}')
+
+    assert (draft.text, draft.source) == ("(city: Leeds, days: 2) 21 degrees", "tool")
+    assert draft.indexed_text is not None
+    assert draft.indexed_text.startswith("get Weather getWeather: (city: Leeds, days: 2) 21 deg")
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [IndexingSettings(index_tool_results=False), IndexingSettings(auto_index_messages=False)],
+)
+def test_settings_exclude_tool_results(rules: IndexingSettings) -> None:
+    assert tool_result("21 degrees", rules=rules) == []
+
+
+@pytest.mark.parametrize("text", ["ok", "Done.", "null", "[]", "(no text)", "---"])
+def test_result_without_content_is_not_indexed(text: str) -> None:
+    assert tool_result(text) == []
+
+
+def test_recorded_call_is_not_indexed() -> None:
+    assert tool_result("search worked", tool={"name": "search", "success": True}) == []
+
+
+def test_long_tool_result_is_indexed_up_to_a_limit() -> None:
+    drafts = tool_result("Berth 7 is free. " * 5_000)
+
+    assert 1 < len(drafts) <= 1 + MAX_TOOL_CHARS // MAX_CHUNK_CHARS * 2
+
+
+@pytest.mark.requirement("X8")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"password": "hunter2!x", "city": "Leeds"},
+        '{"password": "hunter2!x", "city": "Leeds"}',
+        "--password hunter2!x Leeds",
+        ["password: hunter2!x", "Leeds"],
+        {"login": {"password": "hunter2!x"}, "city": "Leeds"},
+    ],
+)
+def test_arguments_have_no_secrets(arguments: Any) -> None:
+    (draft,) = tool_result("21 degrees", arguments=arguments)
+
+    assert "hunter2" not in repr(draft)
+    assert "Leeds" in draft.text
 
 
 @pytest.mark.parametrize("tags", [5, "db", None, {"a": 1}, [1, None, {"b": 2}]], ids=repr)

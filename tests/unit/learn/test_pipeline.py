@@ -100,11 +100,13 @@ def test_steps_are_listed_in_the_order_in_which_they_run() -> None:
     assert [step.__name__ for step in EVENT_STEPS] == [
         "select_event",
         "add_explicit",
+        "add_tool_sequence",
         "add_passages",
         "redact_text",
         "extract_statements",
         "resolve_entities",
         "reconcile_drafts",
+        "close_landmarks",
         "add_label",
     ]
     assert [step.__name__ for step in BATCH_STEPS] == [

@@ -16,6 +16,7 @@ from nexusmem.learn.facts.reconcile import (
     reconcile_facts,
 )
 from nexusmem.learn.facts.scope_facts import ScopeFacts
+from nexusmem.recall.views.fact_timeline import build_timeline, facts_about
 from nexusmem.testing.reference_store.store import ReferenceStore
 from nexusmem.testing.samples import ACME, ADMIN, NOON, ROOM
 from nexusmem.testing.samples import make_event as told
@@ -42,7 +43,7 @@ class Conversation:
         self.store.memories.put(ACME, made)
         return made
 
-    def says(self, subject: str, predicate: str, object: str, **more: Any) -> Draft:
+    def says(self, subject: str, predicate: str, object: str | None, **more: Any) -> Draft:
         """Learn one fact and return its reconciled draft."""
         trust = more.pop("trust", Trust.DIRECT)
         speaker = more.pop("speaker", "alice")
@@ -59,7 +60,7 @@ class Conversation:
         return self.learn(event, correction(event, right, wrong), *drafts)
 
 
-def fact(event: Event, subject: str, predicate: str, object: str, **more: Any) -> Draft:
+def fact(event: Event, subject: str, predicate: str, object: str | None, **more: Any) -> Draft:
     valid_from: datetime | None = more.pop("valid_from", None)
     body = asdict(Fact(subject=subject, predicate=predicate, object=object, **more))
     return learned(
@@ -394,3 +395,76 @@ def test_facts_of_other_scopes_are_ignored() -> None:
     )
 
     assert "supersedes" not in room.says("alice", "LIVES_IN", "Berlin").metadata
+
+
+@pytest.mark.requirement("E22")
+def test_end_without_a_value_gets_the_only_current_value() -> None:
+    room = Conversation()
+    room.says("Sarah", "WORKS_AT", "Initech")
+    velmora = room.says("Sarah", "WORKS_AT", "Velmora")
+
+    quit = room.says("Sarah", "WORKS_AT", None, tense="past", text="Sarah quit.")
+
+    assert (quit.body["object"], quit.body["tense"], quit.text) == (
+        "Velmora",
+        "past",
+        "Sarah quit.",
+    )
+    assert set(velmora.sources) < set(quit.sources)  # erased with the source of the value
+
+
+def test_end_without_a_value_stays_if_none_or_several_fit() -> None:
+    room = Conversation()
+    ended = room.says("Ann", "OWNS", None, tense="past", text="Ann sold it.")
+    room.says("Ann", "OWNS", "Volvo")
+    room.says("Ann", "OWNS", "Fiat Panda 4x4")
+    either = room.says("Ann", "OWNS", None, tense="past", text="Ann sold it.")
+    room.says("Ann", "OWNS", "Fiat Panda", tense="past")
+
+    assert (ended.body["object"], either.body["object"]) == (None, None)
+    assert room.says("Ann", "OWNS", None, tense="past").body["object"] == "Volvo"
+
+
+def test_end_without_a_value_gets_the_plan() -> None:
+    room = Conversation()
+    room.says("we", "MOVING_TO", "Izmir", tense="future")
+
+    assert room.says("we", "MOVING_TO", None, tense="past").body["object"] == "Izmir"
+
+
+@pytest.mark.requirement("E22")
+def test_correction_replaces_the_holder() -> None:
+    room = Conversation()
+    simone = room.says("Simone", "RESPONSIBLE_FOR", "Ravenna account")
+    room.says("Astrid", "RESPONSIBLE_FOR", "Kestrel")
+
+    made = room.corrects("Astrid", None, ("Astrid", "RESPONSIBLE_FOR", "Ravenna account"))
+
+    astrid, denied = of_kind(made, MemoryKind.FACT)
+    assert (astrid.body["subject"], astrid.metadata["supersedes"]) == ("Astrid", [simone.id])
+    assert (denied.body["subject"], denied.body["negated"]) == ("Simone", True)
+    assert (denied.metadata["supersedes"], denied.metadata["corrects"]) == ([simone.id], True)
+    known = facts_about(room.store.memories.find(ADMIN), "Simone", "RESPONSIBLE_FOR")
+    timeline = build_timeline(known, NOON + timedelta(days=1), "RESPONSIBLE_FOR")
+    assert (len(known), timeline.current, timeline.before) == (2, (), ())
+
+
+def test_holder_stays_without_a_correction() -> None:
+    room = Conversation()
+    room.says("Simone", "RESPONSIBLE_FOR", "Ravenna account")
+    event = room.event("Astrid is responsible for the Ravenna account.")
+
+    (astrid,) = room.learn(event, fact(event, "Astrid", "RESPONSIBLE_FOR", "Ravenna account"))
+
+    assert "supersedes" not in astrid.metadata
+
+
+def test_less_trusted_correction_of_the_holder_needs_a_review() -> None:
+    room = Conversation()
+    room.says("Simone", "OWNS", "Black Pearl")
+    pearl = ("Astrid", "OWNS", "Black Pearl")
+
+    made = room.corrects("Astrid", None, pearl, trust=Trust.EXTERNAL)
+
+    assert [each.body["subject"] for each in of_kind(made, MemoryKind.FACT)] == ["Astrid"]
+    assert of_kind(made, MemoryKind.REVIEW)

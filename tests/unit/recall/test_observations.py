@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from itertools import product
 from typing import Any
@@ -261,6 +261,242 @@ def test_cancelled_plan_is_not_upcoming(more: dict[str, Any]) -> None:
         home = make_timeline("LIVES_IN", plan, off, day=day)
         assert (home.now, home.upcoming) == (None, ())
         assert home.observations
+
+
+@pytest.mark.requirement("B6")
+@pytest.mark.parametrize("more", [{}, {"valid_from": on(10)}], ids=["some day", "dated"])
+@pytest.mark.parametrize("end", [None, on(4)], ids=["said", "with an end"])
+@pytest.mark.parametrize("value", ["NYC", None])
+def test_plan_is_cancelled_by_a_past_statement(
+    more: dict[str, Any], end: datetime | None, value: str | None
+) -> None:
+    boston = make_fact("LIVES_IN", "Boston", 0)
+    plan = make_fact("MOVING_TO", "NYC", 2, tense="future", **more)
+    off = make_fact("MOVING_TO", value, 4, tense="past", valid_to=end)
+
+    for day in (5, 30):
+        home = make_timeline("LIVES_IN", boston, plan, off, day=day)
+        assert (home.now, home.upcoming, home.before) == (boston, (), ())  # never lived there
+    assert make_timeline("LIVES_IN", boston, plan, off, day=3).upcoming == (plan,)
+    assert make_timeline("MOVING_TO", plan, off).current == ()
+
+
+def test_past_of_another_time_does_not_cancel_a_plan() -> None:
+    plan = make_fact("MOVING_TO", "NYC", 2, tense="future", valid_from=on(10))
+    as_child = make_fact("LIVES_IN", "NYC", 4, tense="past")
+    earlier = make_fact("MOVING_TO", "NYC", 4, tense="past", valid_to=on(1))
+
+    for other in (as_child, earlier):
+        assert make_timeline("LIVES_IN", plan, other, day=11).now == plan
+
+
+@pytest.mark.requirement("B6")
+def test_plan_without_a_date_never_takes_effect_by_itself() -> None:
+    boston = make_fact("LIVES_IN", "Boston", 0)
+    plan = make_fact("MOVING_TO", "NYC", 2)  # "I'm moving to NYC"
+
+    home = make_timeline("LIVES_IN", boston, plan, day=900)
+
+    assert (home.now, home.upcoming) == (boston, (plan,))
+
+
+@pytest.mark.parametrize(("first", "second"), [(10, 20), (20, 10)], ids=["later", "earlier"])
+def test_plan_gets_another_date(first: int, second: int) -> None:
+    boston = make_fact("LIVES_IN", "Boston", 0)
+    plan = make_fact("MOVING_TO", "NYC", 2, tense="future", valid_from=on(first))
+    moved = make_fact("MOVING_TO", "NYC", 5, tense="future", valid_from=on(second))
+
+    for day in (6, 15, 25):
+        home = make_timeline("LIVES_IN", boston, plan, moved, day=day)
+        assert home.now == (moved if day >= second else boston)
+        assert home.upcoming == (() if day >= second else (moved,))
+
+
+def test_newer_plan_replaces_a_plan_for_the_same_time() -> None:
+    oslo = make_fact("MOVING_TO", "Oslo", 1, tense="future")
+    bergen = make_fact("MOVING_TO", "Bergen", 3, tense="future")
+    then_rome = make_fact("MOVING_TO", "Rome", 4, tense="future", valid_from=on(50))
+
+    assert make_timeline("LIVES_IN", oslo, bergen).upcoming == (bergen,)
+    assert make_timeline("LIVES_IN", oslo, bergen, then_rome).upcoming == (bergen, then_rome)
+
+
+@pytest.mark.requirement("B5")
+@pytest.mark.parametrize("predicate", ["SCHEDULED_FOR", "DUE_ON", "ENDED_ON"])
+@pytest.mark.parametrize("tense", ["current", "future"])
+def test_date_stated_last_is_current(predicate: str, tense: str) -> None:
+    late = make_fact(predicate, "2031-05-01", 0, tense=tense, valid_from=on(1900))
+    early = make_fact(predicate, "2031-04-01", 3, tense=tense, valid_from=on(1870))
+
+    dates = make_timeline(predicate, late, early)
+    assert (dates.current, dates.before, dates.upcoming) == ((early,), (late,), ())
+    known = build_timeline([late, early], on(1), predicate, as_of=on(30))
+    assert known.current == (late,)
+
+
+def test_date_of_a_plan_is_unknown_before_its_statement() -> None:
+    date = make_fact("DUE_ON", "2031-05-01", 5, tense="future")
+
+    dates = build_timeline([date], on(1), "DUE_ON", as_of=on(30))
+
+    assert (dates.current, dates.upcoming) == ((), ())
+
+
+def test_past_tense_cancels_a_coming_date_and_keeps_a_passed_one() -> None:
+    coming = make_fact("SCHEDULED_FOR", "2031-05-01", 0, tense="future")
+    off = make_fact("SCHEDULED_FOR", "2031-05-01", 3, tense="past")
+    passed = make_fact("SCHEDULED_FOR", "2001-05-01", 3, tense="past")
+
+    reunion = make_timeline("SCHEDULED_FOR", coming, off)
+    assert (reunion.now, reunion.before) == (None, (coming,))
+    assert make_timeline("SCHEDULED_FOR", passed).now == passed
+
+
+def test_scheduled_event_has_occurred_after_its_last_date() -> None:
+    first = make_fact("SCHEDULED_FOR", "soon", 0, tense="future", valid_from=on(10))
+    second = make_fact("SCHEDULED_FOR", "later", 5, tense="future", valid_from=on(20))
+    off = make_fact("SCHEDULED_FOR", "later", 7, tense="past")
+
+    launch = [make_timeline("OCCURRED_ON", first, second, day=day).now for day in (15, 21)]
+    assert launch == [None, second]
+    assert make_timeline("OCCURRED_ON", first, second, off).now is None
+
+
+@pytest.mark.requirement("B6")
+def test_announced_end_ends_the_value_on_its_day() -> None:
+    google = make_fact("WORKS_AT", "Google Germany", 0)
+    leaves = make_fact("WORKS_AT", "Google", 5, tense="future", negated=True, valid_from=on(20))
+    some_day = make_fact("WORKS_AT", "Google Germany", 5, tense="future", negated=True)
+
+    before, after = (make_timeline("WORKS_AT", google, leaves, day=day) for day in (19, 21))
+    assert (before.now, after.now, after.before) == (google, None, (google,))
+    assert after.past[0].ended_at == on(20)
+    assert make_timeline("WORKS_AT", google, some_day).now == google
+    assert fact_statuses([google, some_day], on(9))[some_day.id] is FactStatus.FUTURE
+
+
+def test_announced_end_does_not_cancel_the_plan_before_it() -> None:
+    joins = make_fact("WORKS_AT", "Acme", 0, tense="future", valid_from=on(10))
+    leaves = make_fact("WORKS_AT", "Acme", 1, tense="future", negated=True, valid_from=on(20))
+
+    work = [make_timeline("WORKS_AT", joins, leaves, day=day).now for day in (5, 15, 25)]
+
+    assert work == [None, joins, None]
+
+
+@pytest.mark.requirement("B5")
+@pytest.mark.parametrize(
+    ("predicate", "held", "ended"),
+    [
+        ("OWNS", "Fiat Panda 4x4", "Fiat Panda"),
+        ("OWNS", "Fiat Panda 4x4", "the Panda"),
+        ("OWNS", "Fiat Panda", "old Fiat Panda"),
+        ("OWNS", "red bike", "bike"),
+        ("WORKS_AT", "Velmora AB", "Velmora"),
+        ("OWNS", "Fiat Panda 4x4", None),
+    ],
+)
+def test_end_means_the_only_value_with_its_words(
+    predicate: str, held: str, ended: str | None
+) -> None:
+    value, end = make_fact(predicate, held, 0), make_fact(predicate, ended, 5, tense="past")
+
+    left = make_timeline(predicate, value, end)
+
+    assert (left.current, left.before) == ((), (value,))
+    assert left.past[0].ended_by == end
+
+
+@pytest.mark.parametrize(
+    ("predicate", "held", "ended"),
+    [
+        ("OWNS", ["Fiat Panda", "Fiat Punto"], "Fiat"),
+        ("OWNS", ["boat house"], "boat"),
+        ("OWNS", ["car", "bike"], None),
+        ("LIKES", ["Irish Coffee"], "Coffee"),
+        ("DUE_ON", ["2031-05-01"], "1"),
+    ],
+)
+def test_end_that_may_mean_another_value_ends_nothing(
+    predicate: str, held: list[str], ended: str | None
+) -> None:
+    values = [make_fact(predicate, each, 0) for each in held]
+    end = make_fact(predicate, ended, 5, tense="past")
+
+    assert len(make_timeline(predicate, *values, end).current) == len(values)
+
+
+def test_values_listed_in_one_message_stay_together() -> None:
+    numbers = [make_fact("HAS_PHONE", number, 0) for number in ("0471 1", "0471 2")]
+    both = [replace(each, sources=numbers[0].sources) for each in numbers]
+    newer = make_fact("HAS_PHONE", "0471 3", 2)
+
+    assert len(make_timeline("HAS_PHONE", *both).current) == 2
+    assert make_timeline("HAS_PHONE", *both, newer).current == (newer,)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "is_replaced"),
+    [
+        ("Tuesdays at 6pm", "every other Thursday at 18:00", True),
+        ("yoga on Tuesdays", "piano on Fridays", False),
+    ],
+)
+def test_schedule_of_times_only_is_replaced(old: str, new: str, is_replaced: bool) -> None:
+    facts = [make_fact("HAS_SCHEDULE", old, 0), make_fact("HAS_SCHEDULE", new, 3)]
+
+    assert len(make_timeline("HAS_SCHEDULE", *facts).current) == (1 if is_replaced else 2)
+
+
+@pytest.mark.requirement("B5")
+def test_change_reported_later_replaces_an_older_statement() -> None:
+    velmora = make_fact("WORKS_AT", "Velmora", 8)
+    postnord = make_fact("WORKS_AT", "Postnord", 12, valid_from=on(5))
+
+    work = make_timeline("WORKS_AT", velmora, postnord)
+    assert (work.now, work.before, work.since) == (postnord, (velmora,), on(5))
+    assert make_timeline("WORKS_AT", velmora, postnord, day=9).now == velmora  # as known then
+    again = make_fact("WORKS_AT", "Velmora", 14)
+    assert make_timeline("WORKS_AT", velmora, postnord, again).now == again
+
+
+def test_old_move_does_not_replace_the_home() -> None:
+    munich = make_fact("LIVES_IN", "Munich", 8)
+    berlin = make_fact("MOVED_TO", "Berlin", 12, tense="past", valid_from=on(-900))
+
+    assert make_timeline("LIVES_IN", munich, berlin).now == munich
+
+
+@pytest.mark.requirement("B5")
+@pytest.mark.parametrize(
+    "end",
+    [{"tense": "past", "valid_to": on(5)}, {"negated": True, "valid_from": on(5)}],
+    ids=["past", "denial"],
+)
+def test_end_reported_later_ends_an_older_statement(end: dict[str, Any]) -> None:
+    velmora = make_fact("WORKS_AT", "Velmora AB", 8)
+    left = make_fact("WORKS_AT", "Velmora AB", 12, **end)
+
+    work = make_timeline("WORKS_AT", velmora, left)
+    assert (work.now, work.before, work.past[0].ended_by) == (None, (velmora,), left)
+    again = make_fact("WORKS_AT", "Velmora AB", 14)
+    assert make_timeline("WORKS_AT", velmora, left, again).now == again
+
+
+@pytest.mark.parametrize(
+    "period",
+    [{"valid_to": on(-900)}, {"valid_from": on(-20), "valid_to": on(-10)}],
+    ids=["long ago", "period"],
+)
+def test_earlier_period_does_not_end_the_value(period: dict[str, Any]) -> None:
+    rome = make_fact("LIVES_IN", "Rome", 0)
+
+    assert (
+        make_timeline(
+            "LIVES_IN", rome, make_fact("LIVES_IN", "Rome", 9, tense="past", **period)
+        ).now
+        == rome
+    )
 
 
 @pytest.mark.requirement("E22")

@@ -293,3 +293,23 @@ def test_include_stated_false_changes_only_style() -> None:
 
     assert texts(whole.style.stated) == ["alice PREFERS short answers"]
     assert rest == replace(whole, style=replace(whole.style, stated=()))
+
+
+def test_shared_home_is_in_the_profile_of_the_speaker(people: People) -> None:
+    home = people.fact("we", "LIVES_IN", "Ghent", speaker="alice", role="user")
+    people.fact("we", "USES", "PostgreSQL", speaker="alice", role="user")
+
+    assert [entry.memory.id for entry in people.profile("alice").about] == [home.id]
+    assert people.profile("alice").expertise == ()
+    assert people.profile("bob").about == ()
+
+
+def test_profile_joins_first_and_full_name(people: People) -> None:
+    people.fact("Sarah Eklund", "WORKS_AT", "Velmora")
+    people.fact("Sarah", "LIVES_IN", "Malmö")
+
+    for name in ("Sarah", "Sarah Eklund"):
+        assert [entry.memory.fact.value for entry in people.profile(name).about] == [
+            "Malmö",
+            "Velmora",
+        ]

@@ -18,6 +18,7 @@ from ...core.errors import InvalidInput, NexusError
 from ...core.ids import WorkspaceId
 from ...core.protocols.store import Store
 from ...core.records import Event, Memory, Trust
+from ...core.records.landmarks import LandmarkKind
 from ...core.scope import Scope
 from ...learn.sentence_ranking import event_lines, select_lines
 from ...learn.summary import load_landmarks
@@ -32,10 +33,10 @@ from ...observe.chat_formats import (
     message_tokens,
 )
 from ...observe.chat_messages import CompactedBlock, ExactValue, PinnedLandmark, parse_block
+from ...recall.views.exact_values import load_exact_values
 from ...text.terms import query_terms
 from ...text.tokens import count_tokens
 from ..render import TRUST_MARKS
-from ..sections.facts import load_exact_values
 
 BATCH_SIZE = 50  # events whose landmarks are read in one query
 
@@ -92,6 +93,10 @@ def _to_landmark(memory: Memory) -> PinnedLandmark:
     return PinnedLandmark(
         f"{memory.at:%Y-%m-%d} | {kind} | {TRUST_MARKS[memory.trust]}", memory.text
     )
+
+
+def _is_decision(pin: PinnedLandmark) -> bool:
+    return LandmarkKind.DECISION.value in pin.label.split(" | ")
 
 
 PROMPT_SHARE = 0.7  # of a model's context window; a longer prompt is compacted
@@ -304,12 +309,17 @@ class _Compactor:
         return longer if longer.tokens <= self.limit else draft
 
     def _shrink_block(self, removed: frozenset[int]) -> _CompactionDraft:
-        """Return the draft without a summary and with the newest pinned facts that fit."""
+        """Return the draft without a summary and with the newest pinned facts that fit.
+
+        Decisions stay longer than other landmarks.
+        """
         complete = self._minimal_block(removed)
         draft = self._measure_draft(removed, complete)
         landmarks, facts = list(complete.landmarks), list(complete.facts)
         while draft.tokens > self.limit and (landmarks or facts):
-            del landmarks[: max(1, len(landmarks) // 8)]
+            others = [pin for pin in landmarks if not _is_decision(pin)]
+            dropped = set((others or landmarks)[: max(1, len(landmarks) // 8)])
+            landmarks = [pin for pin in landmarks if pin not in dropped]
             if not landmarks:
                 del facts[: max(1, len(facts) // 8)]
             draft = self._measure_draft(

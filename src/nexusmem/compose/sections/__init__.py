@@ -12,6 +12,7 @@ from .landmarks import LANDMARKS
 from .procedures import PROCEDURES
 from .profile import PROFILE
 from .recall import RECALL
+from .reviews import REVIEWS
 from .summary import SUMMARY
 from .window import WINDOW
 
@@ -23,6 +24,7 @@ SECTIONS: tuple[Section, ...] = (
     SUMMARY,
     GOALS,
     FACTS,
+    REVIEWS,
     EPISODES,
     PROCEDURES,
     ACTIVITY,

@@ -3,67 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from ...core.access import Grant
-from ...core.canonical import canonical_json
 from ...core.derive import normalize_name
-from ...core.filters import Condition, Op, combine_filters
-from ...core.protocols.store import Store
 from ...core.records import Memory, MemoryKind
 from ...core.records.context import ContextItem
+from ...core.records.facts import current_confidence
 from ...core.records.links import drop_duplicates
 from ...core.records.memory import drop_copies
-from ...observe.chat_messages import fence_safe_json
+from ...recall.views.exact_values import load_exact_values
 from ...recall.views.fact_timeline import current_values, facts_about
 from ..question import capitalized_names
 from ..request import EXACT_KIND, SectionInput, mention_reason, rank_worth
 from ..section import QuestionText, Section
-
-IS_FACT = Condition("kind", Op.EQ, MemoryKind.FACT)
-
-
-def load_exact_values(
-    store: Store, grant: Grant, *, limit: int | None = None, as_of: datetime | None = None
-) -> list[Memory]:
-    """Return the exact values, newest key first; with `as_of`, those recorded by then."""
-    scopes = sorted(map(str, grant.scopes))
-    if as_of is not None:
-        facts = [each for scope in scopes for each in _facts_until(store, grant, scope, as_of)]
-        newest_first = sorted(facts, key=lambda each: (-each.at.timestamp(), each.id))
-        return _newest_per_key(newest_first)[:limit]
-    latest = store.memories.latest_facts(grant, scopes, limit=limit)
-    return _newest_per_key(each for fact in latest for each in _same_key_facts(store, grant, fact))
-
-
-def _same_key_facts(store: Store, grant: Grant, fact: Memory) -> Iterator[Memory]:
-    """Yield the fact; if it is not exact, also yield all facts with its subject and predicate.
-
-    A fact of `add_fact` may be newer than an exact value with the same key.
-    """
-    yield fact
-    if not fact.body.get("exact"):
-        subject, predicate = fact.body["subject"], fact.body["predicate"]
-        same_key = (Condition("subject", Op.EQ, subject), Condition("predicate", Op.EQ, predicate))
-        yield from store.memories.find(grant, where=combine_filters((IS_FACT, *same_key)))
-
-
-def _facts_until(store: Store, grant: Grant, scope: str, as_of: datetime) -> list[Memory]:
-    recorded = Condition("recorded_at", Op.LTE, as_of)
-    where = combine_filters((IS_FACT, Condition("subject", Op.EQ, scope), recorded))
-    return store.memories.find(grant, where=where)
-
-
-def _newest_per_key(facts: Iterable[Memory]) -> list[Memory]:
-    """Return the first exact value of each key; values that were learned do not count."""
-    newest: dict[tuple[str, str], Memory] = {}
-    for memory in facts:
-        if memory.body.get("exact") and not memory.learned:
-            newest.setdefault((memory.body["subject"], memory.body["predicate"]), memory)
-    return list(newest.values())
-
 
 MAX_EXACT = 100  # keys, newest first
 MAX_NAMED = 60  # facts read for the names in the question
@@ -79,7 +33,7 @@ def may_name_someone(question: QuestionText) -> str:
 
 
 def fact_items(inputs: SectionInput) -> list[ContextItem]:
-    """Return exact values, newest first, then current facts about the names in the question."""
+    """Return exact values, newest first, then sure current facts about named people and things."""
     exact = _exact_memories(inputs)
     shown = {memory.id for memory in exact}
     items = [_exact_item(inputs, memory, rank) for rank, memory in enumerate(exact)]
@@ -87,12 +41,7 @@ def fact_items(inputs: SectionInput) -> list[ContextItem]:
 
 
 def _exact_item(inputs: SectionInput, memory: Memory, rank: int) -> ContextItem:
-    """Return an exact value as JSON, escaped so that the fence does not change it."""
-    item = inputs.make_item(
-        memory, 0.8 * rank_worth(rank, 0.95), strategy=EXACT_KIND, kind=EXACT_KIND
-    )
-    subject, key, value = (memory.body.get(name) for name in ("subject", "predicate", "value"))
-    return replace(item, text=f"{subject} {key} = {fence_safe_json(canonical_json(value))}")
+    return inputs.make_item(memory, 0.8 * rank_worth(rank, 0.95), strategy=EXACT_KIND)
 
 
 def _exact_memories(inputs: SectionInput) -> list[Memory]:
@@ -146,7 +95,7 @@ def _make_item(
     worth: float,
     mentions: Mapping[str, float],
 ) -> ContextItem:
-    confidence = memory.confidence
+    confidence = current_confidence(memory, inputs.now)
     item = inputs.make_item(
         memory,
         worth * confidence,
@@ -156,7 +105,7 @@ def _make_item(
         **mentions,
     )
     if since and since.date() != memory.at.date():
-        return replace(item, text=f"{memory.text} (since {since:%Y-%m-%d})")
+        return replace(item, text=f"{item.text} (since {since:%Y-%m-%d})")
     return item
 
 

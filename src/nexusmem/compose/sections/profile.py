@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ...core.records import Memory, Trust
 from ...core.records.context import ContextItem
+from ...core.records.facts import is_stable_fact
 from ...recall.views.profile import Profile, ProfileEntry, get_profiles
 from ..request import MAX_LANDMARKS, SectionInput, mention_reason, rank_worth
 from ..section import Section, always
@@ -19,6 +20,8 @@ PART_WORTH = {"preferences": 1.0, "expertise": 0.8, "about": 0.8, "patterns": 0.
 def profile_items(inputs: SectionInput) -> list[ContextItem]:
     """Return the profile entries of the people in the place, preferences first.
 
+    In each part, the most important entries come first, then the newest. Archived facts are left
+    out, except those that hold for years.
     The writing style is counted in the last messages, which are loaded already.
     """
     people = [person.value for person in inputs.viewer.people[:MAX_PEOPLE]]
@@ -42,10 +45,9 @@ def _complete_landmarks(inputs: SectionInput) -> list[Memory] | None:
 
 def _person_items(inputs: SectionInput, profile: Profile) -> Iterator[ContextItem]:
     for part, worth in PART_WORTH.items():
-        entries = [
-            entry for entry in getattr(profile, part) if inputs.filter_active([entry.memory])
-        ]
-        for rank, entry in enumerate(entries[:MAX_ENTRIES]):
+        entries = [entry for entry in getattr(profile, part) if _is_shown(inputs, entry.memory)]
+        ranked = sorted(entries, key=lambda entry: -entry.memory.salience)[:MAX_ENTRIES]
+        for rank, entry in enumerate(ranked):
             yield _make_item(inputs, entry, part, worth * rank_worth(rank))
     # The style counts today's messages, so a replay leaves it out.
     if profile.style.messages >= MIN_STYLE_MESSAGES and not inputs.is_replay:
@@ -56,6 +58,12 @@ def _person_items(inputs: SectionInput, profile: Profile) -> Iterator[ContextIte
             worth=0.4,
             why={"strategy": "style"},
         )
+
+
+def _is_shown(inputs: SectionInput, memory: Memory) -> bool:
+    """Return whether a memory is active, or states what holds for years, such as an allergy."""
+    keeps = inputs.filter_recorded if is_stable_fact(memory) else inputs.filter_active
+    return bool(keeps([memory]))
 
 
 def _make_item(inputs: SectionInput, entry: ProfileEntry, part: str, worth: float) -> ContextItem:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from ...core.records import Explanation, Hit
 from ...core.records.context import ContextItem
 from ..question import is_small_talk
-from ..request import SectionInput, rank_worth
+from ..request import EXACT_KIND, SectionInput, rank_worth
 from ..section import QuestionText, Section
 
 MAX_FULL_CHARS = 900  # of a longer text only the sentences that answer are shown
@@ -32,8 +32,11 @@ def _make_item(inputs: SectionInput, hit: Hit, rank: int) -> ContextItem:
         why[name] = round(score, 3)
     if hit.explanation:
         why |= _signal_parts(hit.explanation)
+    if hit.memory.role == "tool":
+        why["kind"] = "tool result"
     item = inputs.make_item(hit.memory, rank_worth(rank) * (0.5 + hit.score / 2), **why)
-    return _use_highlights(item, hit) if len(item.text) > MAX_FULL_CHARS else item
+    is_long = len(item.text) > MAX_FULL_CHARS and item.why.get("kind") != EXACT_KIND
+    return _use_highlights(item, hit) if is_long else item
 
 
 def _signal_parts(explanation: Explanation) -> dict[str, float]:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from ...core.records.context import ContextItem, make_item
+from ...core.records.landmark_status import closings_by_landmark
+from ...core.records.links import load_links
 from ...core.records.window import SummaryLine
 from ..request import SectionInput, rank_worth
 from ..section import Section, always
+from .landmarks import STATUS_MARKS
+
+NO_MARKS: Mapping[str, str] = {}
 
 
 def summary_items(inputs: SectionInput) -> list[ContextItem]:
@@ -17,12 +22,13 @@ def summary_items(inputs: SectionInput) -> list[ContextItem]:
     """
     summary = inputs.window_view.summary
     pinned = [*summary.decisions, *summary.action_items]
+    marks = _status_marks(inputs, pinned)
     items = {
         item.id: item
         for item in (
             *_line_items(inputs, summary.lines, 0.8),
-            *_line_items(inputs, summary.decisions, 1.0, "decision"),
-            *_line_items(inputs, summary.action_items, 1.0, "action item"),
+            *_line_items(inputs, summary.decisions, 1.0, "decision", marks),
+            *_line_items(inputs, summary.action_items, 1.0, "action item", marks),
         )
     }
     order = {
@@ -32,10 +38,15 @@ def summary_items(inputs: SectionInput) -> list[ContextItem]:
 
 
 def _line_items(
-    inputs: SectionInput, lines: tuple[SummaryLine, ...], worth: float, kind: str | None = None
+    inputs: SectionInput,
+    lines: tuple[SummaryLine, ...],
+    worth: float,
+    kind: str | None = None,
+    marks: Mapping[str, str] = NO_MARKS,
 ) -> Iterator[ContextItem]:
-    kind_reason = {"kind": kind} if kind else {}
     for rank, line in enumerate(reversed(lines)):
+        mark = next((marks[id] for id in line.memories if id in marks), "")
+        kind_reason = {"kind": kind + mark} if kind else {}
         yield make_item(
             text=line.text,
             id=_line_id(line),
@@ -46,6 +57,14 @@ def _line_items(
             worth=worth * rank_worth(rank, 0.97),
             why={"strategy": "summary", "age_days": inputs.age_days(line.at), **kind_reason},
         )
+
+
+def _status_marks(inputs: SectionInput, lines: Iterable[SummaryLine]) -> dict[str, str]:
+    """Return ", done" or ", cancelled" for closed landmarks that the summary quotes, by id."""
+    ids = [id for line in lines for id in line.memories]
+    links = inputs.filter_recorded(load_links(inputs.store, inputs.grant, ids))
+    closed = closings_by_landmark(links)
+    return {id: STATUS_MARKS[closing.status] for id, closing in closed.items()}
 
 
 def _line_id(line: SummaryLine) -> str:

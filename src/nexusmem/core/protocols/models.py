@@ -60,6 +60,7 @@ class Completion(TokenUsage):
 
     text: str
     data: Any  # the answer as JSON that matches the schema; None without a schema
+    dropped: tuple[str, ...] = ()  # items of lists that did not fit the schema: position and fault
 
 
 class LanguageModel(Protocol):
@@ -75,7 +76,8 @@ class LanguageModel(Protocol):
     ) -> Completion:
         """Return one answer; with a schema, JSON that matches it.
 
-        `max_tokens` and `timeout` (seconds for all attempts together) have configured defaults.
+        `max_tokens` has a configured default. `timeout` is in seconds, for all attempts together.
+        Without it, an answer may take as long as it keeps arriving: only silence ends the call.
         Raises ModelUnavailable if the provider does not answer, and BadOutput for an invalid
         answer. The caller decides about a retry.
         """
@@ -98,7 +100,8 @@ class Reranker(Protocol):
 
 
 SCHEMA_KEYWORDS = frozenset(
-    "type properties required additionalProperties items enum anyOf title description".split()
+    "type properties required additionalProperties items maxItems enum anyOf title"
+    " description".split()
 )
 SCHEMA_TYPES: dict[str, tuple[type, ...]] = {
     "object": (dict,),
@@ -128,6 +131,8 @@ def check_schema(schema: Any, at: str = "the schema") -> None:
         _check_object(schema, at)
     if kind == "array":
         check_schema(schema.get("items"), f"{at}.items")
+    if "maxItems" in schema and (kind != "array" or not _has_type(schema["maxItems"], "integer")):
+        raise InvalidInput(f"{at}.maxItems must be an integer, and is for arrays only")
 
 
 def _check_object(schema: Mapping[str, Any], at: str) -> None:
@@ -138,6 +143,106 @@ def _check_object(schema: Mapping[str, Any], at: str) -> None:
         raise InvalidInput(f"{at} must require all its properties; make optional ones nullable")
     for name, inner in properties.items():
         check_schema(inner, f"{at}.{name}")
+
+
+NULL_WORDS = frozenset({"", "null", "none", "nil", "n/a", "unknown", "undefined"})
+TRUTH_WORDS = {"true": True, "yes": True, "false": False, "no": False}
+
+
+@dataclass(slots=True)
+class SchemaFitter:
+    """Repairs harmless differences between an answer and its schema.
+
+    Small models add keys, leave out empty ones, write "none" for null, 1 for [1] and "Past" for
+    "past". The meaning of such an answer is clear. Objects of a list that cannot be repaired are
+    left out, each with its fault in `dropped`; other differences stay, for `find_mismatch`.
+    """
+
+    dropped: list[str]
+
+    def fit(self, value: Any, schema: Mapping[str, Any], at: str = "the answer") -> Any:
+        """Return the value in the form of the schema, as far as its meaning is clear."""
+        if "anyOf" in schema:
+            return self._fit_choice(value, schema["anyOf"], at)
+        if "enum" in schema:
+            return _fit_enum(value, schema["enum"])
+        kind = schema["type"]
+        if kind == "object" and isinstance(value, Mapping):
+            return self._fit_object(value, schema["properties"], at)
+        if kind == "array":
+            return self._fit_array(value, schema, at)
+        return _fit_plain(value, kind)
+
+    def _fit_choice(self, value: Any, choices: Sequence[Mapping[str, Any]], at: str) -> Any:
+        nullable = any(choice.get("type") == "null" for choice in choices)
+        if nullable and (value is None or _is_null_word(value)):
+            return None
+        for choice in choices:
+            fitted = SchemaFitter([]).fit(value, choice, at)
+            if find_mismatch(fitted, choice) is None:
+                return fitted
+        return value
+
+    def _fit_object(
+        self, value: Mapping[str, Any], properties: Mapping[str, Any], at: str
+    ) -> dict[str, Any]:
+        given = {_fold_key(str(name)): each for name, each in value.items()}
+        if given and given.keys().isdisjoint(map(_fold_key, properties)):
+            return dict(value)  # another object than the one asked for
+        fitted: dict[str, Any] = {}
+        for name, inner in properties.items():
+            if name in value or _fold_key(name) in given:
+                each = value[name] if name in value else given[_fold_key(name)]
+                fitted[name] = self.fit(each, inner, f"{at}.{name}")
+            elif inner.get("type") == "array":
+                fitted[name] = []
+            elif find_mismatch(None, inner) is None:
+                fitted[name] = None
+        return fitted
+
+    def _fit_array(self, value: Any, schema: Mapping[str, Any], at: str) -> Any:
+        if value is None or _is_null_word(value):
+            return []
+        items = list(value) if isinstance(value, list) else [value]
+        inner = schema["items"]
+        fitted = [self.fit(each, inner, f"{at}[{n}]") for n, each in enumerate(items)]
+        if inner.get("type") == "object":
+            faults = [find_mismatch(each, inner, f"{at}[{n}]") for n, each in enumerate(fitted)]
+            self.dropped += [fault for fault in faults if fault]
+            kept = [each for each, fault in zip(fitted, faults, strict=True) if not fault]
+            fitted = kept if kept or not fitted else fitted
+        return fitted[: schema.get("maxItems", len(fitted))]
+
+
+def _fold_key(name: str) -> str:
+    return name.casefold().replace("_", "").replace(" ", "").replace("-", "")
+
+
+def _is_null_word(value: Any) -> bool:
+    return isinstance(value, str) and value.strip().strip(".<>").casefold() in NULL_WORDS
+
+
+def _fit_enum(value: Any, known: Sequence[Any]) -> Any:
+    """Return the known value that is spelt like this one, ignoring case and separators."""
+    if not isinstance(value, str):
+        return value
+    spelt = {_fold_key(each): each for each in known if isinstance(each, str)}
+    return spelt.get(_fold_key(value.strip()), value)
+
+
+def _fit_plain(value: Any, kind: str) -> Any:
+    if kind == "string" and isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    if kind == "integer" and isinstance(value, str) and value.strip().isdecimal():
+        return int(value) if len(value) < MAX_NUMBER_DIGITS else value
+    if kind == "integer" and isinstance(value, float) and value.is_integer():
+        return int(value)
+    if kind == "boolean" and isinstance(value, str):
+        return TRUTH_WORDS.get(value.strip().casefold(), value)
+    return value
+
+
+MAX_NUMBER_DIGITS = 18
 
 
 def find_mismatch(value: Any, schema: Mapping[str, Any], at: str = "it") -> str | None:
@@ -155,12 +260,14 @@ def find_mismatch(value: Any, schema: Mapping[str, Any], at: str = "it") -> str 
         return f"{at} is not of type {kind}"
     if kind == "object":
         return _find_object_mismatch(value, schema["properties"], at)
-    if kind == "array":
-        places = (
-            find_mismatch(item, schema["items"], f"{at}[{n}]") for n, item in enumerate(value)
-        )
-        return next(filter(None, places), None)
-    return None
+    return _find_array_mismatch(value, schema, at) if kind == "array" else None
+
+
+def _find_array_mismatch(value: Sequence[Any], schema: Mapping[str, Any], at: str) -> str | None:
+    if len(value) > schema.get("maxItems", len(value)):
+        return f"{at} has {len(value)} items, more than {schema['maxItems']}"
+    places = (find_mismatch(item, schema["items"], f"{at}[{n}]") for n, item in enumerate(value))
+    return next(filter(None, places), None)
 
 
 def _find_object_mismatch(
@@ -170,7 +277,7 @@ def _find_object_mismatch(
     if missing:
         return f"{at} lacks {', '.join(sorted(missing))}"
     if value.keys() - properties.keys():
-        return f"{at} holds more than {', '.join(properties)}"
+        return f"{at} has other keys than {', '.join(properties)}"
     places = (
         find_mismatch(value[name], inner, f"{at}.{name}") for name, inner in properties.items()
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Protocol
 
 from ..access import Grant
@@ -25,6 +25,14 @@ class Backlog:
 
     def __bool__(self) -> bool:
         return self.waiting > 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchWait:
+    """How long tasks of one scope wait for further ones, so that a worker gets them together."""
+
+    pause: timedelta  # since the last task
+    enough: int  # so many tasks do not wait
 
 
 class Queue(Protocol):
@@ -78,10 +86,19 @@ class Queue(Protocol):
         """Extend the leases of these tasks; return those that this worker still holds."""
         ...
 
-    def finish(self, tasks: Sequence[Task], *, reached: Stage, now: datetime) -> None:
+    def finish(
+        self,
+        tasks: Sequence[Task],
+        *,
+        reached: Stage,
+        now: datetime,
+        wait: BatchWait | None = None,
+    ) -> None:
         """Move these events to the next stage, or remove them from the queue.
 
-        Tasks whose lease was lost are skipped.
+        Tasks whose lease was lost are skipped. With `wait`, the tasks of the next stage become due
+        for workers together: after a pause without new tasks of their scope, or when enough of
+        them wait. A claim with a grant does not wait.
         """
         ...
 

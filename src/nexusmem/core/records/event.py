@@ -29,9 +29,9 @@ class Trust(IntEnum):
     """
 
     UNKNOWN = 0
-    EXTERNAL = 1  # documents, imports, other people's tools
+    EXTERNAL = 1  # documents, imports, output of tools
     INFERRED = 2  # written by a model
-    INTERNAL = 3  # our own tools
+    INTERNAL = 3  # recorded by an application: tool calls, outcomes, system messages
     DIRECT = 4  # written by a person here
 
 
@@ -43,6 +43,7 @@ class EventKind(StrEnum):
     DOCUMENT = "document"
     NOTE = "note"  # remember(): stored verbatim
     FACT = "fact"  # set_value() and add_fact()
+    ENTITY = "entity"  # upsert_entity(): see entities.py
     REVIEW = "review"  # a person's decision about a proposed change: see reviews.py
     QUESTION = "question"  # a standing question was added or removed: see dossiers.py
     OUTCOME = "outcome"  # a task ended: see procedures.py

@@ -7,9 +7,17 @@ A new type needs an entry here, a rule in `learn/rules/landmarks.py`, and a line
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date, datetime, timedelta
 from enum import StrEnum
 
 from ..errors import InvalidInput
+
+ONE_MICROSECOND = timedelta(microseconds=1)
+
+
+def last_due_day(due: datetime) -> date:
+    """Return the last day on which a task is not overdue, in UTC: `due` is when the day is over."""
+    return (due - ONE_MICROSECOND).date()
 
 
 class LandmarkKind(StrEnum):

@@ -6,6 +6,7 @@ one of them erases the link. No text search finds a link: it is looked up by the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from enum import StrEnum
@@ -28,21 +29,34 @@ class LinkRelation(StrEnum):
 
     SAME_AS = "same_as"  # the members state the same; the link represents all of them
     PROMOTED_FROM = "promoted_from"  # the member was shared; the link names its copy
+    CLOSES = "closes"  # a message ended the member, a landmark; the link has its new status
 
 
 def find_links(
     store: Store, grant: Grant, ids: Iterable[str], relation: LinkRelation
 ) -> dict[str, Memory]:
     """Return the links of one relation that contain these memories, by the id of the member."""
+    wanted = list(ids)
+    return select_links(load_links(store, grant, wanted), wanted, relation)
+
+
+def load_links(store: Store, grant: Grant, ids: Iterable[str]) -> list[Memory]:
+    """Return all links that contain these memories, newest first."""
     wanted = sorted(set(ids))
     if not wanted:
-        return {}
+        return []
     kinds = [MemoryKind.LINK]
-    found = store.memories.find_by_name(grant, wanted, kinds=kinds, limit=MAX_LINKS)
-    members = set(wanted)
+    return store.memories.find_by_name(grant, wanted, kinds=kinds, limit=MAX_LINKS)
+
+
+def select_links(
+    links: Iterable[Memory], ids: Iterable[str], relation: LinkRelation
+) -> dict[str, Memory]:
+    """Return the links of one relation that contain these memories, by the id of the member."""
+    members = set(ids)
     return {
         member: link
-        for link in found
+        for link in links
         if link.body.get("relation") == relation
         for member in link.body["members"]
         if member in members
@@ -84,6 +98,7 @@ UNSHAREABLE_KINDS = (
     MemoryKind.LINK,
 )  # these have no text to copy
 LINK_TEXT = "A memory was shared."
+FIRST_PERSON = re.compile(r"\b(?:I|me|my|mine|myself)\b", re.IGNORECASE)
 
 
 def share_seal(secret: str) -> str:
@@ -95,30 +110,41 @@ def share_key(memory: Memory, to: str, sharer: str) -> str:
     return f"share/{digest('share', memory.id, to, sharer)}"
 
 
-def copy_content(memory: Memory) -> tuple[EventKind, dict[str, Any]]:
-    """Return the event kind and metadata of a shared copy.
+def copy_content(memory: Memory, sharer: str) -> tuple[EventKind, dict[str, Any]]:
+    """Return the event kind and metadata of a copy that `sharer` makes.
 
-    The metadata contains nothing that the text of the memory does not state.
+    The metadata contains nothing that the text of the memory does not state. "I" states the
+    name of the sharer, if the sharer said it.
     """
-    if memory.kind is MemoryKind.FACT and _states_its_fact(memory):
+    if memory.kind is MemoryKind.FACT and _states_its_fact(memory, sharer):
         bounds = {"valid_from": memory.valid_from, "valid_to": memory.valid_to}
         times = {name: format_time(at) for name, at in bounds.items() if at}
         metadata = {"fact": asdict(memory.fact), "confidence": memory.confidence, **times}
         return EventKind.FACT, metadata
     if memory.kind is MemoryKind.LANDMARK:
         body = {name: memory.body.get(name) for name in LANDMARK_FIELDS}
-        if not _contains_text(memory, body["owner"]):
+        if not _names_person(memory, body["owner"], sharer):
             body["owner"] = None
         return EventKind.NOTE, {LANDMARK: body}
     return EventKind.NOTE, {}
 
 
-def _states_its_fact(memory: Memory) -> bool:
+def _states_its_fact(memory: Memory, sharer: str) -> bool:
     fact = memory.fact
     if fact.exact:  # its subject is a scope, which the text does not name
         return False
-    terms = (fact.subject, fact.object, None if fact.value is None else value_text(fact.value))
-    return all(_contains_text(memory, each) for each in terms)
+    terms = (fact.object, None if fact.value is None else value_text(fact.value))
+    return _names_person(memory, fact.subject, sharer) and all(
+        _contains_text(memory, each) for each in terms
+    )
+
+
+def _names_person(memory: Memory, name: str | None, sharer: str) -> bool:
+    """Return whether the text names a person, by name or as the "I" of the sharer."""
+    if _contains_text(memory, name):
+        return True
+    same = {normalize_phrase(each or "") for each in (name, memory.speaker, sharer)}
+    return len(same) == 1 and FIRST_PERSON.search(memory.text) is not None
 
 
 def _contains_text(memory: Memory, words: str | None) -> bool:
@@ -193,6 +219,7 @@ def share_link_draft(share: Event, sources: tuple[str, ...]) -> Draft:
 REVIEW = "review"  # metadata key of a decision: the id of the review
 DECISION = "decision"  # metadata key: accept, reject or undo
 NUMBER = "number"  # metadata key: the number of earlier decisions
+MISREADING = "misreading"  # kind of a review: a model rejected a fact of the rules
 
 
 class ReviewDecision(StrEnum):

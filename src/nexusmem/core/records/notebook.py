@@ -24,6 +24,7 @@ from . import Event, EventKind, event_id
 DOCUMENT = "document"  # metadata key of a version
 MAX_PATH_LENGTH = 240
 MAX_PATH_PARTS = 16
+MAX_PART_LENGTH = 120  # of a part that is made from a name
 RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")  # device names on Windows
 FORBIDDEN = re.compile(r'[\x00-\x1f\x7f<>:"|?*\\]')
 HASH = re.compile(r"[0-9a-f]{64}")
@@ -65,6 +66,14 @@ def check_path(path: object) -> str:
         if not part.isprintable():
             raise InvalidInput(f"a path must not contain invisible characters, got {path!r:.80}")
     return path
+
+
+def path_part(name: str) -> str:
+    """Return a name as one part of a path: characters that no path may contain become "-"."""
+    printable = "".join(each if each.isprintable() else "-" for each in name)
+    part = FORBIDDEN.sub("-", unicodedata.normalize("NFC", printable).replace("/", "-"))
+    part = part[:MAX_PART_LENGTH].strip(" .-")
+    return f"_{part}" if not part or RESERVED.fullmatch(part) else part
 
 
 def version_key(path: str, version: int) -> str:

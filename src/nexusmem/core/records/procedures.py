@@ -19,7 +19,11 @@ from . import Event, EventKind, Memory, MemoryKind
 
 TOOL = "tool"  # metadata key of a tool call
 OUTCOME = "outcome"  # metadata key of the outcome of a task
+CALL_ID = "tool_call"  # metadata keys of a tool result in a chat
+ARGUMENTS = "arguments"
+IS_ERROR = "is_error"  # True, or absent
 MAX_STEPS = 50
+MIN_SHARED_TOPIC = 0.5  # of the terms of two tasks, for tasks that are learned from messages
 Z_SCORE_95 = 1.96  # standard deviations of a 95 % confidence interval
 
 
@@ -91,22 +95,50 @@ class Strategy:
 
 
 def build_strategies(memories: Iterable[Memory]) -> list[Strategy]:
-    """Return the strategies of these outcomes, those with the highest confidence first."""
+    """Return the strategies of these outcomes, those with the highest confidence first.
+
+    Outcomes of one strategy have the same steps and type of task. Those that were learned from
+    messages have no type, so their tasks must share a topic.
+    """
     groups: dict[tuple[str | None, tuple[str, ...]], list[Memory]] = defaultdict(list)
     for memory in memories:
         if memory.kind is MemoryKind.PROCEDURE and memory.body.get("steps"):
             groups[memory.body.get("task_type"), tuple(memory.body["steps"])].append(memory)
-    found = [_build_strategy(*key, group) for key, group in groups.items()]
+    found = [
+        _build_strategy(*key, topic, group)
+        for key, same_steps in groups.items()
+        for topic, group in _group_by_topic(same_steps)
+    ]
     return sorted(found, key=lambda each: (-each.confidence, -each.success_rate.total, each.id))
 
 
+def _group_by_topic(memories: Sequence[Memory]) -> list[tuple[tuple[str, ...], list[Memory]]]:
+    """Return groups with the topic of their oldest task; outcomes without a topic are one group."""
+    groups: list[tuple[tuple[str, ...], list[Memory]]] = []
+    for memory in sorted(memories, key=lambda each: (each.at, each.id)):
+        topic = tuple(memory.body.get("topic") or ())
+        same = next((group for known, group in groups if _is_same_topic(known, topic)), None)
+        if same is None:
+            groups.append((topic, [memory]))
+        else:
+            same.append(memory)
+    return groups
+
+
+def _is_same_topic(one: Sequence[str], other: Sequence[str]) -> bool:
+    if not one or not other:
+        return not one and not other
+    shared = len(frozenset(one) & frozenset(other))
+    return shared >= MIN_SHARED_TOPIC * min(len(one), len(other))
+
+
 def _build_strategy(
-    task_type: str | None, steps: tuple[str, ...], group: Sequence[Memory]
+    task_type: str | None, steps: tuple[str, ...], topic: tuple[str, ...], group: Sequence[Memory]
 ) -> Strategy:
     newest = sorted(group, key=lambda memory: (memory.at, memory.id), reverse=True)
     worked = [memory for memory in newest if memory.body["success"]]
     return Strategy(
-        id=digest("strategy", task_type or "", *steps),
+        id=digest("strategy", task_type or "", *steps, *(("", *topic) if topic else ())),
         task=(worked or newest)[0].body["task"],
         task_type=task_type,
         steps=steps,
@@ -150,6 +182,11 @@ def _build_tool_statistics(
 
 def _percentile(ordered: Sequence[float], share: float) -> float | None:
     return ordered[ceil(share * len(ordered)) - 1] if ordered else None
+
+
+def is_tool_result(event: Event) -> bool:
+    """Return whether an event is the output of a tool, not a call that `procedures` recorded."""
+    return event.kind is EventKind.TOOL and TOOL not in event.metadata
 
 
 def extract_steps(uses: Iterable[Mapping[str, Any]], *, success: bool) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from ...core.records import Event, Memory, MemoryKind
+from ...core.records.facts import is_sure
 from ...core.records.landmarks import LANDMARK_TYPES, LandmarkKind
 from ...text.secrets import redact_secrets
 from ...text.terms import query_terms
@@ -67,11 +68,15 @@ def candidate_lines(
     memories: Sequence[Memory],
     injected: InjectedContexts = NOTHING_INJECTED,
 ) -> list[EpisodeLine]:
-    """Return all candidate lines of events; `memories` are their landmarks and facts."""
+    """Return all candidate lines of events; `memories` are their landmarks and facts.
+
+    Facts that are not sure are left out: the sentences they were read from are candidates.
+    """
     events_by_id = {event.id: event for event in events}
-    lines = [_memory_line(memory, events_by_id) for memory in memories]
+    sure = [each for each in memories if is_sure(each, each.at)]
+    lines = [_memory_line(memory, events_by_id) for memory in sure]
     texts: defaultdict[str, list[str]] = defaultdict(list)
-    for memory in memories:
+    for memory in sure:
         texts[memory.sources[0]].append(memory.text)
     for index, event in enumerate(events):
         before = events[max(0, index - MAX_RECENT_EVENTS) : index]

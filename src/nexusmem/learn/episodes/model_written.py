@@ -90,7 +90,8 @@ def _find_names(sentence: str) -> list[str]:
         ordinary = index == 0 and (
             _normalize_word(word) in STOP_WORDS or _normalize_word(word) in _sentence_openers()
         )
-        if word[0].isupper() and not ordinary and word not in ("I", "A"):
+        is_pronoun = word.replace("’", "'").partition("'")[0] in ("I", "A")  # also "I'll"
+        if word[0].isupper() and not ordinary and not is_pronoun:
             names.append(word)
     return names
 

@@ -6,9 +6,11 @@ like an independent source and raise the confidence. Therefore:
 - fenced blocks are removed from every text (`text.fence`),
 - words of an agent or a tool that equal a recently injected context are removed from every text,
   with or without a fence,
-- a repetition of an earlier message becomes a passage, but no second fact.
+- words of an agent or a tool that repeat an earlier message become a passage, but no second fact,
+- a person's message that is sent twice within RETRY_WINDOW gives one fact.
 
-A person may repeat a memory that the agent showed. Two equal messages of a person give one fact.
+A person may repeat a memory that the agent showed, and may say the same again later: "I work at
+Acme" after "I work at Globex" is news.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from operator import add
 
 from ...core.access import administrator_grant
@@ -35,6 +37,7 @@ MIN_WORDS = 4  # shorter texts such as "Yes, of course." repeat by chance
 MIN_LETTERS = 16  # for scripts without spaces
 MIN_PIECE_CHARS = 2 * MIN_WORDS - 1  # MIN_WORDS words of one letter, with spaces
 MAX_COMPARED_CHARS = 20_000  # of an earlier message
+RETRY_WINDOW = timedelta(minutes=2)  # an equal message of a person is a retry for this long
 MAX_CONTEXTS = 64
 MAX_DIGESTS = 20_000
 PARAGRAPH = re.compile(r"\n[ \t>]*\n")
@@ -99,21 +102,21 @@ def new_text(
 ) -> str:
     """Return the text without injected contexts and repetitions; facts are derived from it.
 
-    `recent` are earlier messages of the same scope. Sentences of an agent or a tool that repeat
-    one of them are removed. A person's message becomes empty if the same person wrote the same
-    text before, for example because it was imported under another key.
+    `recent` are earlier messages of the same conversation, oldest first. Sentences of an agent or
+    a tool that repeat one of them are removed. A person's message becomes empty only if it is a
+    retry: the person's last message had the same words, at most RETRY_WINDOW ago.
     """
     text = own_text(event, injected)
-    before = [each for each in recent if each.id != event.id]
+    own_id = event.id  # a digest: computed once
+    before = [each for each in recent if each.id != own_id]
     if not text or not before:
         return text
-    same = (remove_fences(each.text) for each in before if each.speaker == event.speaker)
-    if any(
-        _normalize_text(each) == _normalize_text(text) for each in same if _may_be_equal(each, text)
-    ):
-        return ""
+    own = [each for each in before if each.speaker == event.speaker]
     if is_from_person(event):
-        return text
+        is_retry = bool(own) and event.at - own[-1].at <= RETRY_WINDOW
+        return "" if is_retry and _is_equal(own[-1], text) else text
+    if any(_is_equal(each, text) for each in own):
+        return ""
     earlier = "\n".join(_normalize_text(each.text[:MAX_COMPARED_CHARS]) for each in before)
     return remove_pieces(
         text, lambda piece: _is_long_enough(piece) and _normalize_text(piece) in earlier
@@ -224,6 +227,12 @@ def _strip_quoting(text: str) -> str:
 
 def _normalize_text(text: str) -> str:
     return " ".join(text.casefold().split()).strip(" \"'“”‘’*_>.!?-")
+
+
+def _is_equal(event: Event, text: str) -> bool:
+    """Return whether an event has the same words as a text."""
+    said = remove_fences(event.text)
+    return _may_be_equal(said, text) and _normalize_text(said) == _normalize_text(text)
 
 
 def _may_be_equal(one: str, other: str) -> bool:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 
@@ -15,6 +15,7 @@ from ...core.ids import WorkspaceId
 from ...core.protocols.store import Store
 from ...core.records import Event, EventKind, Trust
 from ...core.records.event import PROJECT_KEY
+from ...core.records.procedures import is_tool_result
 from ...core.scope import Scope
 from ...text.terms import STOP_WORDS, extract_terms
 from ..rules.coreference import PRONOUN_WINDOW
@@ -38,6 +39,7 @@ class EventContext:
 
     event: Event
     recent: tuple[Event, ...]
+    closes_tools: bool = False  # the last message of its batch after the tools of one request
 
     def extraction_context(
         self, known_names: Iterable[str] = (), types: Mapping[str, str] = NO_TYPES
@@ -119,31 +121,72 @@ def batch_by_scope(
     for event in events:
         by_scope[event.workspace, event.scope].append(event)
     for (workspace, scope), group in by_scope.items():
-        group.sort(key=_event_order)
+        group.sort(key=event_order)
         grant = administrator_grant(workspace).narrow_to([scope])
-        contexts = tuple(_add_recent_events(store, grant, group))
-        yield EventBatch(workspace, scope, contexts, sharing(workspace))
+        contexts = _mark_closing(list(_add_recent_events(store, grant, group)))
+        yield EventBatch(workspace, scope, tuple(contexts), sharing(workspace))
+
+
+@dataclass(slots=True)
+class _Thread:
+    """The last messages of a thread while its events are read in order."""
+
+    recent: list[Event]
+    has_tools: bool  # since the last message of a person
+
+    def add(self, event: Event) -> None:
+        if event.kind in CONVERSATION_KINDS:
+            self.recent = [*self.recent, event][-MAX_RECENT_EVENTS:]
+        self.has_tools = _follows_tools(self.has_tools, event)
 
 
 def _add_recent_events(
     store: Store, grant: Grant, events: Sequence[Event]
-) -> Iterator[EventContext]:
-    """Yield each event with its predecessors, including events learned in earlier batches."""
+) -> Iterator[tuple[EventContext, bool]]:
+    """Yield each event with its predecessors, and whether tools were used since the last request.
+
+    The predecessors include events learned in earlier batches.
+    """
     interval = _load_interval(store, grant, events)
     if interval is None:
-        yield from (
-            EventContext(event, tuple(_load_recent(store, grant, event))) for event in events
-        )
+        for event in events:
+            thread = _load_recent(store, grant, event)
+            yield EventContext(event, tuple(thread.recent)), thread.has_tools
         return
     new = {event.id for event in events}
-    recent: dict[str | None, list[Event]] = {}
+    threads: dict[str | None, _Thread] = {}
     for event in interval:
-        if event.thread not in recent:
-            recent[event.thread] = _load_recent(store, grant, event)
+        if event.thread not in threads:
+            threads[event.thread] = _load_recent(store, grant, event)
+        thread = threads[event.thread]
         if event.id in new:
-            yield EventContext(event, tuple(recent[event.thread]))
-        if event.kind in CONVERSATION_KINDS:
-            recent[event.thread] = [*recent[event.thread], event][-MAX_RECENT_EVENTS:]
+            yield EventContext(event, tuple(thread.recent)), thread.has_tools
+        thread.add(event)
+
+
+def _mark_closing(contexts: Sequence[tuple[EventContext, bool]]) -> Iterator[EventContext]:
+    """Yield the contexts; mark the last message after the tools of each request.
+
+    That is the next message of a person, or else the last answer of the agent.
+    """
+    closing: dict[tuple[str | None, int], str] = {}
+    requests: Counter[str | None] = Counter()  # messages of people so far, by thread
+    for context, follows_tools in contexts:
+        event = context.event
+        if event.kind is EventKind.MESSAGE and event.role in ("user", "assistant"):
+            if follows_tools:
+                closing[event.thread, requests[event.thread]] = event.id
+            requests[event.thread] += event.role == "user"
+    ids = set(closing.values())
+    for context, _ in contexts:
+        is_closing = context.event.id in ids
+        yield replace(context, closes_tools=True) if is_closing else context
+
+
+def _follows_tools(has_tools: bool, event: Event) -> bool:
+    if event.kind is EventKind.MESSAGE and event.role == "user":
+        return False
+    return has_tools or is_tool_result(event)
 
 
 def _load_interval(store: Store, grant: Grant, events: Sequence[Event]) -> list[Event] | None:
@@ -158,27 +201,30 @@ def _load_interval(store: Store, grant: Grant, events: Sequence[Event]) -> list[
         return None
     threads = {event.thread for event in events}
     others = {event.id: event for event in loaded if event.thread in threads}
-    return sorted((others | {event.id: event for event in events}).values(), key=_event_order)
+    return sorted((others | {event.id: event for event in events}).values(), key=event_order)
 
 
-def _load_recent(store: Store, grant: Grant, event: Event) -> list[Event]:
+def _load_recent(store: Store, grant: Grant, event: Event) -> _Thread:
     """Return the last events of the conversation before this one.
 
     A second, larger read follows if other conversations fill the first one.
     """
     for limit in (2 * MAX_RECENT_EVENTS, 10 * MAX_RECENT_EVENTS):
         loaded = store.ledger.find(grant, until=event.at + ONE_MICROSECOND, limit=limit)
-        earlier = [
+        before = [
             each
             for each in loaded
-            if each.thread == event.thread
-            and each.kind in CONVERSATION_KINDS
-            and _event_order(each) < _event_order(event)
+            if each.thread == event.thread and event_order(each) < event_order(event)
         ]
+        earlier = [each for each in before if each.kind in CONVERSATION_KINDS]
         if len(earlier) >= MAX_RECENT_EVENTS or len(loaded) < limit:
             break
-    return sorted(earlier, key=_event_order)[-MAX_RECENT_EVENTS:]
+    thread = _Thread([], has_tools=False)
+    for each in sorted(before, key=event_order):
+        thread.add(each)
+    return thread
 
 
-def _event_order(event: Event) -> tuple[datetime, str]:
+def event_order(event: Event) -> tuple[datetime, str]:
+    """Return the sort key of events in the order they happened."""
     return event.at, event.id

@@ -13,7 +13,7 @@ from ...core.filters import And, Condition, Op
 from ...core.protocols.store import Store
 from ...core.records import Draft, Event, EventKind, Fact, MemoryKind, Tier, Tombstone
 from ...core.records.dossiers import QUESTION_KEY
-from ...core.records.facts import RESERVED_KEYS
+from ...core.records.facts import RESERVED_KEYS, exact_text, fact_sentence
 from ...core.records.goals import GOAL
 from ...core.records.links import (
     LANDMARK,
@@ -27,8 +27,6 @@ from ...core.records.links import (
 )
 from ...core.records.procedures import OUTCOME, TOOL, extract_steps
 from .passages import event_tags
-
-LANDMARK_SALIENCE = 0.9
 
 
 def explicit_drafts(event: Event) -> Iterator[Draft]:
@@ -70,7 +68,6 @@ def _landmark_draft(event: Event) -> Draft:
         text=event.text,
         sources=(event.id,),
         slot=LANDMARK,
-        salience=LANDMARK_SALIENCE,
         speaker=event.speaker,
         role=event.role,
         source="note",
@@ -86,8 +83,8 @@ def _fact_draft(event: Event) -> Draft:
     return Draft(
         scope=event.scope,
         kind=MemoryKind.FACT,
-        text=event.text,
-        indexed_text=_redact_text(event.text),
+        text=exact_text(fact) if fact.exact else event.text,
+        indexed_text=_exact_index_text(fact) if fact.exact else _redact_text(event.text),
         sources=(event.id,),
         confidence=event.metadata.get("confidence", 1.0),
         tier=Tier.LONG,
@@ -101,6 +98,12 @@ def _fact_draft(event: Event) -> Draft:
         metadata=rest,
         body=asdict(fact),
     )
+
+
+def _exact_index_text(fact: Fact) -> str:
+    """Return the words of an exact value for search, without secrets: its key as single words."""
+    sentence = fact_sentence(fact)
+    return _redact_text(sentence) or sentence
 
 
 def _goal_draft(event: Event) -> Draft:

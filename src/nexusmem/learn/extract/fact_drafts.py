@@ -10,9 +10,9 @@ from typing import Any
 from ...core.canonical import EARLIEST, LATEST, canonical_json, format_time
 from ...core.ids import digest
 from ...core.records import Draft, Event, Fact, MemoryKind
+from ...core.records.annotations import find_open_names
 from ...text.utc_offset import normalize_range
 from ..rules.results import Certainty, ExtractionResult, Landmark, Statement
-from .explicit_events import LANDMARK_SALIENCE
 from .passages import event_tags
 
 RULES = "rules"
@@ -53,27 +53,30 @@ def fact_draft(event: Event, statement: Statement, find_sources: SourceLookup) -
     )
     body = asdict(fact)
     names = (statement.subject, statement.object, statement.value)
+    notes = " ".join(find_open_names(statement.sentence, event.speaker, body))
     since, until = normalize_range(statement.valid_from, statement.valid_to)
     return Draft(
         kind=MemoryKind.FACT,
         text=statement.sentence,
+        indexed_text=f"{statement.sentence} [{notes}]" if notes else None,
         slot=digest("fact", canonical_json(body)),
         confidence=statement.confidence,
         valid_from=since,
         valid_to=until,
         body=body,
-        **_origin_fields(event, find_sources(names, statement.sentence)),
+        **_origin_fields(event, find_sources(names, statement.sentence), statement.rule),
     )
 
 
 def landmark_draft(event: Event, landmark: Landmark, find_sources: SourceLookup) -> Draft:
+    request = landmark.request
+    text = f"{request} {landmark.text}" if request else landmark.text
     return Draft(
         kind=MemoryKind.LANDMARK,
-        text=landmark.text,
-        slot=digest("landmark", landmark.kind.value, landmark.text),
-        salience=LANDMARK_SALIENCE,
+        text=text,
+        slot=digest("landmark", landmark.kind.value, text),
         body=landmark_body(landmark),
-        **_origin_fields(event, find_sources([landmark.owner], landmark.text)),
+        **_origin_fields(event, find_sources([landmark.owner, request], landmark.text)),
     )
 
 
@@ -94,7 +97,7 @@ def _format_time(at: datetime | None) -> str | None:
     return format_time(at) if at and EARLIEST < at < LATEST else None
 
 
-def _origin_fields(event: Event, earlier_ids: tuple[str, ...]) -> dict[str, Any]:
+def _origin_fields(event: Event, earlier_ids: tuple[str, ...], rule: str = "") -> dict[str, Any]:
     return {
         "scope": event.scope,
         "sources": (event.id, *earlier_ids),
@@ -104,5 +107,5 @@ def _origin_fields(event: Event, earlier_ids: tuple[str, ...]) -> dict[str, Any]
         "thread": event.thread,
         "tags": event_tags(event),
         "learned": True,
-        "metadata": {"made_by": [RULES]},
+        "metadata": {"made_by": [RULES], **({"rule": rule} if rule else {})},
     }

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from ...core.access import administrator_grant
+from ...core.canonical import canonical_json
 from ...core.protocols.store import Store
-from ...core.records import Draft, Event, EventKind, MemoryKind, memory_id
+from ...core.records import Draft, Event, EventKind, Json, MemoryKind, memory_id
 from ...core.records.notebook import DOCUMENT, is_version, load_history, parse_versions
+from ...core.records.procedures import ARGUMENTS, TOOL, is_tool_result
 from ...text.utc_offset import local_time
 
 MAX_CHUNK_CHARS = 1_200  # a few paragraphs, within the limit of every embedder
+
+MAX_TOOL_CHARS = 10 * MAX_CHUNK_CHARS  # of a tool result that are indexed
+MAX_ARGUMENT_CHARS = 300
+EMPTY_RESULTS = frozenset(
+    {"(no text)", "ok", "okay", "done", "success", "true", "null", "none", "{}", "[]"}
+)
+TOOL_NAME_SEPARATORS = re.compile(r"[_.\-/]+|(?<=[a-z])(?=[A-Z])")
 
 HEADING_SEPARATOR = " › "
 HEADING = re.compile(r"^(#{1,6})\s+(.+?)\s*#*$")
@@ -91,7 +101,8 @@ class IndexingSettings:
     min_content_length: int = 10
     max_content_length: int = 0  # 0: no limit
     batch_size: int = 100
-    allowed_roles: tuple[str, ...] = ("user", "assistant")
+    allowed_roles: tuple[str, ...] = ("user", "assistant")  # of messages
+    index_tool_results: bool = True
 
 
 def passage_drafts(event: Event, settings: IndexingSettings) -> Iterator[Draft]:
@@ -99,6 +110,8 @@ def passage_drafts(event: Event, settings: IndexingSettings) -> Iterator[Draft]:
         yield from _document_drafts(event)
     elif event.kind is EventKind.MESSAGE and _is_indexable(event, settings):
         yield from _message_drafts(event)
+    elif is_tool_result(event) and settings.auto_index_messages and settings.index_tool_results:
+        yield from _tool_drafts(event)
 
 
 def _is_indexable(event: Event, settings: IndexingSettings) -> bool:
@@ -131,6 +144,65 @@ def _message_drafts(event: Event) -> Iterator[Draft]:
             tags=event_tags(event),
             metadata=event.metadata,
         )
+
+
+def _has_content(result: str) -> bool:
+    """Return whether the result of a tool says more than that the call was made."""
+    words = result.strip().strip("\"'.!").casefold()
+    return words not in EMPTY_RESULTS and any(map(str.isalnum, words))
+
+
+def _tool_drafts(event: Event) -> Iterator[Draft]:
+    """Yield passages of a tool result, each with the arguments of the call in front.
+
+    A result such as "idle since 6 am" does not say what it is about.
+    """
+    if not _has_content(event.text):
+        return
+    arguments = describe_arguments(event.metadata.get(ARGUMENTS))
+    prefix = f"({arguments}) " if arguments else ""
+    name = TOOL_NAME_SEPARATORS.sub(" ", event.speaker)  # "get_weather" is found by "weather"
+    pieces = [chunk.text for chunk in split_chunks(event.text[:MAX_TOOL_CHARS])]
+    metadata = {key: value for key, value in event.metadata.items() if key != ARGUMENTS}
+    for number, piece in enumerate(pieces):
+        yield Draft(
+            scope=event.scope,
+            kind=MemoryKind.PASSAGE,
+            text=prefix + piece,
+            sources=(event.id,),
+            slot=f"{number:06}" if len(pieces) > 1 else "",
+            indexed_text=f"{name} {event.speaker}: {prefix}{piece}"
+            f" ({local_time(event):%A %d %B %Y})",
+            speaker=event.speaker,
+            role=event.role,
+            source=TOOL,
+            thread=event.thread,
+            tags=event_tags(event),
+            metadata={**metadata, ARGUMENTS: arguments} if arguments else metadata,
+        )
+
+
+def describe_arguments(arguments: Json) -> str:
+    """Return the arguments of a tool call in one short line, without secrets."""
+    from ...text.secrets import redact_secrets  # its patterns load with the first text
+
+    if isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments)
+        except (ValueError, RecursionError):
+            return _shorten(redact_secrets(str(arguments)))
+    if not isinstance(arguments, Mapping):
+        return _shorten(redact_secrets(canonical_json(arguments))) if arguments else ""
+    parts = (
+        f"{name}: {value if isinstance(value, str) else canonical_json(value)}"
+        for name, value in arguments.items()
+    )
+    return _shorten(", ".join(redact_secrets(part) for part in parts))
+
+
+def _shorten(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= MAX_ARGUMENT_CHARS else line[: MAX_ARGUMENT_CHARS - 1] + "…"
 
 
 def _document_drafts(event: Event) -> Iterator[Draft]:

@@ -27,6 +27,7 @@ from ...core.records.event import (
     confidential_mark_key,
     participants_of,
 )
+from ...core.records.facts import SURE_CONFIDENCE
 from ...core.records.landmarks import LandmarkKind
 from ...core.records.links import is_shared_copy
 from ...core.records.memory import is_copy
@@ -52,7 +53,6 @@ LATER_INTERVALS = (timedelta(minutes=1), timedelta(minutes=10), CALL_BACK_TIME)
 ONE_MICROSECOND = timedelta(microseconds=1)
 MIN_CONTENT_CHARS = 3  # of a word that tells what a sentence is about
 MIN_STATED_SHARE = 0.7  # of the words of a landmark that the copied sentences have
-MIN_CONFIDENCE = 0.9  # of facts that are copied to a profile or a project
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,12 +294,15 @@ def _same_time(event: Event, messages: Sequence[Event]) -> list[Event]:
 
 def _replaced_events(store: Store, event: Event) -> list[Event]:
     """Return the events that a correction replaces."""
+    ids = _replaced_ids(event)
+    here = administrator_grant(event.workspace).narrow_to([event.scope])
+    return store.ledger.get(here, ids) if ids else []
+
+
+def _replaced_ids(event: Event) -> list[str]:
     replaced = event.metadata.get(REPLACES_KEY)
     ids = replaced.get("events") if isinstance(replaced, dict) else None
-    if not isinstance(ids, list):
-        return []
-    here = administrator_grant(event.workspace).narrow_to([event.scope])
-    return store.ledger.get(here, [id for id in ids if isinstance(id, str)])
+    return [id for id in ids if isinstance(id, str)] if isinstance(ids, list) else []
 
 
 def must_stay(event: Event, classifier: SentenceClassifier | None = None) -> bool:
@@ -489,7 +492,7 @@ def _stems(text: str) -> set[str]:
 
 
 def _is_sure_fact(draft: Draft) -> bool:
-    return draft.kind is MemoryKind.FACT and draft.confidence >= MIN_CONFIDENCE
+    return draft.kind is MemoryKind.FACT and draft.confidence >= SURE_CONFIDENCE
 
 
 def _subject(draft: Draft) -> str:

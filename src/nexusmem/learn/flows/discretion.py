@@ -45,6 +45,8 @@ def refers_back(text: str) -> bool:
 def sensitive_topic(text: str) -> str | None:
     """Return the first sensitive topic of a text, such as "health", or None."""
     normalized = _normalize(text)
+    if not compile_words("sensitive").search(normalized):
+        return None
     for topic in section_topics("sensitive"):
         if compile_words(f"sensitive {topic}").search(normalized):
             return topic

@@ -7,11 +7,13 @@ text. They are features of the classifier, and decide alone if there is none.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from .patterns import compile_section, section_topics
 
 MAX_SENTENCE_CHARS = 600  # a longer sentence is not recognized
 MIN_PROJECT_WORDS = 4
+CACHED_SENTENCES = 64
 ROOM_TOPICS = frozenset({"preference", "work", "expertise", "contact", "schedule", "style"})
 
 SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?=[^\s\"')\]])[^.!?\n]*)*[.!?]*[\"')\]]*")
@@ -19,10 +21,11 @@ FIRST_PERSON = re.compile(r"(?<![\w'])(?:i|im|i'm|ive|i've|my|me|mine|myself)\b"
 WE = re.compile(r"(?<![\w'])we(?:'re|'ve|'ll|'d|’re|’ve|’ll)?(?![\w'])", re.IGNORECASE)
 I_SUBJECT = re.compile(r"(?<![\w'])(?:i|im|i'm|ive|i've|i'd)(?![\w'])(?!'ll)")
 CLAUSE = re.compile(
-    r"[,;]?\s+(?:and|but|so|while|whereas)\s+(?=(?:i|i'm|im|i've|my|we|we're|our|the|this|that)\b)"
-    r"|;\s+|\s+[-–—]\s+",
+    r"[,;]? (?:and|but|so|while|whereas) (?=(?:i|i'm|im|i've|my|we|we're|our|the|this|that)\b)"
+    r"|; | [-–—] ",
     re.IGNORECASE,
 )
+_SPACE = re.compile(r"\s+")
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"'})
 
 
@@ -33,8 +36,14 @@ def split_sentences(text: str) -> list[str]:
 
 
 def split_clauses(sentence: str) -> list[str]:
-    """Return the clauses of a sentence that have their own subject, stripped."""
-    return [clause for each in CLAUSE.split(sentence) if (clause := each.strip(" ,;"))]
+    """Return the clauses of a sentence that have their own subject, stripped.
+
+    A sentence that is too long to be recognized is one clause.
+    """
+    if len(sentence) > MAX_SENTENCE_CHARS:
+        return [sentence]
+    plain = _SPACE.sub(" ", sentence)
+    return [clause for each in CLAUSE.split(plain) if (clause := each.strip(" ,;"))]
 
 
 def normalize_quotes(text: str) -> str:
@@ -42,6 +51,7 @@ def normalize_quotes(text: str) -> str:
     return text.translate(_QUOTES)
 
 
+@lru_cache(maxsize=CACHED_SENTENCES)  # the classifier and the decision ask about each sentence
 def self_topics(sentence: str) -> frozenset[str]:
     """Return what the speaker states about themselves in a case-folded sentence."""
     if len(sentence) > MAX_SENTENCE_CHARS or not compile_section("about self").search(sentence):
@@ -66,6 +76,7 @@ def is_about_us(sentence: str) -> bool:
     return bool(WE.search(sentence)) or is_project(normalize_quotes(sentence))
 
 
+@lru_cache(maxsize=CACHED_SENTENCES)
 def is_project(sentence: str) -> bool:
     """Return whether a sentence states a decision, a task or a fact about the project."""
     if len(sentence.split()) < MIN_PROJECT_WORDS or len(sentence) > MAX_SENTENCE_CHARS:

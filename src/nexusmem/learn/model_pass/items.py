@@ -1,30 +1,22 @@
 """Answer parser: turns the items of a model's answer into drafts, checking each item.
 
-An item is accepted only if the turns support it. A rejected item is dropped alone and its reason
-is counted.
+An item is accepted only if the turns support it. Spellings are normalized first. A rejected item is
+dropped alone and its reason is counted.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, date, datetime, timedelta
-from enum import StrEnum
-from functools import lru_cache
 from typing import Any, NamedTuple
 
-from ...core.canonical import EARLIEST, LATEST, canonical_json, clean_time, format_time
+from ...core.canonical import canonical_json, format_time
 from ...core.derive import normalize_name
-from ...core.errors import InvalidInput
 from ...core.ids import digest
+from ...core.protocols.models import NULL_WORDS
 from ...core.records import Draft, Fact, MemoryKind
-from ...core.records.facts import PREDICATE_PATTERN
 from ...core.records.landmarks import LandmarkKind
-from ...text.dates import DateRelation, DateSpan, find_dates
-from ...text.utc_offset import local_time, normalize_range
-from ..extract.explicit_events import LANDMARK_SALIENCE
 from ..extract.fact_drafts import landmark_body
 from ..extract.passages import event_tags
 from ..rules.instructions import SpeakerPolicy, find_instructions
@@ -42,121 +34,50 @@ from ..rules.results import (
     Statement,
     StatementTense,
 )
+from .answer_schema import MAX_NAMES, MAX_TOPICS, FactStatus
+from .answer_times import ISO_DATE, TimeSpan, resolve_time_span
+from .spelling import (
+    CATEGORY_BY_PREDICATE,
+    LITERAL_PREDICATES,
+    MAX_PREDICATE_CHARS,
+    MAX_TEXT_CHARS,
+    ItemRejected,
+    clean_name,
+    clean_text,
+    normalize_predicate,
+    split_sentences,
+)
 from .turns import Excerpt, ExcerptTurn, content_terms
-
-
-class ItemRejected(Exception):
-    """Reason for dropping one item; it has no content of the item, which may be private."""
-
-
-MAX_TIME_CHARS = 200
-OPEN_END_RELATIONS = (DateRelation.SINCE, DateRelation.AFTER)
-OPEN_START_RELATIONS = (DateRelation.UNTIL, DateRelation.BEFORE)
-
-
-@dataclass(frozen=True, slots=True)
-class TimeSpan:
-    """A time range; None means open."""
-
-    since: datetime | None
-    until: datetime | None
-
-
-def resolve_time_span(
-    time_item: Mapping[str, Any] | None, turns: Sequence[ExcerptTurn], *, is_future: bool = False
-) -> TimeSpan:
-    """Return the range that the quoted words mean, or else the dates that the model gave.
-
-    `is_future`: prefer the model's dates if the words give a past range ("on Friday").
-    """
-    if time_item is None:
-        return TimeSpan(None, None)
-    given = _parse_time_item(time_item)  # always checked: a wrong date casts doubt on the item
-    span = next(_find_spans(time_item["words"], turns), None)
-    spoken_at = turns[-1].event.at
-    if span is None or (is_future and span.until <= spoken_at and _is_later(given, spoken_at)):
-        return given
-    since = None if span.relation in OPEN_START_RELATIONS else span.since
-    until = None if span.relation in OPEN_END_RELATIONS else span.until
-    return TimeSpan(*map(_drop_extreme_time, normalize_range(since, until)))
-
-
-def _is_later(span: TimeSpan, at: datetime) -> bool:
-    end = span.until or span.since
-    return end is not None and end > at
-
-
-def _find_spans(words: str, turns: Sequence[ExcerptTurn]) -> Iterator[DateSpan]:
-    """Yield dates of turns that contain these words, then dates of the words alone."""
-    quoted = " ".join(words.casefold().split())
-    if not quoted or len(quoted) > MAX_TIME_CHARS:
-        return
-    for turn in turns:
-        for span in _dates_in_text(turn.text, local_time(turn.event)):
-            found = " ".join(span.text.casefold().split())
-            if found in quoted or quoted in found:
-                yield span
-    for turn in turns:
-        dates = find_dates(words, local_time(turn.event))
-        if len(dates) == 1:
-            yield dates[0]
-
-
-@lru_cache(maxsize=32)  # called for every dated item of a turn
-def _dates_in_text(text: str, at: datetime) -> list[DateSpan]:
-    return find_dates(text, at)
-
-
-def _parse_time_item(time_item: Mapping[str, Any]) -> TimeSpan:
-    since = _parse_iso_time(time_item["from"], is_end=False)
-    until = _parse_iso_time(time_item["to"], is_end=True)
-    if since and until and since > until:
-        raise ItemRejected("time ends before it begins")
-    return TimeSpan(since, until)
-
-
-def _parse_iso_time(text: str | None, *, is_end: bool) -> datetime | None:
-    """Parse a date or time in ISO 8601; for `is_end`, a date means the end of that day."""
-    if text is None or not text.strip():
-        return None
-    try:
-        if len(text) <= len("2026-01-31"):
-            day = date.fromisoformat(text) + timedelta(days=1 if is_end else 0)
-            return clean_time(datetime(day.year, day.month, day.day, tzinfo=UTC))
-        return clean_time(datetime.fromisoformat(text))
-    except (ValueError, OverflowError, InvalidInput):
-        raise ItemRejected("invalid date") from None
-
-
-def _drop_extreme_time(at: datetime | None) -> datetime | None:
-    """Return None for times at the limits of the calendar."""
-    return at if at is not None and EARLIEST < at < LATEST else None
-
 
 AnswerItem = Mapping[str, Any]
 
-MAX_NAME_CHARS = 120
-MAX_TEXT_CHARS = 1_000
-MAX_PREDICATE_CHARS = 60
-MAX_NAMES = 24
-MAX_TOPICS = 5
-PRONOUNS = frozenset(
-    """i me my mine we us our you your he him his she her it its they them their this that these
-    those who someone somebody everyone everybody nobody""".split()
-)
 TIMELESS_PREDICATES = frozenset("BORN_ON ANNIVERSARY_ON HAS_SCHEDULE TYPICALLY_CONTACTS_AT".split())
-WORD = re.compile(r"\w+")
-REFUSAL_REASONS = frozenset(  # a correction prompt cannot repair these
+REFUSAL_REASONS = frozenset(  # a correction cannot repair these: the model found nothing else
     {
+        "nothing is stated",
+        "name is not in the turns",
         "tools and agents may not state facts about people",
         "external sources may not state preferences",
         "external sources may not state landmarks",
         "external sources may not describe themselves",
+        "object is not in the turns",
+        "object is a person",
     }
 )
 PREFERENCE_PREDICATES = frozenset(
     "PREFERS LIKES DISLIKES LOVES HATES WANTS AVOIDS FAVORITE".split()
 )
+
+
+FIRST_PERSON = frozenset({"i", "me", "myself", "speaker", "the speaker", "user"})
+PLACE_PREDICATES = frozenset({"LIVES_IN", "MOVED_TO", "BORN_IN", "GREW_UP_IN", "FROM"})
+TENSES = {
+    FactStatus.TRUE: StatementTense.CURRENT,
+    FactStatus.ENDED: StatementTense.PAST,
+    FactStatus.PAST: StatementTense.PAST,
+    FactStatus.PLANNED: StatementTense.FUTURE,
+    FactStatus.DENIED: StatementTense.CURRENT,
+}
 
 
 class _ItemExtraction(NamedTuple):
@@ -180,27 +101,33 @@ class AnswerParser:
     excerpt: Excerpt
     maker: str  # name, version and hash of the prompt
     source: str
+    model: str  # the provider's name of the model
     known_words: frozenset[str]  # of known names; allowed although no turn has them
     max_items: int  # of each kind
     dropped: Counter[str] = field(default_factory=Counter)
     extracted: dict[str, ExtractionResult] = field(default_factory=dict)  # by event, no labels
     _turns_by_number: dict[int, ExcerptTurn] = field(init=False)
+    _names: set[str] = field(init=False)  # names of the answer, normalized
+    _people: set[str] = field(init=False)  # names of speakers and of people in the answer
 
     def __post_init__(self) -> None:
         self._turns_by_number = {turn.number: turn for turn in self.excerpt.all_turns}
+        self._names = set()
+        self._people = {normalize_name(turn.event.speaker) for turn in self.excerpt.all_turns}
 
     def parse_drafts(self, answer: Mapping[str, Sequence[AnswerItem]]) -> list[Draft]:
         """Return the drafts of accepted items; fill `extracted` and `dropped`."""
         parsers: dict[str, Callable[[AnswerItem], ParsedItem]] = {
-            "entities": self._parse_entity,
+            "names": self._parse_name,
             "facts": self._parse_fact,
             "landmarks": self._parse_landmark,
             "labels": self._parse_label,
         }
         drafts: dict[str, Draft] = {}
         for name, parse in parsers.items():
-            self.dropped["too many"] += max(0, len(answer[name]) - self.max_items)
-            for item in answer[name][: self.max_items]:
+            items = answer.get(name, ())
+            self.dropped["too many"] += max(0, len(items) - self.max_items)
+            for item in items[: self.max_items]:
                 try:
                     draft, extraction = parse(item)
                 except ItemRejected as reason:
@@ -213,32 +140,48 @@ class AnswerParser:
         self.dropped = +self.dropped
         return list(drafts.values())
 
+    def parse_verdicts(self, answer: Mapping[str, Sequence[int]]) -> tuple[list[int], list[int]]:
+        """Return the numbers of confirmed and of rejected claims, without contradictory ones.
+
+        Text from outside cannot reject what people said: it may be written to do that.
+        """
+        known = range(1, len(self.excerpt.claims) + 1)
+        right = {number for number in answer.get("right", ()) if number in known}
+        wrong = {number for number in answer.get("wrong", ()) if number in known}
+        if _is_external(self.excerpt.all_turns):
+            return sorted(right - wrong), []
+        return sorted(right - wrong), sorted(wrong - right)
+
     # -- the four kinds of items
 
-    def _parse_entity(self, item: AnswerItem) -> ParsedItem:
-        """Parse an entity. It has no draft: name resolution decides, as for the rules."""
-        turns = self._find_turns(item["turns"])
-        name = _clean_name(item["name"])
-        aliases = [] if _is_external(turns) else [_clean_name(alias) for alias in item["aliases"]]
+    def _parse_name(self, item: AnswerItem) -> ParsedItem:
+        """Parse a name. It has no draft: name resolution decides, as for the rules."""
+        name = clean_name(item["name"])
+        turns = [turn for turn in self.excerpt.turns if self._is_mentioned([turn], name)]
+        if not turns:
+            raise ItemRejected("name is not in the turns")
+        aliases = [] if _is_external(turns) else [clean_name(alias) for alias in item["aliases"]]
         aliases = [
             each
             for each in _distinct_names(aliases)
             if normalize_name(each) != normalize_name(name)
         ]
-        if not all(self._is_mentioned(turns, each) for each in (name, *aliases)):
+        if not all(self._is_mentioned(self.excerpt.turns, each) for each in aliases):
             raise ItemRejected("name is not in the turns")
         type = " ".join(item["type"].casefold().split())
         if not type or len(type) > MAX_PREDICATE_CHARS:
             raise ItemRejected("type is empty or too long")
+        self._names.update(map(normalize_name, (name, *aliases)))
+        self._people.update(map(normalize_name, (name, *aliases)) if type == "person" else ())
         identities = tuple(_alias_identity(name, alias) for alias in aliases)
         return None, _ItemExtraction(
             turns[-1], entities=(Entity(name=name, type=type),), identities=identities
         )
 
     def _parse_fact(self, item: AnswerItem) -> ParsedItem:
-        turns = self._find_turns(item["turns"])
-        fact = _parse_relation(item)
-        sentence = _clean_text(item["sentence"])
+        turns = self._find_turns(item["turns"], f"{item['subject']} {item['object']}")
+        fact = self._parse_relation(item)
+        sentence = self._quote_sentence(turns, fact)
         external = _is_external(turns)
         if external and (
             fact.category == Category.PREFERENCES or fact.predicate in PREFERENCE_PREDICATES
@@ -247,13 +190,16 @@ class AnswerParser:
         if external and fact.subject in {turn.event.speaker for turn in turns}:
             raise ItemRejected("external sources may not describe themselves")
         names = " ".join(filter(None, (fact.subject, fact.object, _string_or_empty(fact.value))))
-        time = _validity_span(
-            resolve_time_span(item["when"], turns, is_future=fact.tense == "future"), fact
-        )
-        certainty = Certainty(item["certainty"])
+        status = FactStatus(item["status"] or FactStatus.TRUE)
+        is_future = status is FactStatus.PLANNED
+        time = resolve_time_span(item["when"], turns, is_future=is_future)
+        time = _validity_span(time, fact, status)
+        told_by = _other_speaker(item["by"], turns)
+        certainty = Certainty(item["certainty"] or Certainty.EXPLICIT)
+        self._check_object(fact, certainty)
         if not self._is_grounded(turns, names, time):
             certainty = _lower_certainty(Certainty.INFERRED, certainty)
-        if external:
+        if external or told_by:  # hearsay
             certainty = Certainty.UNCERTAIN
         fact = replace(fact, stated=certainty is not Certainty.INFERRED)
         statement = _make_statement(fact, sentence, certainty, time)
@@ -265,6 +211,9 @@ class AnswerParser:
             and (alias := identity_from_fact(fact))
         ):
             return None, _ItemExtraction(turns[-1], identities=(alias,))
+        origin = self._origin_fields(turns, names, sentence)
+        if told_by:
+            origin["metadata"]["told_by"] = told_by
         draft = Draft(
             kind=MemoryKind.FACT,
             text=sentence,
@@ -273,51 +222,87 @@ class AnswerParser:
             valid_from=time.since,
             valid_to=time.until,
             body=asdict(fact),
-            **self._origin_fields(turns, names, sentence),
+            **origin,
         )
         return draft, _ItemExtraction(turns[-1], facts=(statement,))
 
+    def _parse_relation(self, item: AnswerItem) -> Fact:
+        predicate, aspect = normalize_predicate(item["predicate"])
+        words = clean_text(item["object"]).strip("\"'“”")
+        if words.casefold() in NULL_WORDS:
+            raise ItemRejected("nothing is stated")
+        is_name = self._is_name(predicate, words)
+        status = FactStatus(item["status"] or FactStatus.TRUE)
+        return Fact(
+            subject=clean_name(item["subject"]),
+            predicate=predicate,
+            object=clean_name(words) if is_name else None,
+            value=None if is_name else clean_text(words),
+            aspect=aspect,
+            category=CATEGORY_BY_PREDICATE.get(predicate, Category.PERSONAL).value,
+            tense=TENSES[status].value,
+            negated=status is FactStatus.DENIED,
+        )
+
+    def _is_name(self, predicate: str, words: str) -> bool:
+        """Return whether an object is a name: a known or listed one, or with a capital letter."""
+        if predicate in LITERAL_PREDICATES:
+            return False
+        if normalize_name(words) in self._names:
+            return True
+        terms = content_terms(words)
+        return words[:1].isupper() or (bool(terms) and terms <= self.known_words)
+
     def _parse_landmark(self, item: AnswerItem) -> ParsedItem:
-        turns = self._find_turns(item["turns"])
+        turns = self._find_turns(item["turns"], item["text"])
         if _is_external(turns):
             raise ItemRejected("external sources may not state landmarks")
         due = resolve_time_span(item["due"], turns, is_future=True)
+        text = clean_text(item["text"])
         landmark = Landmark(
             kind=LandmarkKind(item["kind"]),
-            text=_clean_text(item["text"]),
+            text=text,
             source=NO_SPAN,
-            owner=_clean_name(item["owner"]) if item["owner"] else None,
+            owner=self._parse_owner(item["owner"], turns),
             due=due.until,
             due_from=due.since,
-            wrong=_clean_text(item["wrong"]) if item["wrong"] else None,
-            right=_clean_text(item["right"]) if item["right"] else None,
+            wrong=clean_text(item["wrong"]) if item["wrong"] else None,
+            right=clean_text(item["right"]) if item["right"] else None,
         )
         if not self._strongest_voice(turns).filter_landmarks([landmark]):
             raise ItemRejected("tools and agents may not state facts about people")
+        grounded = self._is_mentioned(turns, text)
+        certainty = Certainty.EXPLICIT if grounded else Certainty.IMPLIED
         draft = Draft(
             kind=MemoryKind.LANDMARK,
             text=landmark.text,
             slot=digest("landmark", landmark.kind.value, landmark.text),
-            confidence=Certainty(item["certainty"]).confidence,
-            salience=LANDMARK_SALIENCE,
+            confidence=certainty.confidence,
             body=landmark_body(landmark),
-            **self._origin_fields(turns, landmark.owner or "", landmark.text),
+            **self._origin_fields(turns, f"{landmark.owner or ''} {text}", text),
         )
         return draft, _ItemExtraction(turns[-1], landmarks=(landmark,))
 
+    def _parse_owner(self, owner: str | None, turns: Sequence[ExcerptTurn]) -> str | None:
+        """Return the name of the owner; "I" and "me" are the speaker."""
+        if owner and owner.strip().casefold() in FIRST_PERSON:
+            return turns[-1].event.speaker
+        return clean_name(owner) if owner else None
+
     def _parse_label(self, item: AnswerItem) -> ParsedItem:
-        turns = self._find_turns([item["turn"]])
-        label, text = _clean_text(item["label"]), _clean_text(item["text"])
-        topics = _distinct_names(_clean_name(topic) for topic in item["topics"])[:MAX_TOPICS]
-        names = _distinct_names(_clean_name(name) for name in item["entities"])[:MAX_NAMES]
-        borrowed = " ".join((*names, *topics))
+        turns = self._find_turns([item["turn"]], item["text"])
+        label, text = clean_text(item["label"]), clean_text(item["text"])
+        topics = _distinct_names(clean_name(topic) for topic in item["topics"])[:MAX_TOPICS]
+        names = _distinct_names(clean_name(name) for name in item["entities"])[:MAX_NAMES]
+        capitals = " ".join(word for word in f"{label} {text}".split() if word[:1].isupper())
+        borrowed = " ".join((*names, *topics, capitals))
         draft = Draft(
             kind=MemoryKind.EPISODE,
             text=text,
             slot="turn",
             indexed_text="",  # labels are looked up by names and thread only
             body={"span": "turn", "label": label, "topics": topics, "entities": names},
-            **self._origin_fields(turns, borrowed, f"{label} {text}"),
+            **self._origin_fields(turns, borrowed, text),
         )
         return draft, _ItemExtraction(turns[-1])
 
@@ -342,21 +327,50 @@ class AnswerParser:
             SourceMessage.from_event(event), MessageContext(participants=tuple(people))
         )
 
-    def _find_turns(self, numbers: Sequence[int]) -> list[ExcerptTurn]:
-        if any(number not in self._turns_by_number for number in numbers):
-            raise ItemRejected("unknown turn number")
-        named = [self._turns_by_number[number] for number in sorted(set(numbers))]
-        first = self.excerpt.turns[0].number
-        if not named or named[-1].number < first:
-            raise ItemRejected("no turn of this batch")
-        return named
+    def _find_turns(self, numbers: Sequence[int], words: str) -> list[ExcerptTurn]:
+        """Return the turns of an item. A wrong number is repaired if only one turn is possible."""
+        known = [number for number in sorted(set(numbers)) if number in self._turns_by_number]
+        named = [self._turns_by_number[number] for number in known]
+        own = self.excerpt.turns
+        if named and named[-1].number >= own[0].number and len(known) == len(set(numbers)):
+            return named
+        if named and len(known) == len(set(numbers)):
+            raise ItemRejected("the turns were read before")
+        possible = own
+        if len(own) > 1:
+            terms = content_terms(words)
+            possible = tuple(turn for turn in own if terms and terms <= turn.words)
+        if len(possible) != 1:
+            raise ItemRejected("no turn has this number")
+        earlier = [turn for turn in named if turn.number < possible[0].number]
+        return [*earlier, possible[0]]
+
+    def _quote_sentence(self, turns: Sequence[ExcerptTurn], fact: Fact) -> str:
+        """Return the sentence of the turns that has most words of the fact."""
+        said = fact.object or _string_or_empty(fact.value)
+        wanted = content_terms(f"{said} {fact.subject} {fact.predicate.replace('_', ' ')}")
+        weighty = content_terms(said)
+        sentences = [each for turn in reversed(turns) for each in split_sentences(turn.text)]
+
+        def count_words(sentence: str) -> tuple[int, int]:
+            terms = content_terms(sentence)
+            return len(terms & weighty), len(terms & wanted)
+
+        best = max(sentences, key=count_words, default="")
+        if find_instructions(best):
+            raise ItemRejected("instruction to a model")
+        return best[:MAX_TEXT_CHARS]
 
     def _origin_fields(
-        self, turns: Sequence[ExcerptTurn], names: str, sentence: str = ""
+        self, turns: Sequence[ExcerptTurn], names: str, words: str
     ) -> dict[str, Any]:
-        """Return draft fields from the turns; the newest turn is the first source."""
+        """Return draft fields from the turns; the newest turn is the first source.
+
+        `names` are words of the item that may be from turns which the model did not cite; `words`
+        is what the model read.
+        """
         last = turns[-1].event
-        others = (*turns[:-1], *self._find_borrowed_turns(turns, names, sentence))
+        others = (*turns[:-1], *self._find_borrowed_turns(turns, names))
         return {
             "scope": last.scope,
             "sources": (last.id, *(turn.event.id for turn in others)),
@@ -367,18 +381,15 @@ class AnswerParser:
             "thread": last.thread,
             "tags": event_tags(last),
             "learned": True,
-            "metadata": {"made_by": [self.maker]},
+            "metadata": {"made_by": [self.maker], "model": self.model, "words": words},
         }
 
-    def _find_borrowed_turns(
-        self, turns: Sequence[ExcerptTurn], names: str, sentence: str
-    ) -> list[ExcerptTurn]:
+    def _find_borrowed_turns(self, turns: Sequence[ExcerptTurn], names: str) -> list[ExcerptTurn]:
         """Return turns that the model did not cite but took words from.
 
         They become sources, so that the draft is erased with them.
         """
-        capitals = [word for word in WORD.findall(sentence) if word[0].isupper()]
-        borrowed = content_terms(" ".join([names, *capitals])) - _turn_words(turns)
+        borrowed = content_terms(names) - _turn_words(turns)
         last = turns[-1].number
         nearest = sorted(
             self.excerpt.all_turns, key=lambda turn: (turn.number > last, -turn.number)
@@ -389,6 +400,20 @@ class AnswerParser:
             if lender:
                 lenders[lender.number] = lender
         return [lenders[number] for number in sorted(lenders)]
+
+    def _check_object(self, fact: Fact, certainty: Certainty) -> None:
+        """Reject an explicit object that no turn mentions, and a person where a place is meant.
+
+        Small models invent both. A date may be computed.
+        """
+        said = fact.object or _string_or_empty(fact.value)
+        words = content_terms(said)
+        known = _turn_words(self.excerpt.all_turns) | self.known_words
+        is_invented = bool(words) and words.isdisjoint(known) and not ISO_DATE.fullmatch(said)
+        if certainty is Certainty.EXPLICIT and is_invented:
+            raise ItemRejected("object is not in the turns")
+        if fact.predicate in PLACE_PREDICATES and normalize_name(said) in self._people:
+            raise ItemRejected("object is a person")
 
     def _is_grounded(self, turns: Sequence[ExcerptTurn], names: str, time: TimeSpan) -> bool:
         """Return whether each word is in the turns, in a known name or in the resolved time."""
@@ -423,54 +448,25 @@ def _make_statement(fact: Fact, sentence: str, certainty: Certainty, time: TimeS
     )
 
 
-def _parse_relation(item: AnswerItem) -> Fact:
-    predicate = item["predicate"].strip()
-    if not PREDICATE_PATTERN.fullmatch(predicate) or len(predicate) > MAX_PREDICATE_CHARS:
-        raise ItemRejected("predicate is not UPPER_CASE")
-    object = _clean_name(item["object"]) if item["object"] else None
-    value = _clean_text(item["value"]) if item["value"] else None
-    if (object is None) == (value is None):
-        raise ItemRejected("needs an object or a value")
-    return Fact(
-        subject=_clean_name(item["subject"]),
-        predicate=predicate,
-        object=object,
-        value=value,
-        aspect=_clean_name(item["aspect"]).casefold() if item["aspect"] else None,
-        category=item["category"],
-        tense=item["tense"],
-        negated=item["negated"],
-    )
-
-
-def _validity_span(time: TimeSpan, fact: Fact) -> TimeSpan:
+def _validity_span(time: TimeSpan, fact: Fact, status: FactStatus) -> TimeSpan:
     """Return the validity of a fact: states and starts have no end; birthdays have no range."""
     if fact.predicate in TIMELESS_PREDICATES:
         return TimeSpan(None, None)
+    if status is FactStatus.ENDED:
+        return TimeSpan(None, time.until)
     is_open = fact.predicate in START_RELATIONS or (
         fact.predicate in STATE_RELATIONS and fact.tense == "current"
     )
     return TimeSpan(time.since, None) if is_open and time.since else time
 
 
-def _clean_name(text: str) -> str:
-    name = " ".join(text.split()).strip("\"'“”")
-    if not name or len(name) > MAX_NAME_CHARS:
-        raise ItemRejected("name is empty or too long")
-    if name.casefold() in PRONOUNS:
-        raise ItemRejected("name is a pronoun")
-    if not WORD.search(name) or find_instructions(name):
-        raise ItemRejected("not a name")
-    return name
-
-
-def _clean_text(value: str) -> str:
-    text = " ".join(value.split())
-    if not text or len(text) > MAX_TEXT_CHARS:
-        raise ItemRejected("text is empty or too long")
-    if find_instructions(text):
-        raise ItemRejected("instruction to a model")
-    return text
+def _other_speaker(name: str | None, turns: Sequence[ExcerptTurn]) -> str | None:
+    """Return the person whose words the speaker repeats; None if the speaker says it."""
+    if name is None or name.strip().casefold() in FIRST_PERSON:
+        return None
+    told_by = clean_name(name)
+    speakers = {normalize_name(turn.event.speaker) for turn in turns}
+    return None if normalize_name(told_by) in speakers else told_by
 
 
 def _string_or_empty(value: object) -> str:
@@ -494,70 +490,3 @@ def _distinct_names(names: Iterable[str]) -> list[str]:
 
 def _lower_certainty(first: Certainty, second: Certainty) -> Certainty:
     return min(first, second, key=lambda certainty: certainty.confidence)
-
-
-SchemaNode = Mapping[str, Any]
-
-TEXT: SchemaNode = {"type": "string"}
-TEXTS: SchemaNode = {"type": "array", "items": TEXT}
-NUMBER: SchemaNode = {"type": "integer"}
-NUMBERS: SchemaNode = {"type": "array", "items": NUMBER}
-BOOLEAN: SchemaNode = {"type": "boolean"}
-
-
-def _object_schema(**properties: SchemaNode) -> SchemaNode:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
-def _nullable_schema(node: SchemaNode) -> SchemaNode:
-    return {"anyOf": [node, {"type": "null"}]}
-
-
-def _enum_schema(names: type[StrEnum]) -> SchemaNode:
-    return {"type": "string", "enum": [name.value for name in names]}
-
-
-def _list_schema(node: SchemaNode) -> SchemaNode:
-    return {"type": "array", "items": node}
-
-
-TIME_SPAN = _object_schema(
-    words=TEXT, **{"from": _nullable_schema(TEXT), "to": _nullable_schema(TEXT)}
-)
-ENTITY = _object_schema(turns=NUMBERS, name=TEXT, type=TEXT, aliases=TEXTS)
-FACT = _object_schema(
-    turns=NUMBERS,
-    subject=TEXT,
-    predicate=TEXT,
-    object=_nullable_schema(TEXT),
-    value=_nullable_schema(TEXT),
-    aspect=_nullable_schema(TEXT),
-    category=_enum_schema(Category),
-    certainty=_enum_schema(Certainty),
-    tense=_enum_schema(StatementTense),
-    negated=BOOLEAN,
-    sentence=TEXT,
-    when=_nullable_schema(TIME_SPAN),
-)
-LANDMARK = _object_schema(
-    turns=NUMBERS,
-    kind=_enum_schema(LandmarkKind),
-    text=TEXT,
-    owner=_nullable_schema(TEXT),
-    due=_nullable_schema(TIME_SPAN),
-    wrong=_nullable_schema(TEXT),
-    right=_nullable_schema(TEXT),
-    certainty=_enum_schema(Certainty),
-)
-LABEL = _object_schema(turn=NUMBER, label=TEXT, text=TEXT, topics=TEXTS, entities=TEXTS)
-ANSWER_SCHEMA = _object_schema(
-    entities=_list_schema(ENTITY),
-    facts=_list_schema(FACT),
-    landmarks=_list_schema(LANDMARK),
-    labels=_list_schema(LABEL),
-)

@@ -1,161 +1,44 @@
 """Model pass: extract entities, facts, landmarks and labels with a language model.
 
 It runs after the rules, in batches of several messages per call. Events are indexed and learned
-by the rules first, so a model that fails or is too expensive loses nothing.
+by the rules first, so a model that fails or is too expensive loses nothing. The model also checks
+the facts of the rules: what it rejects becomes a review.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from ...core.canonical import canonical_json
-from ...core.derive import normalize_name
 from ...core.errors import BadOutput, BudgetSpent, NexusError
-from ...core.flows import label_rule
-from ...core.protocols.models import LanguageModel
+from ...core.protocols.models import Completion, LanguageModel, Prompt
 from ...core.protocols.store import Store
 from ...core.records import Draft, Event, Memory, MemoryKind
+from ...core.records.memory import is_copy
 from ...prompts import PromptTemplate
 from ...text.secrets import redact_secrets
 from ..extract.event_context import EventBatch, EventContext
+from ..extract.fact_drafts import RULES
+from ..importance import set_salience
 from ..model_budget import LEARN_PURPOSE, ModelBudget
 from ..pipeline import EventPipeline
 from ..rules.results import ExtractionResult
 from ..scope_knowledge import ScopeKnowledge
 from ..settings import ModelReadLimits
-from .items import ANSWER_SCHEMA, REFUSAL_REASONS, AnswerParser
-from .turns import Excerpt, content_terms, split_batches
-
-MIN_WORD_OVERLAP = 0.6  # shared terms of two landmarks, relative to the shorter one
-
-
-def merge_drafts(rule_drafts: Sequence[Draft], model_drafts: Sequence[Draft]) -> list[Draft]:
-    """Return one draft for each item that both derived from one turn, and all other drafts.
-
-    A joined draft is that of the rules with both makers and the higher confidence, so it replaces
-    the stored memory. A joined label has the model's text and sources; if its id changes, the
-    caller deletes the old label. After an interrupted deletion two labels of one turn exist; the
-    second one is dropped.
-    """
-    merged: list[Draft] = []
-    for draft in rule_drafts:
-        if not any(_is_same_item(each, draft, _is_same_label) for each in merged):
-            merged.append(draft)
-    for draft in model_drafts:
-        same = SAME_TESTS.get(draft.kind, _is_never_same)
-        index = next((n for n, each in enumerate(merged) if _is_same_item(each, draft, same)), None)
-        if index is None:
-            merged.append(draft)
-        else:
-            merged[index] = _join_drafts(merged[index], draft)
-    return merged
-
-
-SameTest = Callable[[Draft, Draft], bool]
-
-
-def _is_same_item(one: Draft, other: Draft, same_test: SameTest) -> bool:
-    return (
-        one.kind is other.kind
-        and one.scope == other.scope
-        and not set(one.sources).isdisjoint(other.sources)
-        and same_test(one, other)
-    )
-
-
-def _join_drafts(one: Draft, other: Draft) -> Draft:
-    """Return the first draft with confidence, validity and makers of both."""
-    makers = list(dict.fromkeys([*draft_makers(one), *draft_makers(other)]))
-    timeless = one.valid_from is None and one.valid_to is None
-    joined = replace(
-        one,
-        confidence=max(one.confidence, other.confidence),
-        valid_from=other.valid_from if timeless else one.valid_from,
-        valid_to=other.valid_to if timeless else one.valid_to,
-        metadata={**one.metadata, "made_by": makers},
-    )
-    if one.kind is MemoryKind.EPISODE:
-        sources = tuple(dict.fromkeys([*one.sources, *other.sources]))
-        return replace(joined, text=other.text, body=other.body, sources=sources)
-    return joined
-
-
-def draft_from_memory(memory: Memory) -> Draft:
-    """Return the draft of a stored memory."""
-    names = [field.name for field in fields(Draft) if field.name != "flow"]
-    return Draft(**{name: getattr(memory, name) for name in names}, flow=label_rule(memory.label))
-
-
-def mark_maker(drafts: Iterable[Draft], maker: str) -> list[Draft]:
-    """Return the drafts with `maker` as their only maker."""
-    return [replace(draft, metadata={**draft.metadata, "made_by": [maker]}) for draft in drafts]
-
-
-def draft_makers(draft: Draft) -> list[str]:
-    """Return the makers: "rules", an extractor, or a prompt's name, version and hash."""
-    makers: list[str] = draft.metadata.get("made_by", [])
-    return makers
-
-
-# -- tests for equal items
-
-
-def _is_same_fact(one: Draft, other: Draft) -> bool:
-    return _fact_key(one) == _fact_key(other)
-
-
-def _fact_key(draft: Draft) -> tuple[object, ...]:
-    body = draft.body
-    value = body.get("object") if body.get("object") is not None else body.get("value")
-    return (
-        normalize_name(body["subject"]),
-        body["predicate"],
-        normalize_name(value) if isinstance(value, str) else canonical_json(value),
-        normalize_name(body.get("aspect") or ""),
-        bool(body.get("negated")),
-    )
-
-
-def _is_same_landmark(one: Draft, other: Draft) -> bool:
-    if one.body["kind"] != other.body["kind"]:
-        return False
-    left, right = content_terms(one.text), content_terms(other.text)
-    return len(left & right) >= MIN_WORD_OVERLAP * min(len(left), len(right)) > 0
-
-
-def _is_same_label(one: Draft, other: Draft) -> bool:
-    return one.slot == other.slot == "turn" and one.sources[0] == other.sources[0]
-
-
-def _is_never_same(_one: Draft, _other: Draft) -> bool:
-    return False
-
-
-SAME_TESTS: dict[MemoryKind, SameTest] = {
-    MemoryKind.FACT: _is_same_fact,
-    MemoryKind.LANDMARK: _is_same_landmark,
-    MemoryKind.EPISODE: _is_same_label,
-}
-
-
-__all__ = [
-    "ModelExtraction",
-    "ModelReadLimits",
-    "ModelReader",
-    "draft_from_memory",
-    "draft_makers",
-    "mark_maker",
-    "merge_drafts",
-    "next_retry_time",
-]
+from .answer_cache import AnswerCache
+from .answer_schema import answer_schema
+from .items import REFUSAL_REASONS, AnswerParser
+from .merge import draft_from_memory, draft_makers, mark_maker, merge_drafts
+from .turns import Claim, Excerpt, content_terms, split_batches
+from .verdicts import Verdicts, make_claim
 
 CORRECTION_PROMPT = (
-    "Your last answer to this could not be used: {why}. Answer again with the JSON object that was"
-    " asked for and nothing else; say less if it was too long."
+    "Your last answer could not be used: {why}. Answer again with the JSON object only; write less"
+    " if it was too long."
 )
+MAX_NAMED_FAULTS = 3  # in a correction
 UNAVAILABLE_DELAYS = (timedelta(minutes=1), timedelta(minutes=10), timedelta(hours=1))
 # Longer, because each attempt costs two calls
 BAD_OUTPUT_DELAYS = (timedelta(hours=1), timedelta(hours=6), timedelta(days=1))
@@ -173,6 +56,20 @@ class ModelExtraction:
     drafts: tuple[Draft, ...]
     extracted: Mapping[str, ExtractionResult] = field(default_factory=dict)  # by event id
     dropped: Mapping[str, int] = field(default_factory=dict)  # reason → number of items
+    model: str = ""  # the provider's name of the model
+    confirmed: frozenset[str] = frozenset()  # ids of claims
+    rejected: frozenset[str] = frozenset()
+
+    def join(self, other: ModelExtraction) -> ModelExtraction:
+        """Return the results of both; the messages differ."""
+        return ModelExtraction(
+            (*self.drafts, *other.drafts),
+            {**self.extracted, **other.extracted},
+            Counter(self.dropped) + Counter(other.dropped),
+            other.model or self.model,
+            self.confirmed | other.confirmed,
+            self.rejected | other.rejected,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +81,8 @@ class ModelReader:
     prompt: PromptTemplate
     limits: ModelReadLimits
     model_budget: ModelBudget
+    label_prompt: PromptTemplate | None = None  # None: the rules alone label messages
+    answers: AnswerCache = field(default_factory=AnswerCache, compare=False)
 
     @property
     def maker(self) -> str:
@@ -195,59 +94,95 @@ class ModelReader:
         return split_batches(events, self.limits)
 
     def read_turns(
-        self, turns: Sequence[Event], before: Sequence[Event] = (), known_names: Iterable[str] = ()
+        self,
+        turns: Sequence[Event],
+        before: Sequence[Event] = (),
+        known_names: Iterable[str] = (),
+        claims: Sequence[Claim] = (),
     ) -> ModelExtraction:
         """Return the model's results for one batch. Call it outside of any transaction.
 
         `before` are the preceding events, oldest first. `known_names` may appear in the answer
-        although no message has them. After bad output the model is called once more with the
-        reason. Raise BadOutput if that fails, ModelUnavailable if the model does not answer, and
-        BudgetSpent if the budget is exhausted. Nothing is written in these cases.
+        although no message has them. `claims` are facts of the rules, which the model checks.
+        After bad output the model is called once more with the fault; after an answer that was cut
+        off, once for each half of the batch. Raise BadOutput if that fails, ModelUnavailable if
+        the model does not answer, and BudgetSpent if the budget is exhausted. Nothing is written
+        in these cases.
         """
-        known_names = tuple(known_names)
+        names = tuple(known_names)
+        excerpt = Excerpt.from_events(turns, before, self.limits, claims)
         try:
-            return self._ask_model(turns, before, known_names)
+            return self._read_excerpt(excerpt, names)
         except BadOutput as error:
-            if error.problem == "cut off" and len(turns) > 1:
-                return self._ask_in_halves(turns, before, known_names)
-            return self._ask_model(turns, before, known_names, CORRECTION_PROMPT.format(why=error))
-
-    def _ask_in_halves(
-        self, turns: Sequence[Event], before: Sequence[Event], known_names: Sequence[str]
-    ) -> ModelExtraction:
-        """Call the model for each half of the batch, after an answer that was cut off."""
+            if error.problem != "cut off":
+                correction = CORRECTION_PROMPT.format(why=error)
+                return self._read_excerpt(excerpt, names, correction)
+            self.answers.needs_full_limit = True
+        if len(turns) == 1:
+            return self._read_excerpt(excerpt, names)
         middle = len(turns) // 2
-        first = self._ask_model(turns[:middle], before, known_names)
-        second = self._ask_model(turns[middle:], [*before, *turns[:middle]], known_names)
-        dropped = Counter(first.dropped) + Counter(second.dropped)
-        extracted = {**first.extracted, **second.extracted}
-        return ModelExtraction((*first.drafts, *second.drafts), extracted, dropped)
+        first = Excerpt.from_events(turns[:middle], before, self.limits, claims)
+        rest = Excerpt.from_events(turns[middle:], [*before, *turns[:middle]], self.limits, claims)
+        return self._read_excerpt(first, names).join(self._read_excerpt(rest, names))
 
-    def _ask_model(
-        self,
-        turns: Sequence[Event],
-        before: Sequence[Event],
-        known_names: Sequence[str],
-        correction: str = "",
+    def _read_excerpt(
+        self, excerpt: Excerpt, known_names: Sequence[str], correction: str = ""
     ) -> ModelExtraction:
-        excerpt = Excerpt.from_events(turns, before, self.limits)
         if not excerpt.turns:
             return ModelExtraction(())
-        model = self.model_budget.make_model_factory(self.model, self.name, LEARN_PURPOSE)(
-            turns[0].workspace
-        )
-        prompt = self.prompt.render(asked=excerpt.to_prompt_text(), correction=correction)
-        completion = model.complete(prompt, schema=ANSWER_SCHEMA)
+        prompt = self._make_prompt(excerpt, correction)
+        completion = self._ask_model(excerpt, prompt)
         names = content_terms(
             " ".join([*known_names, *(turn.event.speaker for turn in excerpt.all_turns)])
         )
         max_items = self.limits.items_per_turn * len(excerpt.turns)
-        parser = AnswerParser(excerpt, self.maker, self.prompt.name, names, max_items)
+        parser = AnswerParser(
+            excerpt, self.maker, self.prompt.name, completion.model, names, max_items
+        )
         drafts = parser.parse_drafts(completion.data)
-        if parser.dropped.keys() - REFUSAL_REASONS and not drafts and not parser.extracted:
-            reasons = ", ".join(sorted(parser.dropped))
+        right, wrong = parser.parse_verdicts(completion.data)
+        faults = [*completion.dropped, *sorted(parser.dropped.keys() - REFUSAL_REASONS)]
+        if faults and not (drafts or parser.extracted or right or wrong):
+            reasons = "; ".join(faults[:MAX_NAMED_FAULTS])
+            self.answers.remove(prompt)  # a later attempt asks again
             raise BadOutput(f"no item of the answer is usable: {reasons}", problem="nothing usable")
-        return ModelExtraction(tuple(drafts), parser.extracted, dict(parser.dropped))
+        if completion.dropped:
+            parser.dropped["another form than asked for"] += len(completion.dropped)
+        return ModelExtraction(
+            tuple(drafts),
+            parser.extracted,
+            dict(parser.dropped),
+            completion.model,
+            frozenset(excerpt.claims[number - 1].memory_id for number in right),
+            frozenset(excerpt.claims[number - 1].memory_id for number in wrong),
+        )
+
+    def _make_prompt(self, excerpt: Excerpt, correction: str) -> Prompt:
+        prompt = self.prompt.render(asked=excerpt.to_prompt_text(), correction=correction)
+        if self.label_prompt:
+            labels = self.label_prompt.system
+            prompt = Prompt(system=f"{prompt.system}\n\n{labels}", user=prompt.user)
+        return prompt
+
+    def _ask_model(self, excerpt: Excerpt, prompt: Prompt) -> Completion:
+        """Return the answer to a prompt, without a call if it was answered before."""
+        if answer := self.answers.get(prompt):
+            return answer
+        count = len(excerpt.turns)
+        limits, full = self.limits, self.answers.needs_full_limit
+        workspace = excerpt.turns[0].event.workspace
+        model = self.model_budget.make_model_factory(self.model, self.name, LEARN_PURPOSE)(
+            workspace
+        )
+        completion = model.complete(
+            prompt,
+            schema=answer_schema(
+                count, limits.items_per_turn, labels=self.label_prompt is not None
+            ),
+            max_tokens=None if full else limits.count_answer_tokens(count),
+        )
+        self.answers.put(prompt, completion)
+        return completion
 
 
 def next_retry_time(error: NexusError, attempts: int, now: datetime) -> datetime | None:
@@ -302,8 +237,13 @@ class ModelPass:
     ) -> ModelPassResult:
         events = [context.event for context in batch]
         names = {name for event in events for name in knowledge.find_known_names(event)}
+        derived = self._list_derived(scope_batch, events)
+        here = [each for each in derived if each.scope == scope_batch.scope and not is_copy(each)]
+        claims = [claim for each in here if (claim := make_claim(each))]
         try:
-            extraction = self.model_reader.read_turns(events, batch[0].recent, sorted(names))
+            extraction = self.model_reader.read_turns(
+                events, batch[0].recent, sorted(names), claims
+            )
         except NexusError as error:
             return ModelPassResult(events, error=error)
         drafts = [
@@ -311,10 +251,30 @@ class ModelPass:
             for context in batch
             for draft in self._event_drafts(knowledge, context, extraction)
         ]
-        merged = self._merge_with_rules(scope_batch, events, drafts)
-        return replace(merged, drafts=self._with_flows(batch, merged.drafts))
+        verdicts = Verdicts(
+            self.model_reader.maker, extraction.model, extraction.confirmed, extraction.rejected
+        )
+        merged = self._merge_with_rules(events, verdicts.apply(here), drafts)
+        retracted = verdicts.find_retracted(derived)
+        reviews = verdicts.make_reviews(derived)
+        return replace(
+            merged,
+            drafts=[*self._with_flows(knowledge, batch, merged.drafts), *reviews],
+            replaced_ids=[*merged.replaced_ids, *retracted],
+        )
 
-    def _with_flows(self, batch: Sequence[EventContext], drafts: Sequence[Draft]) -> list[Draft]:
+    def _list_derived(self, scope_batch: EventBatch, events: Sequence[Event]) -> list[Memory]:
+        """Return the facts, landmarks and labels of these events, and copies of them."""
+        ids = [event.id for event in events]
+        return [
+            memory
+            for memory in self.store.eraser.list_derived(scope_batch.workspace, ids)
+            if memory.learned and memory.kind in MERGED_KINDS
+        ]
+
+    def _with_flows(
+        self, knowledge: ScopeKnowledge, batch: Sequence[EventContext], drafts: Sequence[Draft]
+    ) -> list[Draft]:
         """Return the drafts with the copies that the flows allow, as for drafts of the rules."""
         by_event: defaultdict[str, list[Draft]] = defaultdict(list)
         for draft in drafts:
@@ -325,7 +285,9 @@ class ModelPass:
             if context := contexts.get(id):
                 previous = context.recent[-1].text if context.recent else ""
                 text = redact_secrets(context.event.text, previous=previous)
-                added += self.pipeline.add_flows(context, own, text)
+                with_copies = self.pipeline.add_flows(context, own, text)
+                closings = knowledge.landmarks.copy_closings(context.event, with_copies)
+                added += [*with_copies, *closings]
             else:
                 added += own
         return list({draft.id: draft for draft in added}.values())
@@ -345,27 +307,35 @@ class ModelPass:
         # `make_drafts` returns facts and landmarks first, in the order of `model_drafts`.
         drafts[: len(model_drafts)] = map(_add_model_sources, drafts, model_drafts)
         drafts = knowledge.reconcile(context, mark_maker(drafts, self.model_reader.maker))
+        drafts += knowledge.landmarks.close(context, context.event, drafts)
         every = [*drafts, *(labels if knowledge.settings.label_messages else ())]
-        return self.pipeline.mark_session(context.event, every)
+        return set_salience(self.pipeline.mark_session(context.event, every))
 
     def _merge_with_rules(
-        self, scope_batch: EventBatch, events: Sequence[Event], drafts: Sequence[Draft]
+        self,
+        events: Sequence[Event],
+        rules: Sequence[tuple[Memory, Draft]],
+        drafts: Sequence[Draft],
     ) -> ModelPassResult:
-        ids = [event.id for event in events]
-        rules = [
-            draft_from_memory(memory)
-            for memory in self.store.eraser.list_derived(scope_batch.workspace, ids)
-            if memory.learned and memory.kind in MERGED_KINDS and memory.scope == scope_batch.scope
-        ]
-        merged = merge_drafts(rules, drafts)
-        changed = [draft for draft in merged if draft not in rules]
+        """Return the drafts that change a stored memory or are new."""
+        stored = [draft_from_memory(memory) for memory, _ in rules]
+        merged = merge_drafts([draft for _, draft in rules], drafts)
+        changed = [self._cap_confidence(draft) for draft in merged if draft not in stored]
         merged_ids = {draft.id for draft in merged}
         return ModelPassResult(
-            events, changed, [draft.id for draft in rules if draft.id not in merged_ids]
+            events, changed, [draft.id for draft in stored if draft.id not in merged_ids]
         )
+
+    def _cap_confidence(self, draft: Draft) -> Draft:
+        """Return the draft with less confidence if only the model read it."""
+        if RULES in draft_makers(draft) or draft.kind not in (MemoryKind.FACT, MemoryKind.LANDMARK):
+            return draft
+        most = self.model_reader.limits.max_confidence
+        return replace(draft, confidence=min(draft.confidence, most))
 
 
 def _add_model_sources(draft: Draft, model_draft: Draft) -> Draft:
-    """Return the draft with the sources and the confidence of the model's draft."""
+    """Return the draft with the sources, the confidence and the words of the model's draft."""
     sources = tuple(dict.fromkeys([*draft.sources, *model_draft.sources]))
-    return replace(draft, sources=sources, confidence=model_draft.confidence)
+    metadata = {**draft.metadata, **model_draft.metadata}
+    return replace(draft, sources=sources, confidence=model_draft.confidence, metadata=metadata)

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ...core.canonical import format_time
 from ...core.ids import WorkspaceId, digest
 from ...core.records import Event, EventKind, Trust
 from ...core.records.links import is_shared_copy
@@ -25,12 +24,21 @@ from ..settings import ModelReadLimits
 READABLE_KINDS = (EventKind.MESSAGE, EventKind.NOTE)  # documents are too long
 MIN_BATCH_WORDS = 3  # of all messages of a batch
 MAX_SPEAKER_CHARS = 200  # of a speaker's name
+MAX_CLAIMS = 40  # facts of the rules that one call checks
+
+
+class Claim(NamedTuple):
+    """A fact that the rules read in a turn; the model confirms or rejects it."""
+
+    memory_id: str
+    event_id: str
+    text: str  # subject, predicate and object
 
 
 class ExcerptTurn(NamedTuple):
     """One message for the model: numbered, without secrets, cut to the limit."""
 
-    number: int
+    number: int  # from 1; earlier turns have negative numbers
     event: Event
     text: str
     words: frozenset[str]
@@ -46,10 +54,15 @@ class Excerpt:
 
     before: tuple[ExcerptTurn, ...]
     turns: tuple[ExcerptTurn, ...]
+    claims: tuple[Claim, ...] = ()
 
     @classmethod
     def from_events(
-        cls, events: Sequence[Event], before: Sequence[Event], limits: ModelReadLimits
+        cls,
+        events: Sequence[Event],
+        before: Sequence[Event],
+        limits: ModelReadLimits,
+        claims: Sequence[Claim] = (),
     ) -> Excerpt:
         """Return an excerpt without repetitions and injected contexts."""
         earlier = [event for event in before if event.kind in READABLE_KINDS]
@@ -59,9 +72,13 @@ class Excerpt:
         for index, event in enumerate(events):
             text = new_text(event, [*earlier, *events[:index]])
             texts.append((event, text, limits.characters))
-        numbered = [_make_turn(n, *each) for n, each in enumerate(texts, 1)]
         first = len(shown)
-        return cls(tuple(numbered[:first]), tuple(turn for turn in numbered[first:] if turn.text))
+        numbers = [*range(-first, 0), *range(1, len(events) + 1)]
+        numbered = [_make_turn(n, *each) for n, each in zip(numbers, texts, strict=True)]
+        turns = tuple(turn for turn in numbered[first:] if turn.text)
+        read = {turn.event.id for turn in turns}
+        own = tuple(claim for claim in claims if claim.event_id in read)
+        return cls(tuple(numbered[:first]), turns, own[:MAX_CLAIMS])
 
     @property
     def all_turns(self) -> tuple[ExcerptTurn, ...]:
@@ -73,12 +90,20 @@ class Excerpt:
         The markers have a digest of the content, so no text inside can contain them.
         """
         project = self.turns[-1].event.metadata.get("project")
+        numbers = {turn.event.id: turn.number for turn in self.turns}
+        speakers = dict.fromkeys(turn.event.speaker[:MAX_SPEAKER_CHARS] for turn in self.all_turns)
         data = {
+            "speakers": list(speakers),
             "project": project if isinstance(project, str) else None,
             "before": [_turn_to_dict(turn) for turn in self.before],
             "turns": [_turn_to_dict(turn) for turn in self.turns],
+            "read": [
+                f"{number}: {redact_secrets(claim.text)} (turn {numbers[claim.event_id]})"
+                for number, claim in enumerate(self.claims, 1)
+            ],
         }
-        content = json.dumps(data, ensure_ascii=False)
+        given = {name: value for name, value in data.items() if value}
+        content = json.dumps(given, ensure_ascii=False, separators=(",", ":"))
         mark = digest("one_pass", content)[:16]
         return f"<<<conversation {mark}\n{content}\nconversation {mark}>>>"
 
@@ -90,19 +115,15 @@ def _make_turn(number: int, event: Event, text: str, max_chars: int) -> ExcerptT
 
 def _turn_to_dict(turn: ExcerptTurn) -> dict[str, str | int]:
     event = turn.event
+    at = local_time(event)
+    role = {} if event.role == "user" else {"role": event.role}
     return {
-        "turn": turn.number,
-        "speaker": event.speaker[:MAX_SPEAKER_CHARS],
-        "role": event.role,
-        "at": _format_time(event),
+        "n": turn.number,
+        "at": f"{at:%A} {at:%Y-%m-%d %H:%M}",
+        "by": event.speaker[:MAX_SPEAKER_CHARS],
+        **role,
         "text": turn.text,
     }
-
-
-def _format_time(event: Event) -> str:
-    """Return weekday and local time of the event, if its UTC offset is known."""
-    at = local_time(event)
-    return f"{at:%A} {at.isoformat() if at.utcoffset() else format_time(at)}"
 
 
 def content_terms(text: str) -> frozenset[str]:

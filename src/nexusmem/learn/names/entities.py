@@ -15,10 +15,18 @@ from typing import Any
 
 from ...core.derive import normalize_name
 from ...core.ids import MAX_ID_LENGTH, digest
-from ...core.records import Draft, Event, EventKind, Memory, MemoryKind, Trust
-from ...text.identifiers import KINDS, format_identifier, normalize_identifier
+from ...core.records import Draft, Event, EventKind, Fact, Memory, MemoryKind, Tier, Trust
+from ...core.records.entities import ENTITY, StatedEntity, check_entity
+from ...text.identifiers import (
+    KINDS,
+    format_identifier,
+    normalize_identifier,
+    possible_identifiers,
+)
+from ...text.secrets import redact_secrets
 from ..extract.fact_drafts import RULES, SourceLookup, no_sources
-from ..rules.results import ExtractionResult, Identity
+from ..extract.passages import event_tags
+from ..rules.results import Entity, ExtractionResult, Identity
 from .name_directory import UNTYPED, IdentifierClaim, NameDirectory
 from .resolve import PERSON, NameCandidate, merge_review, propose_merge
 
@@ -62,14 +70,25 @@ def _make_drafts(
             normalize_name(entity.name) not in aliases
             or normalize_name(entity.name) in directory.entries
         ):
-            yield from _introduce_name(event, entity.name, entity.type, directory)
+            yield from _introduce_name(event, entity, directory)
     yield from _channel_identity_drafts(event, directory)
 
 
-def _introduce_name(
-    event: Event, name: str, type: str, directory: NameDirectory
-) -> Iterator[Draft]:
+def fact_name_drafts(event: Event, fact: Fact, directory: NameDirectory) -> Iterator[Draft]:
+    """Yield a record for the subject of a stated fact, if its name is new.
+
+    The record makes the entity listed, and found by a part of its name.
+    """
+    if not fact.exact:  # the subject of an exact value is a scope
+        entity = Entity(name=fact.subject, type=UNTYPED)
+        for draft in _introduce_name(event, entity, directory):
+            directory.add_records([draft])
+            yield draft
+
+
+def _introduce_name(event: Event, entity: Entity, directory: NameDirectory) -> Iterator[Draft]:
     """Yield a record for a new name, or for a new type of a known name."""
+    name, type = entity.name, entity.type
     key = normalize_name(name)
     if not is_name(name) and key != normalize_name(event.speaker):
         return
@@ -78,10 +97,14 @@ def _introduce_name(
     entry = directory.entries.get(key)
     if entry and PERSON in entry.types:
         return  # a person who is visited is no place
-    if entry is None or (type != UNTYPED and type not in entry.types):
+    if entry is None or (type != UNTYPED and type not in entry.types and not entity.is_guess):
         if entry is None and key in directory.alias_owners:
             return  # an alias of another entity
         known_name = entry.name if entry else name
+        if entity.is_guess:
+            text = f"{known_name} was mentioned."
+            yield _entity_record(event, known_name, text, type=type, guess=True)
+            return
         yield _entity_record(event, known_name, f"{known_name} is a {type}.", type=type)
 
 
@@ -106,7 +129,62 @@ def _identity_drafts(event: Event, identity: Identity, directory: NameDirectory)
         yield from _address_drafts(event, identity.owner, (identity.kind, value), directory)
 
 
-def _alias_drafts(event: Event, name: str, alias: str, directory: NameDirectory) -> Iterator[Draft]:
+def stated_entity_drafts(event: Event, directory: NameDirectory) -> Iterator[Draft]:
+    """Yield the records of a stated entity: its own, then one for each new alias or address.
+
+    An alias that is the name of another entity becomes a merge review, as in a message.
+    """
+    entity = check_entity(event.metadata[ENTITY])
+    if entry := directory.entries.get(normalize_name(entity.name)):
+        entity = replace(entity, name=entry.name)
+    own = _stated_record(event, entity)
+    directory.add_records([own])
+    yield own
+    for alias in entity.aliases:
+        for draft in _stated_alias_drafts(event, entity, alias, directory):
+            directory.add_records([draft])
+            yield draft
+
+
+def _stated_record(event: Event, entity: StatedEntity) -> Draft:
+    seen = redact_secrets(entity.text)
+    record = _build_entity_draft(
+        event,
+        entity.text,
+        {
+            "name": entity.name,
+            "aliases": [],
+            "type": entity.type or UNTYPED,
+            "description": entity.description,
+            "properties": dict(entity.properties),
+        },
+        digest("stated", normalize_name(entity.name)),
+        (event.id,),
+    )
+    return replace(
+        record,
+        indexed_text=None if seen == entity.text else seen,
+        source=ENTITY,
+        tier=Tier.LONG,
+        learned=False,
+        tags=event_tags(event),
+        metadata={name: value for name, value in event.metadata.items() if name != ENTITY},
+    )
+
+
+def _stated_alias_drafts(
+    event: Event, entity: StatedEntity, alias: str, directory: NameDirectory
+) -> Iterator[Draft]:
+    if addresses := possible_identifiers(alias):
+        yield from _address_drafts(event, entity.name, addresses[0], directory)
+    else:
+        type = entity.type or UNTYPED
+        yield from _alias_drafts(event, entity.name, alias, directory, type=type)
+
+
+def _alias_drafts(
+    event: Event, name: str, alias: str, directory: NameDirectory, *, type: str = PERSON
+) -> Iterator[Draft]:
     key, other = normalize_name(name), normalize_name(alias)
     if key == other or max(len(name), len(alias)) > MAX_ID_LENGTH:
         return
@@ -120,7 +198,7 @@ def _alias_drafts(event: Event, name: str, alias: str, directory: NameDirectory)
     elif key not in directory.alias_owners.get(other, ()):
         known_name = directory.entries[key].name if key in directory.entries else name
         text = f"{known_name} is also known as {alias}."
-        yield _entity_record(event, known_name, text, type=PERSON, aliases=[alias])
+        yield _entity_record(event, known_name, text, type=type, aliases=[alias])
 
 
 def _address_drafts(

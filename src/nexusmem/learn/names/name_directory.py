@@ -171,7 +171,7 @@ class NameDirectory:
         if entry is None:
             entry = self.entries[key] = NameEntry(body["name"], record.sources)
             self._index_name(key)
-        if (type := body.get("type")) and type != UNTYPED:
+        if (type := body.get("type")) and type != UNTYPED and not body.get("guess"):
             entry.types.add(type)
         entry.aliases |= aliases
         for alias in aliases:

@@ -15,11 +15,13 @@ from functools import lru_cache
 from ...core.derive import normalize_name
 from ...core.ids import digest
 from ...core.records import Draft, Event, MemoryKind
+from ...text.gazetteer import is_first_name
 from ...text.identifiers import possible_identifiers
+from ...text.nicknames import first_name_variants
 from ...text.terms import STOP_WORDS, extract_terms
 from ..extract.event_context import MAX_COMPARED_CHARS, EventContext
 from ..extract.fact_drafts import RULES
-from ..rules.coreference import FEMALE_NAMES, MALE_NAMES
+from ..rules.lexicon import KIN_SPELLINGS
 from ..rules.results import Entity, ExtractionResult, Statement, TextSpan
 from ..rules.verbs import VERB_FORMS
 from .name_directory import UNTYPED, NameDirectory, core_words, strip_title
@@ -39,6 +41,7 @@ CONFIDENCE_BY_METHOD = {
     "form": 0.93,
 }
 PART_CONFIDENCE, CONTEXT_CONFIDENCE = 0.9, 0.85
+NICKNAME_CONFIDENCE = 0.6  # of a review for "Bob Hale" and "Robert Hale"
 # Weights of shared terms in the message, in recent messages, of a full name, and of the cosine
 CURRENT_WEIGHT, RECENT_WEIGHT, FULL_NAME_WEIGHT, SIMILARITY_WEIGHT = 2.0, 0.25, 3.0, 2.0
 
@@ -269,6 +272,8 @@ def _similar_candidates(key: str, type: str, directory: NameDirectory) -> Iterat
                     reason="the same name in full",
                     sources=entry.sources,
                 )
+    if type in (PERSON, UNTYPED):
+        yield from _nickname_candidates(words, type, directory)
     for near in sorted(directory.similar_names(key))[:MAX_PROPOSED]:
         if directory.entries[near].can_be(type):
             yield NameCandidate(
@@ -276,6 +281,31 @@ def _similar_candidates(key: str, type: str, directory: NameDirectory) -> Iterat
                 confidence=0.7,
                 reason="spelt alike",
                 sources=directory.entries[near].sources,
+            )
+
+
+def _nickname_candidates(
+    words: Sequence[str], type: str, directory: NameDirectory
+) -> Iterator[NameCandidate]:
+    """Yield people whose first name is a variant: "Robert Hale" for "Bob Hale" or "Bob"."""
+    first, *rest = words
+    variants = [" ".join([each, *rest]) for each in sorted(first_name_variants(first))]
+    full_names = {
+        full
+        for variant in variants
+        for full in directory.names_by_part.get(variant, ())
+        if full.startswith(f"{variant} ")
+    }
+    found = [each for each in (*variants, *sorted(full_names)) if each in directory.entries]
+    for each in found[:MAX_PROPOSED]:
+        entry = directory.entries[each]
+        if entry.can_be(PERSON) and PERSON in (type, *entry.types):
+            first_word = entry.name.split()[0]
+            yield NameCandidate(
+                name=entry.name,
+                confidence=NICKNAME_CONFIDENCE if rest else NICKNAME_CONFIDENCE / 2,
+                reason=f"{first.title()} and {first_word.title()} can be one first name",
+                sources=entry.sources,
             )
 
 
@@ -301,7 +331,7 @@ def _is_partial_match(
 def _type_if_visited(key: str, directory: NameDirectory) -> str:
     """Return PERSON for a known person or a first name, else PLACE: people are visited, too."""
     person = key in directory.entries and PERSON in directory.entries[key].types
-    return PERSON if person or key in FEMALE_NAMES or key in MALE_NAMES else PLACE
+    return PERSON if person or is_first_name(key) else PLACE
 
 
 def _is_used_as_place(name: str, text: str) -> bool:
@@ -454,11 +484,16 @@ def resolve_names(
     """Resolve all names of a message in its facts, landmarks, identities and entities."""
     directory.advance_to(context.event)
     extracted = _add_address_mentions(extracted, directory, context.event.text)
-    types = {entity.name: entity.type for entity in extracted.entities}
+    types = {
+        entity.name: UNTYPED if entity.is_guess else entity.type for entity in extracted.entities
+    }
     links: dict[str, NameResolution] = {}
     here = _aliases_in_message(extracted, directory)
     for name in _names_to_resolve(extracted, directory, types):
         type = types.get(name, UNTYPED)
+        if relative := _find_relative(normalize_name(name), directory, here):
+            links[name] = relative
+            continue
         links[name] = here.get(normalize_name(name)) or resolve_name(
             name, type, context, directory, similarity
         )
@@ -509,8 +544,41 @@ def _names_to_resolve(
                 (key := normalize_name(name)) in directory.alias_owners
                 or key in directory.entries
                 or "@" in name
+                or "'s " in name
             ):
                 yield name
+
+
+def _find_relative(
+    key: str, directory: NameDirectory, here: Mapping[str, NameResolution]
+) -> NameResolution | None:
+    """Return the relative that an earlier message called by another word: "Bob's mom"."""
+    if key in here or key in directory.alias_owners:
+        return None
+    others = list(_kin_spellings(key))
+    for other in others:
+        owners = directory.alias_owners.get(other, ())
+        if link := here.get(other):
+            return link
+        if len(owners) == 1:
+            entry = directory.entries[min(owners)]
+            return NameResolution(
+                name=entry.name, confidence=0.95, method="alias", name_sources=entry.sources
+            )
+    if not others or directory.fact_texts(key):
+        return None
+    known = [other for other in others if directory.fact_texts(other)]
+    if len(known) != 1:
+        return None
+    return NameResolution(name=known[0], confidence=0.95, method="alias")
+
+
+def _kin_spellings(key: str) -> Iterator[str]:
+    """Yield the other names of a relative: "bob's mother" for "bob's mom"."""
+    owner, mark, word = key.rpartition("'s ")
+    for words in KIN_SPELLINGS:
+        if mark and word in words:
+            yield from (f"{owner}{mark}{each}" for each in sorted(words - {word}))
 
 
 def _aliases_in_message(
@@ -618,8 +686,4 @@ def _rename_in_fact(fact: Statement, names: Mapping[str, str]) -> Statement:
     object = names.get(fact.object, fact.object) if fact.object else fact.object
     if subject == fact.subject and object == fact.object:
         return fact
-    sentence = fact.sentence
-    for short, full in ((fact.subject, subject), (fact.object, object)):
-        if short and full and short != full and full.startswith(f"{short} "):
-            sentence = re.sub(rf"\b{re.escape(short)}\b", lambda _: full, sentence, count=1)  # noqa: B023
-    return replace(fact, subject=subject, object=object, sentence=sentence)
+    return replace(fact, subject=subject, object=object)

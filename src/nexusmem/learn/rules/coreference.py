@@ -1,4 +1,4 @@
-"""Coreference: resolve pronouns to the speaker, the room and recently mentioned names."""
+"""Coreference: the names that pronouns and noun phrases of a message refer to."""
 
 from __future__ import annotations
 
@@ -6,38 +6,37 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ...text.gazetteer import is_first_name, name_type, person_gender
 from ...text.terms import STOP_WORDS
-from .lexicon import (
-    ADVERBS,
-    FEMALE_NOUNS,
-    KIN,
-    MALE_NOUNS,
-    PARENTS,
-    PLURAL_NOUNS,
-    POSSESSIVES,
-    word_set,
-)
+from .grammar import Clause, Phrase
+from .lexicon import FEMALE_NOUNS, KIN, MALE_NOUNS, PARENTS, PLURAL_NOUNS, word_set
 from .results import MessageContext, SourceMessage
-from .tokens import NAME_WORD, Token, tokenize
 
 PRONOUN_WINDOW = 2  # earlier messages in which a pronoun may find its name
-
-FEMALE_NAMES = word_set(
-    """sarah mary anna emma olivia sophia julia jenny jennifer maria laura linda susan karen lisa
-    nancy alice carol caroline melanie priya nadia fatima chloe ines olga katarzyna erin
-    dana hannah emily jessica amy angela helen kate katie lucy rachel rebecca victoria maya
-    nina eva elena sofia claire"""
-)
-MALE_NAMES = word_set(
-    """john james robert michael william david richard joseph thomas tom charles daniel matthew
-    mark paul george kevin brian steven edward peter henry jack ryan tyler sam samuel bob
-    rob luis marco diego leo ravi henrik marcus evan tim adam alex ben chris eric frank greg
-    ian jim joe josh luke max nick oliver oscar patrick pedro simon steve tony"""
+MAX_SCANNED_CHARS = 2_000
+MAX_NAMES = 4  # nearest mentions among which a pronoun chooses
+WE = "we"  # the people of the place, if it has no project
+FIRST_PERSON = word_set("i me my mine myself im")
+FIRST_PLURAL = word_set("we us our ours ourselves")
+SECOND_PERSON = word_set("you your yours u")
+THIRD_PERSON = {
+    **dict.fromkeys(("he", "him", "his", "himself"), "he"),
+    **dict.fromkeys(("she", "her", "hers", "herself"), "she"),
+    **dict.fromkeys(("they", "them", "their", "theirs"), "they"),
+    **dict.fromkeys(("it", "its"), "it"),
+}
+INDEFINITE = word_set(
+    """this that these those there what which who whom someone somebody anyone anybody everyone
+    everybody something anything everything nothing nobody none one ones some any all both each
+    another other others mine yours here same such rest lot lots thing things stuff bit way kind
+    sort people guys folks woman man lady girl boy person guy someone's"""
 )
 PRIVATE_NOUNS = word_set(  # "ours" refers to the speakers, also in a project room
-    """company family house home wedding kids children dog cat parents flat apartment garden car
-    neighbors neighbours anniversary son daughter marriage honeymoon baby fence landlord place"""
+    """family house home wedding kids children dog cat parents flat apartment garden car neighbors
+    neighbours anniversary son daughter marriage honeymoon baby fence landlord place"""
 )
+TITLES = word_set("mr mrs ms miss mister dr prof doctor professor sir")
+CAPITALIZED = re.compile(r"(?<![\w@#])[^\W\d_a-z][^\W\d_]+(?:[ -][^\W\d_a-z][^\W\d_]+)?")
 
 
 @dataclass(slots=True)
@@ -47,165 +46,216 @@ class Speakers:
     speaker: str
     group: str  # "we"
     addressee: str | None  # "you", if only one person is possible
-    all_participants: str  # owners of joint decisions and plans
     project: str | None
-    known_names: frozenset[str]
+    known_names: frozenset[str]  # words of known names, lower case
+    participants: tuple[str, ...] = ()
     recent: Sequence[SourceMessage] = ()
     types: Mapping[str, str] = field(default_factory=dict)
     mentions: list[tuple[str, str]] = field(default_factory=list)  # name, pronoun
+    pending: list[tuple[str, str]] = field(default_factory=list)  # of the clause being read
+    relatives: dict[str, str] = field(default_factory=dict)  # "Alice's boss" → "Priya"
     _scanned_recent: bool = False
 
     @classmethod
     def from_message(cls, message: SourceMessage, context: MessageContext) -> Speakers:
-        others = [name for name in context.participants if name != message.speaker]
-        everybody = " and ".join([message.speaker, *others]) if others else message.speaker
+        others = tuple(name for name in context.participants if name != message.speaker)
         known = {*context.known_names, *context.participants, message.speaker}
         return cls(
             speaker=message.speaker,
-            group=context.project or message.speaker,
-            addressee=others[0] if len(others) == 1 else None,
-            all_participants=context.project or everybody,
+            group=context.project or WE,
+            addressee=others[0] if len(others) == 1 else _find_salutation(message.text),
             project=context.project,
             known_names=frozenset(
                 part.lower() for name in known for part in (name, *name.split())
             ).difference(STOP_WORDS),
+            participants=others,
             recent=context.recent,
             types=context.types,
         )
 
-    def add_mention(self, name: str, phrase: str) -> None:
-        """Register a mentioned person, so that later pronouns can refer to them."""
-        if name not in (self.speaker, self.project):
-            self.mentions.append((name, _guess_pronoun(phrase)))
+    def add_mention(self, name: str, phrase: Phrase | None = None) -> None:
+        """Register a mentioned person or thing, so that later pronouns can refer to it."""
+        name = self.relatives.get(name, name)
+        if name in (self.speaker, self.project, WE) or "@" in name:
+            return
+        if "'s " in name and name.rsplit(maxsplit=1)[-1].lower() not in KIN:
+            return
+        self.pending.append((name, _guess_pronoun(name, phrase)))
+
+    def end_clause(self) -> None:
+        """Let later clauses refer to the mentions of this one."""
+        fresh = [name for name, fits in self.pending if fits in ("he", "she")]
+        if len(set(fresh)) == len(fresh) > 1:  # "Paula met Irene. She …": nobody knows who
+            kinds = {fits for _, fits in self.pending if fits in ("he", "she")}
+            for kind in kinds:
+                same = {name for name, fits in self.pending if fits == kind}
+                if len(same) > 1:
+                    self.pending.append(("", kind))
+        self.mentions += self.pending
+        self.pending = []
 
     def resolve_pronoun(self, pronoun: str) -> str | None:
-        """Return the name a pronoun refers to: for the third person the nearest, None if
-        ambiguous.
-        """
-        if pronoun in ("i", "we"):
-            return self.speaker if pronoun == "i" else self.group
-        if pronoun not in ("he", "she", "they"):
-            return None
+        """Return the nearest mention that fits a pronoun of the third person; None if unclear."""
         if not self._scanned_recent:
             self._scanned_recent = True
-            self.mentions[:0] = [
+            earlier = [
                 each
                 for message in self.recent[-PRONOUN_WINDOW:]
                 for each in _find_mentions(message)
             ]
-        fitting = [name for name, fits in self.mentions[-4:] if fits == pronoun]
+            self.mentions[:0] = earlier
+        near = self.mentions[-MAX_NAMES:]
+        fitting = [name for name, fits in near if fits == pronoun]
+        if fitting and not fitting[-1]:
+            return None
         if fitting:
-            return fitting[-1]
-        unsure = {name for name, fits in self.mentions[-4:] if fits == "?"}
-        return unsure.pop() if len(unsure) == 1 and pronoun in ("he", "she") else None
+            return fitting[-1] if pronoun != "it" or len(set(fitting)) == 1 else None
+        if pronoun == "they":  # a company
+            named = [
+                name
+                for name, fits in near
+                if name[:1].isupper()
+                and fits in ("it", "?")
+                and not is_first_name(name.split()[0])
+                and name_type(name) != "place"
+            ]
+            return named[-1] if len(set(named)) == 1 else None
+        unsure = [name for name, fits in near if fits == "?"]
+        return unsure[-1] if len(set(unsure)) == 1 and pronoun in ("he", "she") else None
 
-    def split_names(self, names: str, *, people_only: bool) -> list[str]:
-        """Split a coordination: "Tyler and Sarah" are two, "Marks and Spencer" is one unless
-        `people`.
-        """
-        parts = NAME_SEPARATOR.split(names) if " and " in names else [names]
-        if len(parts) == 1 or not all(NAME_PATTERN.fullmatch(part) for part in parts):
-            return [names]
-        known = all(_is_person_name(part.lower(), self.known_names) for part in parts)
-        return parts if people_only or known else [names]
-
-    def resolve_our(self, noun: str) -> str:
-        return self.speaker if noun in PRIVATE_NOUNS or noun in KIN else self.group
-
-    def _resolve_possessive(self, possessive: str, noun: str) -> str | None:
-        if possessive == "my":
-            return self.speaker
-        if possessive == "our":
-            return self.resolve_our(noun)
-        return (
-            self.addressee
-            if possessive == "your"
-            else self.resolve_pronoun(PRONOUN_OF_POSSESSIVE.get(possessive, ""))
-        )
-
-    def resolve_phrase(self, phrase: Sequence[Token]) -> str | None:
-        """Return the name that a noun phrase refers to, or None."""
-        while phrase and (phrase[0].lower in ADVERBS or phrase[0].kind == "mark"):
-            phrase = phrase[1:]
-        if not phrase:
+    def resolve(self, phrase: Phrase, clause: Clause | None = None) -> str | None:
+        """Return the name that a noun phrase refers to; None if that is not clear."""
+        word = phrase.token.text.lower()
+        if word in FIRST_PERSON or phrase.lemma == "i":
+            return self._quoted_or_speaker(clause)
+        if word in FIRST_PLURAL:
+            return self.group if clause is None or clause.quoted_speaker is None else None
+        if word in SECOND_PERSON:
+            return self.addressee
+        if word in THIRD_PERSON:
+            return self.resolve_pronoun(THIRD_PERSON[word])
+        if word in INDEFINITE or phrase.is_pronoun:
             return None
-        first = phrase[0].lower
-        rest = join_tokens(phrase[1:])
-        if first in POSSESSIVES:
-            owner = self._resolve_possessive(first, phrase[-1].lower)
-            kin = _apposition_name(phrase) if first in ("my", "our") else None
-            return kin or (f"{owner}'s {rest}" if owner else None)
-        if first in PARENTS and (len(phrase) == 1 or phrase[1].lower == "'s"):
-            return f"{self.speaker}'s {first}{_join_tail(phrase, 1)}"
-        if first in ("the", "a", "an"):
-            return rest or None
-        if first in ("this", "that", "these", "those"):
+        return self._resolve_noun(phrase, clause)
+
+    def _quoted_or_speaker(self, clause: Clause | None) -> str | None:
+        if clause is not None and clause.quoted_speaker is not None:
+            return self.resolve(clause.quoted_speaker)
+        return self.speaker
+
+    def _resolve_noun(self, phrase: Phrase, clause: Clause | None) -> str | None:
+        name = phrase.apposition or _name_after_kin(phrase)
+        word = phrase.lemma
+        if name is not None and (word in KIN or phrase.token.upos == "NOUN"):
+            return name.text
+        if phrase.possessor is not None:
+            return self._resolve_possessed(phrase, clause)
+        if word in PARENTS and not phrase.determiner:
+            return f"{self.speaker}'s {word}"
+        text = phrase.text
+        first, _, rest = text.partition(" ")
+        if first.lower() in KIN and rest[:1].isupper():  # "my cousin Pekka" as one name
+            text = rest
+        return text if text and any(map(str.isalnum, text)) else None
+
+    def _resolve_possessed(self, phrase: Phrase, clause: Clause | None) -> str | None:
+        owner = self.resolve_owner(phrase, clause)
+        if owner is None:
             return None
-        return re.sub(r"\bmy\b", f"{self.speaker}'s", join_tokens(phrase))
+        rest = own_text(phrase)
+        if owner in (WE, self.project) or (owner == self.speaker and phrase.lemma not in KIN):
+            return rest
+        return f"{owner}'s {rest}"
+
+    def resolve_owner(self, phrase: Phrase, clause: Clause | None = None) -> str | None:
+        """Return the owner that the possessive of a phrase names; None without one."""
+        possessor = phrase.possessor
+        if possessor is None:
+            return None
+        token = phrase.tree.sentence[possessor]
+        word = token.text.lower()
+        if word in FIRST_PERSON:
+            return self._quoted_or_speaker(clause)
+        if word in FIRST_PLURAL:
+            private = phrase.lemma in PRIVATE_NOUNS or phrase.lemma in KIN
+            return self.speaker if private and self.project else self.group
+        if word in SECOND_PERSON:
+            return self.addressee
+        if word in THIRD_PERSON:
+            return self.resolve_pronoun(THIRD_PERSON[word])
+        return self.resolve(Phrase(phrase.tree, possessor), clause)
 
 
-NAME_SEPARATOR = re.compile(r",? and |, ")
-NAME_PATTERN = re.compile(rf"(?:[^\W\d_][\w-]*|{NAME_WORD})(?: {NAME_WORD}){{0,2}}")
+SALUTATION = re.compile(
+    r"^\W*(?:Subject:[^\n]*\n\s*)?(?:Dear|Hi|Hello|Hey|Hallo)\s+(?P<name>(?:(?:Mr|Mrs|Ms"
+    r"|Dr)\.?\s+)?[A-ZÀ-Þ][\w'’-]+(?: [A-ZÀ-Þ][\w'’-]+)?)\s*[,!:\n]"
+)
+NO_SALUTATION = word_set(
+    "all everyone team folks colleagues customer parents tenants guys there sir madam one"
+)
 
 
-def _is_person_name(lowercase: str, known: frozenset[str]) -> bool:
-    return (
-        lowercase in known
-        or (first := lowercase.split(maxsplit=1)[0]) in FEMALE_NAMES
-        or first in MALE_NAMES
+def _find_salutation(text: str) -> str | None:
+    """Return the person whom a letter greets: "Dear Lucía, …"."""
+    match = SALUTATION.match(text[:200])
+    return match["name"] if match and match["name"].lower() not in NO_SALUTATION else None
+
+
+def _name_after_kin(phrase: Phrase) -> Phrase | None:
+    """Return the name after "my neighbour", which the tree may attach elsewhere."""
+    at = phrase.head + 1
+    sentence = phrase.tree.sentence
+    if phrase.lemma not in KIN or phrase.possessor is None or at >= len(sentence):
+        return None
+    is_name = sentence[at].upos == "PROPN" and sentence[at].text[:1].isupper()
+    return Phrase(phrase.tree, at) if is_name else None
+
+
+def own_text(phrase: Phrase) -> str:
+    """Return a phrase without its owner: "car" for "my car" and "Theo's car"."""
+    positions = phrase.positions
+    if phrase.possessor is not None:
+        skip = {phrase.possessor, *phrase.tree.subtree(phrase.possessor)}
+        positions = [at for at in positions if at not in skip]
+    return phrase.tree.join(positions)
+
+
+def _guess_pronoun(name: str, phrase: Phrase | None) -> str:
+    words = name.lower().replace("'s", " ").split()
+    if not words:
+        return "it"
+    last, first = words[-1], words[0]
+    plural = (
+        phrase is not None
+        and phrase.token.upos == "NOUN"
+        and last.endswith("s")
+        and phrase.lemma != last
     )
-
-
-PRONOUN_OF_POSSESSIVE = {"his": "he", "her": "she", "their": "they"}
-
-
-def join_tokens(phrase: Sequence[Token]) -> str:
-    """Join words with single spaces, in their original spelling."""
-    text = ""
-    for place, word in enumerate(phrase):
-        apart = place > 0 and phrase[place - 1].end < word.start
-        text += (" " if apart else "") + word.text
-    return text
-
-
-def _join_tail(phrase: Sequence[Token], position: int) -> str:
-    tail = join_tokens(phrase[position:])
-    return tail if tail.startswith(("'", "’")) or not tail else f" {tail}"
-
-
-def _apposition_name(phrase: Sequence[Token]) -> str | None:
-    """Return "Tom" for "my brother Tom"."""
-    for place in range(1, len(phrase) - 1):
-        if phrase[place].lower in KIN and phrase[place + 1].text[:1].isupper():
-            return join_tokens(phrase[place + 1 :])
-    return None
-
-
-def _guess_pronoun(phrase: str) -> str:
-    found = set(phrase.lower().replace("'s", " ").split())
-    if " and " in phrase or found & PLURAL_NOUNS:
+    if last in PLURAL_NOUNS or " and " in name or plural:
         return "they"
-    last = phrase.lower().split()[-1] if phrase else ""
-    if last in FEMALE_NOUNS or last in FEMALE_NAMES:
+    if last in FEMALE_NOUNS or first in ("mrs", "ms", "miss"):
         return "she"
-    if last in MALE_NOUNS or last in MALE_NAMES:
+    if last in MALE_NOUNS or first in ("mr", "mister"):
         return "he"
-    if last in KIN or (len(found) == 1 and phrase[:1].isupper()):
+    if gender := person_gender(first):
+        return {"they": "?"}.get(gender, gender)
+    if last in KIN or first.rstrip(".") in TITLES:
         return "?"
-    return "it"
+    named = name[:1].isupper() and (phrase is None or phrase.token.upos == "PROPN")
+    return "?" if named and phrase is not None and phrase.token.deprel.startswith("nsubj") else "it"
 
 
 def _find_mentions(message: SourceMessage) -> list[tuple[str, str]]:
-    """Return mentions of an earlier message: names inside sentences, and people called "my
-    …".
-    """
+    """Return first names of an earlier message, and people called "my …"."""
     found: list[tuple[str, str]] = []
-    before = ""
-    for word in tokenize(message.text[:2000]):
-        person = word.lower in FEMALE_NAMES or word.lower in MALE_NAMES
-        if person and word.text[:1].isupper() and word.text != message.speaker:
-            found.append((word.text, _guess_pronoun(word.text)))
-        elif before == "my" and word.lower in KIN:
-            found.append((f"{message.speaker}'s {word.lower}", _guess_pronoun(word.lower)))
-        before = word.lower
+    text = message.text[:MAX_SCANNED_CHARS]
+    names = [match.group() for match in CAPITALIZED.finditer(text)]
+    found += [
+        (name, _guess_pronoun(name, None))
+        for name in names
+        if is_first_name(name.split()[0]) and name != message.speaker
+    ]
+    for match in re.finditer(r"\bmy (\w+)", text, re.IGNORECASE):
+        if (word := match.group(1).lower()) in KIN:
+            found.append((f"{message.speaker}'s {word}", _guess_pronoun(word, None)))
     return found

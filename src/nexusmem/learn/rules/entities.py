@@ -1,4 +1,8 @@
-"""Entity mentions of a message, with their positions."""
+"""Entity mentions of a message: names with their types and positions.
+
+A name gets its type from the relation that governs it ("works at X"), from what is already known,
+from words beside it ("our cat Luna"), and from the gazetteer.
+"""
 
 from __future__ import annotations
 
@@ -6,201 +10,438 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ...text.dates import DateSpan
-from .coreference import FEMALE_NAMES, MALE_NAMES, Speakers, join_tokens
+from ...text.gazetteer import is_common_word, is_first_name, name_type
+from .coreference import TITLES, WE, Speakers
+from .grammar import Tree
 from .lexicon import (
-    ADVERBS,
-    AUXILIARIES,
-    COORDINATORS,
-    DETERMINERS,
+    ATTRIBUTES,
+    CLUBS,
+    EVENTS,
     KIN,
-    OPENERS,
-    POLITE_STATES,
-    PREPOSITIONS,
-    QUESTIONS,
-    SUBJECTS,
-    SUBORDINATORS,
+    OCCUPATIONS,
+    ORGANISATIONS,
+    PARENTS,
+    PETS,
+    STATUS_ADJECTIVES,
+    STOP_WORDS,
+    STORAGE_NOUNS,
+    VEHICLES,
     word_set,
 )
-from .relations import PERSON_RELATIONS
+from .relations import OBJECT_TYPES, PERSON_PREDICATES
 from .results import Entity, Statement, TextSpan
-from .tokens import PERSON_TITLES, SENTENCE_STOPS, TITLES, Token, is_abbreviation
-from .verbs import VERB_FORMS
 
-NEVER_NAMES = (
-    SUBJECTS
-    | OPENERS
-    | DETERMINERS
-    | PREPOSITIONS
-    | ADVERBS
-    | COORDINATORS
-    | SUBORDINATORS
-    | QUESTIONS
-    | POLITE_STATES
-    | frozenset(AUXILIARIES)
-    | word_set(
-        """monday tuesday wednesday thursday friday saturday sunday january february march april may
-    june july august september october november december i'm ok todo decision correction me
-    her him us them let nothing nobody everyone everybody someone something anything none
-    good english christmas"""
-    )
+NEVER_NAMES = word_set(
+    """monday tuesday wednesday thursday friday saturday sunday january february march april may
+    june july august september october november december mon tue tues wed weds thu thurs fri sat
+    sun jan feb mar apr jun jul aug sep sept oct nov dec i ok okay todo decision correction hi
+    hello hey dear thanks thank regards best kind cheers sincerely subject re fwd yes no please
+    english german spanish french dutch italian japanese chinese russian polish ps p.s christmas
+    easter q1 q2 q3 q4 lol omg btw fyi asap eod cob tbd aob pm am utc cet est pst gmt api url
+    sql css html json pdf csv svg png id it ui ux hr ci cd pr prs db os pc tv usb sso mfa sms
+    sla okr crm adr sepa vat eur usd gbp chf mum mom dad mam granny grandma grandpa nana god
+    internet wifi wi-fi happy merry congrats sorry
+    mondays tuesdays wednesdays thursdays fridays saturdays sundays weekdays weekends spring summer
+    autumn winter doc op lines ref tel ext iban mot mri gp nhs tba tbc asap eta ooo wfh faq faqs
+    agm nb iirc imo imho afaik ngl aka diy rip vip atm gps led lcd hd uk-wide xmas hanukkah ramadan
+    diwali eid halloween thanksgiving lent advent pls plz thx hmm yep nope nah ugh wow yay ooh
+    hooray amen boss sir madam mate dude guys folks team todos ack owner tz
+    utf ascii http https ssh vpn dns ip tcp cpu gpu ram ssd xml yaml env err error warn info
+    debug null true false none"""
 )
-COMPANY_WORDS = word_set(
-    "inc ltd gmbh labs corp llc university college institute bank company foundation"
-)
-PLACE_WORDS = word_set(
-    "street city park river lake mountain mountains island beach village county valley road"
-)
-EVENT_WORDS = word_set(
-    "conference summit festival marathon tournament workshop meetup concert wedding"
-)
-NAME_PARTICLES = frozenset("of de van von & the".split())
-BEFORE_CAPITALS = SENTENCE_STOPS | frozenset('"“:-')
-TYPE_BY_LAST_WORD = {
-    **dict.fromkeys(EVENT_WORDS, "event"),
-    **dict.fromkeys(PLACE_WORDS, "place"),
-    **dict.fromkeys(COMPANY_WORDS, "company"),
-}
-MAX_NAME_WORDS = 5
-TYPE_BY_WORD_BEFORE = {  # a word before a name that gives its type
-    **dict.fromkeys(word_set("cat dog puppy kitten parrot hamster horse rabbit pony"), "pet"),
-    **dict.fromkeys(word_set("project"), "project"),
-    **dict.fromkeys(word_set("company startup firm"), "company"),
-    **dict.fromkeys(word_set("city town village"), "place"),
+PREFIX_TYPES = {  # a word before a name that gives its type
+    **dict.fromkeys(PETS, "pet"),
+    **dict.fromkeys(word_set("project codename"), "project"),
+    **dict.fromkeys(
+        word_set("company startup firm client customer vendor supplier agency carrier competitor"),
+        "company",
+    ),
+    **dict.fromkeys(word_set("city town village near"), "place"),
     **dict.fromkeys(word_set("conference festival"), "event"),
+    **dict.fromkeys(KIN, "person"),
+    **dict.fromkeys(PARENTS, "person"),
+    **dict.fromkeys(word_set("teacher contact boss lead head colleague manager guy"), "person"),
 }
+SUFFIX_TYPES = {  # the last word of a name, or the word after it
+    **dict.fromkeys(
+        word_set(
+            "inc ltd gmbh labs corp llc ag bv sa plc university college institute bank"
+            " company foundation association club school"
+        ),
+        "company",
+    ),
+    **dict.fromkeys(
+        word_set(
+            "street city park river lake mountain island beach village county valley road"
+            " district office station"
+        ),
+        "place",
+    ),
+    **dict.fromkeys(
+        word_set("conference summit festival marathon tournament workshop meetup"), "event"
+    ),
+    **dict.fromkeys(word_set("project rewrite relaunch beta launch"), "project"),
+}
+PREPOSITION_TYPES = {"in": "place", "near": "place"}
+NAME_PARTICLES = word_set("of de van von der den del la le da di & the")
+COMPANY_VERBS = word_set("churn sign hire announce acquire launch ship invoice renew")
 FILE_NAME = re.compile(
     r"\b[\w-]+(?:\.[\w-]+)*\.(?:pdf|md|docx?|xlsx?|csv|txt|pptx?)\b", re.IGNORECASE
 )
-CAPITALIZED_NAME = re.compile(r"[A-Z][\w.'’&-]*(?: (?:of |de |van |von )?[A-Z][\w.'’&-]*)*")
+HANDLE = re.compile(r"(?<!\w)@[A-Za-z][\w-]{1,30}")
+# Common nouns: a capital at the start of a sentence makes no name of them.
+COMMON_NOUNS = (
+    EVENTS
+    | OCCUPATIONS
+    | CLUBS
+    | ORGANISATIONS
+    | STORAGE_NOUNS
+    | VEHICLES
+    | STATUS_ADJECTIVES
+    | STOP_WORDS
+    | frozenset(ATTRIBUTES)
+    | word_set(
+        """claim licence license piano guitar violin kitchen bathroom rent deposit invoice order
+        booking passport ticket tickets lunch flour oven boiler dishwasher fridge model text
+        chilli hut boat lease permit visa cert certificate proof proofs windows parcel"""
+    )
+)
+UNKNOWN = "thing"
+MAX_NAME_WORDS = 5
+MAX_CODE_LETTERS = 4
+CODE = re.compile(r"[A-Z]{1,3}-?\d{4,}[A-Z]?|[A-Z]\d{1,2}")  # PK5530918, gate B12
+PERSON_VERBS = word_set(
+    """say tell think know want like love ask call work live write promise prefer help talk go
+    come do send take join leave start quit move marry meet cover lead manage report own book
+    bring give get make need visit"""
+)
 
 
 def find_entities(
-    all_words: Sequence[Token],
+    trees: Sequence[Tree],
     facts: Sequence[Statement],
     speakers: Speakers,
-    dates: Sequence[DateSpan] = (),
+    dates: Sequence[DateSpan],
+    text: str,
 ) -> list[Entity]:
-    """Return names in order. Types come from their facts, otherwise from their words."""
-    said: dict[str, list[TextSpan]] = {}
-    called: dict[str, str] = {}
-    for first, last in _find_names(all_words, speakers):
-        if any(span.start <= all_words[first].start < span.end for span in dates):
-            continue  # Mon, Mar 2: days and months
-        name = join_tokens(all_words[first:last])
-        said.setdefault(name, []).append(TextSpan(all_words[first].start, all_words[last - 1].end))
-        if first and (kind := _type_hint(all_words[first - 1].lower, speakers)):
-            called[name] = kind  # our cat Luna
-    types = {**called, **dict(_types_from_facts(facts, speakers))}
-    for name in types:
-        said.setdefault(name, [])
-    return [
-        Entity(
-            name=name, type=types.get(name) or _guess_type(name, speakers), mentions=tuple(spans)
-        )
-        for name, spans in said.items()
+    """Return names in order of appearance, with their types."""
+    spans: dict[str, list[TextSpan]] = {}
+    hints: dict[str, list[str]] = {}
+    for tree in trees:
+        for first, last in _find_names(tree, speakers, dates):
+            name = _clean(tree.join(range(first, last)))
+            if not name or name.lower() in NEVER_NAMES or len(name) < 2:
+                continue
+            if _is_no_name(tree, first, last, name):
+                continue
+            start, end = tree.sentence[first].start, tree.sentence[last - 1].end
+            spans.setdefault(name, []).append(TextSpan(start, end))
+            hint = _type_in_sentence(tree, first, last, speakers)
+            if hint:
+                hints.setdefault(name, []).append(hint)
+    relations = dict(_types_from_facts(facts, speakers))
+    found = [
+        _make_entity(name, relations, hints.get(name, []), speakers, tuple(places))
+        for name, places in spans.items()
     ]
-
-
-def _find_names(all_words: Sequence[Token], speakers: Speakers) -> list[tuple[int, int]]:
-    """Return runs of capitalized words. At a sentence start only known names count."""
-    found: list[tuple[int, int]] = []
-    end, known = 0, speakers.known_names
-    for at, (_, _, text, low, kind) in enumerate(all_words):
-        if kind == "word" and text == low and low not in known:
-            continue  # most of them
-        capital = text[0].isupper() or low in known or "." in low
-        if at < end or not capital or not _is_name(all_words, at, speakers):
-            continue
-        end = at + 1
-        while (
-            end < len(all_words) and end - at < MAX_NAME_WORDS and _continues_name(all_words, end)
-        ):
-            end += 1
-        while end > at + 1 and all_words[end - 1].lower in NAME_PARTICLES:
-            end -= 1
-        found.append((at, end))
+    known = {entity.name.lower() for entity in found}
+    for name, type in relations.items():
+        if name.lower() not in known and _is_mentioned(name, text):
+            found.append(Entity(name=name, type=type))
+    if facts and speakers.speaker.lower() not in known:
+        found.append(Entity(name=speakers.speaker, type="person"))
     return found
 
 
-def _is_name(all_words: Sequence[Token], at: int, speakers: Speakers) -> bool:
-    word = all_words[at]
-    if word.lower in speakers.known_names:
-        return word.kind == "word"
-    if word.kind != "word" or not word.text[:1].isupper() or word.lower in NEVER_NAMES:
+def _is_no_name(tree: Tree, first: int, last: int, name: str) -> bool:
+    """Return whether a run of words is a common noun or a part of a code: "KT" of "88-KT"."""
+    low = name.lower()
+    is_first = first == 0 or tree.sentence[first - 1].upos == "PUNCT"
+    is_common = is_first and (
+        low in COMMON_NOUNS or (low.endswith("s") and low[:-1] in COMMON_NOUNS)
+    )
+    if is_common:
+        return name_type(name) is None and not is_first_name(name)
+    text, start, end = tree.text, tree.sentence[first].start, tree.sentence[last - 1].end
+    before, after = text[max(0, start - 2) : start], text[end : end + 2]
+    if name.isupper() and len(name) <= MAX_CODE_LETTERS:
+        is_second = before[-1:] == "-" and before[:1].isdigit()
+        return is_second or (after[:1] == "-" and after[1:].isdigit())
+    return bool(CODE.fullmatch(name))
+
+
+def _clean(name: str) -> str:
+    return re.sub(r"['’]s?$", "", name).strip(' .,;:!?"“”()[]*_')
+
+
+def _is_mentioned(name: str, text: str) -> bool:
+    return name.lower() in text.lower() and name[:1].isupper()
+
+
+def _find_names(
+    tree: Tree, speakers: Speakers, dates: Sequence[DateSpan]
+) -> Iterator[tuple[int, int]]:
+    """Yield runs of words that are names: proper nouns, capitalized or known."""
+    sentence = tree.sentence
+    upper = sum(map(str.isupper, [token.text for token in sentence if len(token.text) > 2]))
+    shouting = upper > max(2, len(sentence) // 3)
+    initials = list(filter(str.isalpha, [token.text[:1] for token in sentence]))
+    titled = sum(map(str.isupper, initials)) > 0.7 * max(4, len(initials))
+    at = 0
+    while at < len(sentence):
+        if _starts_name(tree, at, speakers, shouting=shouting or titled) and not _in_date(
+            tree, at, dates
+        ):
+            end = at + 1
+            while (
+                end < len(sentence)
+                and end - at < MAX_NAME_WORDS
+                and _continues_name(tree, end, dates)
+            ):
+                end += 1
+            while end > at + 1 and tree.lower[end - 1] in NAME_PARTICLES:
+                end -= 1
+            yield at, end
+            at = end
+        else:
+            at += 1
+
+
+def _in_date(tree: Tree, at: int, dates: Sequence[DateSpan]) -> bool:
+    token = tree.sentence[at]
+    return any(span.start <= token.start < span.end for span in dates)
+
+
+def _starts_name(tree: Tree, at: int, speakers: Speakers, *, shouting: bool) -> bool:
+    token, word = tree.sentence[at], tree.lower[at]
+    capital = token.text[:1].isupper()
+    if not capital and token.upos not in ("PROPN", "NOUN") and word.rstrip(".") not in TITLES:
         return False
-    if len(word.text) < 2 or word.lower in TITLES:
-        return _is_initial_or_title(all_words, at + 1)
-    return (
-        not _starts_sentence(all_words, at)
-        or word.lower in FEMALE_NAMES
-        or word.lower in MALE_NAMES
-        or (
-            word.lower not in VERB_FORMS
-            and word.lower not in KIN
-            and word.text[1:] != word.text[1:].lower()
+    if at in tree.quoted or not any(map(str.isalpha, token.text)) or word in NEVER_NAMES:
+        return False
+    if (
+        "@" in token.text
+        or "/" in token.text
+        or token.text.startswith("#")
+        or "_" in token.text
+        or "(" in token.text
+    ):
+        return False
+    if word.rstrip(".") in TITLES:
+        return at + 1 < len(tree.sentence) and tree.sentence[at + 1].text[:1].isupper()
+    first = at == 0 or tree.sentence[at - 1].text in (
+        "-",
+        "•",
+        "*",
+        ":",
+        '"',
+        "“",
+        ".",
+        "!",
+        "?",
+        "–",
+    )
+    if not capital:
+        return (word in speakers.known_names and token.upos in ("PROPN", "NOUN")) or (
+            token.upos == "PROPN" and _is_listed(token.text) and not is_common_word(token.text)
         )
+    if shouting:
+        return _is_listed(token.text) and not is_common_word(token.text)
+    if token.upos not in ("PROPN", "NOUN", "X", "ADJ", "VERB", "INTJ", "ADP", "ADV"):
+        return False
+    if token.upos == "PROPN":
+        return (
+            not first
+            or word in speakers.known_names
+            or not _is_ordinary(tree, at)
+            or _is_listed(token.text)
+        )
+    if first:
+        return (
+            (_is_listed(token.text) and not is_common_word(token.text))
+            or (word in speakers.known_names)
+            or _has_inner_capital(token.text)
+        )
+    return token.upos in ("NOUN", "X", "ADJ") and not token.text.isupper()
+
+
+def _is_listed(name: str) -> bool:
+    return is_first_name(name) or name_type(name) is not None
+
+
+def _is_ordinary(tree: Tree, at: int) -> bool:
+    """Return whether the first word of a sentence is more likely no name, though tagged as one."""
+    token = tree.sentence[at]
+    return (
+        token.confidence < 0.5
+        and token.deprel in ("root", "discourse", "amod", "compound")
+        and len(tree.sentence) > 1
+        and not tree.sentence[min(at + 1, len(tree.sentence) - 1)].text[:1].isupper()
+        and token.deprel != "root"
     )
 
 
-def _is_initial_or_title(all_words: Sequence[Token], stop: int) -> bool:
-    """Return whether a title or an initial ends here: "Dr. Lee", "J. Lee", but not "U.S."."""
-    if stop >= len(all_words) or not is_abbreviation(all_words, stop):
+def _has_inner_capital(text: str) -> bool:
+    return text[1:] != text[1:].lower() and not text.isupper()
+
+
+def _continues_name(tree: Tree, at: int, dates: Sequence[DateSpan]) -> bool:
+    token, before = tree.sentence[at], tree.sentence[at - 1]
+    if token.start - before.end > 1 or _in_date(tree, at, dates):
         return False
-    return all_words[stop + 1].start > all_words[stop].end
-
-
-def _starts_sentence(all_words: Sequence[Token], at: int) -> bool:
-    """Return whether a sentence, line or quotation starts here, where every word is
-    capitalized.
-    """
-    before = all_words[at - 1] if at else None
-    return before is None or before.kind == "gap" or before.text in BEFORE_CAPITALS
-
-
-def _continues_name(all_words: Sequence[Token], at: int) -> bool:
-    word, before = all_words[at], all_words[at - 1]
-    if word.text == "." and is_abbreviation(all_words, at):
-        return all_words[at + 1].text[:1].isupper()
-    if word.start - before.end != 1:
+    if before.text in (".", ",", ":") and not before.text.endswith("."):
         return False
-    if word.kind == "word" and word.text[:1].isupper():
-        return word.lower not in NEVER_NAMES
-    following = all_words[at + 1] if at + 1 < len(all_words) else None
-    return word.lower in NAME_PARTICLES and following is not None and following.text[:1].isupper()
+    if token.text[:1].isupper() and token.upos in ("PROPN", "NOUN", "X", "ADJ", "NUM"):
+        return tree.lower[at] not in NEVER_NAMES and token.start > before.end
+    if (
+        token.upos == "NUM"
+        and token.text.isdigit()
+        and len(token.text) <= 3
+        and token.start > before.end
+    ):
+        follows = tree.sentence[at + 1] if at + 1 < len(tree.sentence) else None
+        return (
+            follows is None or follows.upos in ("PUNCT", "ADP", "AUX", "CCONJ")
+        ) and before.upos == "PROPN"
+    following = tree.sentence[at + 1] if at + 1 < len(tree.sentence) else None
+    if following is None or not following.text[:1].isupper():
+        return False
+    if tree.lower[at] in NAME_PARTICLES:
+        return following.start > token.end and tree.lower[at] != "the"
+    return (
+        token.text in ("-", "'", "’", ".")
+        and following.start == token.end
+        and before.end == token.start
+    )
 
 
-def _types_from_facts(facts: Sequence[Statement], speakers: Speakers) -> list[tuple[str, str]]:
-    found: list[tuple[str, str]] = [(speakers.speaker, "person")] if facts else []
+def _type_in_sentence(tree: Tree, first: int, last: int, speakers: Speakers) -> str | None:
+    """Return the type that the words around a name suggest."""
+    before = tree.lower[first - 1] if first else ""
+    lemma = tree.sentence[first - 1].lemma.lower() if first else ""
+    if tree.lower[first].rstrip(".") in TITLES:
+        return "person"
+    if before in speakers.types:
+        return speakers.types[before]
+    if before in ("named", "called") and first > 1:
+        noun = tree.sentence[first - 2].lemma.lower()
+        return "pet" if noun in PETS else "person"
+    if before in PREFIX_TYPES or lemma in PREFIX_TYPES:
+        return PREFIX_TYPES.get(before) or PREFIX_TYPES[lemma]
+    ending = tree.lower[last - 1]
+    if last - first > 1 and ending in SUFFIX_TYPES:
+        return SUFFIX_TYPES[ending]
+    following = tree.lower[last] if last < len(tree.sentence) else ""
+    if following in ("project", "office"):
+        return SUFFIX_TYPES[following]
+    head = next(
+        (at for at in range(first, last) if not first <= tree.sentence[at].head < last), first
+    )
+    token = tree.sentence[head]
+    if token.deprel == "vocative":
+        return "person"
+    if token.deprel in ("nsubj", "nsubj:pass") and token.head >= 0:
+        verb = tree.sentence[token.head].lemma.lower()
+        if verb in COMPANY_VERBS and not is_first_name(tree.sentence[first].text):
+            return "company"
+        if verb in PERSON_VERBS:
+            return "person?"
+    if before in PREPOSITION_TYPES:
+        return f"{PREPOSITION_TYPES[before]}?"
+    return (
+        "company?"
+        if before in ("at", "from", "with") and not is_first_name(tree.sentence[first].text)
+        else None
+    )
+
+
+def _types_from_facts(facts: Sequence[Statement], speakers: Speakers) -> Iterator[tuple[str, str]]:
     for fact in facts:
-        named = CAPITALIZED_NAME.match(fact.object or "")
-        if named:
-            found.append((named.group(), OBJECT_TYPES.get(fact.predicate, "thing")))
-        if fact.subject == speakers.project:
-            found.append((fact.subject, "project"))
-        elif fact.predicate in PERSON_RELATIONS:
-            found.append((fact.subject, "person"))
-    return found
+        if fact.object and fact.object[:1].isupper() and (type := OBJECT_TYPES.get(fact.predicate)):
+            yield fact.object, type
+        subject = fact.subject
+        if subject == speakers.project:
+            yield subject, "project"
+        elif (
+            fact.predicate in PERSON_PREDICATES
+            and subject not in (WE, speakers.speaker)
+            and "'s " not in subject
+            and subject[:1].isupper()
+        ):
+            yield subject, "person"
 
 
-OBJECT_TYPES = {
-    **dict.fromkeys("WORKS_AT FOUNDED GRADUATED_FROM CUSTOMER_OF LEFT".split(), "company"),
-    **dict.fromkeys(
-        "LIVES_IN BORN_IN FROM MOVED_TO MOVING_TO GREW_UP_IN VISITED TRAVELS_TO".split(), "place"
-    ),
-    **dict.fromkeys(
-        """KNOWS SPOUSE_OF SIBLING_OF PARENT_OF CHILD_OF FRIEND_OF DATING MET REPORTS_TO
-        COLLEAGUE_OF NEIGHBOR_OF RELATIVE_OF""".split(),
-        "person",
-    ),
-    **dict.fromkeys("USES SWITCHED_TO CHOSE".split(), "product"),
-    **dict.fromkeys("BUILDING CREATED WORKING_ON CONTRIBUTED_TO LAUNCHED".split(), "project"),
-    "HAS_PET": "pet",
-    "MEMBER_OF": "group",
-    "ATTENDED": "event",
-}
+def _make_entity(
+    name: str,
+    relations: dict[str, str],
+    hints: Sequence[str],
+    speakers: Speakers,
+    mentions: tuple[TextSpan, ...],
+) -> Entity:
+    type = _choose_type(name, relations, hints, speakers)
+    if type != UNKNOWN:
+        return Entity(name=name, type=type, mentions=mentions)
+    # Most names that no list knows are those of firms.
+    return Entity(name=name, type="company", mentions=mentions, is_guess=True)
 
 
-PERSON_WORDS = PERSON_TITLES | FEMALE_NAMES | MALE_NAMES
+def _choose_type(
+    name: str, relations: dict[str, str], hints: Sequence[str], speakers: Speakers
+) -> str:
+    words = name.split()
+    low = name.lower()
+    if name == speakers.project:
+        return "project"
+    if low in speakers.types or words[-1].lower() in speakers.types:
+        return speakers.types.get(low) or speakers.types[words[-1].lower()]
+    if name in (speakers.speaker, *speakers.participants):
+        return "person"
+    if words[0].lower() in KIN or words[0].lower() in PARENTS:
+        return "person"
+    if "&" in words or words[-1].lower() in (
+        "co",
+        "group",
+        "logistics",
+        "solutions",
+        "systems",
+        "partners",
+        "services",
+        "foods",
+        "media",
+    ):
+        return "company"
+    sure = [hint for hint in hints if not hint.endswith("?")]
+    known = name_type(name)
+    person = is_first_name(words[0]) or words[0].lower().rstrip(".") in TITLES
+    related = relations.get(name)
+    if sure:
+        return sure[0]
+    if known and not person:
+        return related if related in ("company", "product") and known == "place" else known
+    if (
+        person
+        and related in (None, "person", "company", "place", "product")
+        and (len(words) > 1 or known is None or related == "person")
+    ):
+        if related in ("place", "company") and len(words) == 1 and known == "place":
+            return related
+        return "person"
+    if related:
+        return related
+    if known:
+        return known
+    if words[-1].lower() in SUFFIX_TYPES:
+        return SUFFIX_TYPES[words[-1].lower()]
+    if words[-1].lower() in ORGANISATIONS:
+        return "company"
+    guesses = [hint.rstrip("?") for hint in hints]
+    if guesses and not (guesses[0] == "person" and len(words) == 1 and not person):
+        return guesses[0]
+    if len(words) == 1 and (_has_inner_capital(name) or any(map(str.isdigit, name))):
+        return "product"
+    if any(map(str.isdigit, words[-1])):
+        return "product"
+    return UNKNOWN
 
 
 def find_files(text: str) -> Iterator[Entity]:
@@ -210,19 +451,3 @@ def find_files(text: str) -> Iterator[Entity]:
         found.setdefault(match.group(), []).append(TextSpan(*match.span()))
     for name, spans in found.items():
         yield Entity(name=name, type="document", mentions=tuple(spans))
-
-
-def _type_hint(word: str, speakers: Speakers) -> str | None:
-    """Return the type given by the word before or at the end of a name."""
-    return speakers.types.get(word) or TYPE_BY_WORD_BEFORE.get(word)
-
-
-def _guess_type(name: str, speakers: Speakers) -> str:
-    parts = name.lower().split()
-    if parts[-1] in speakers.types:
-        return speakers.types[parts[-1]]
-    if name == speakers.project:
-        return "project"
-    if parts[0].rstrip(".") in PERSON_WORDS or name in (speakers.speaker, speakers.addressee):
-        return "person"
-    return TYPE_BY_LAST_WORD.get(parts[-1], "thing")

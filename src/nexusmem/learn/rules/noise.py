@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ...text import secrets as core
+from ...text.gazetteer import is_first_name, name_type
 from .coreference import Speakers
 from .lexicon import ENGLISH_WORDS, FOREIGN_WORDS, word_set
 from .results import Entity, TextSpan
@@ -37,8 +38,9 @@ def find_foreign_names(text: str, speakers: Speakers) -> Iterator[Entity]:
         if len(name) <= MAX_NAME_CHARACTERS:
             found.setdefault(name, []).append(TextSpan(start, end))
     for name, spans in found.items():
-        person = name in (speakers.speaker, speakers.addressee)
-        yield Entity(name=name, type="person" if person else "thing", mentions=tuple(spans))
+        person = name in (speakers.speaker, speakers.addressee) or is_first_name(name.split()[0])
+        type = "person" if person else name_type(name) or "thing"
+        yield Entity(name=name, type=type, mentions=tuple(spans))
 
 
 def _find_capitalized_names(text: str) -> Iterator[tuple[int, int]]:
@@ -89,6 +91,40 @@ PLEASANTRIES = GREETINGS | word_set(
 )
 
 
+FORWARDED = re.compile(
+    r"^[ \t]*(?:-{2,}[ \t]*(?:Forwarded|Original) [Mm]essage|Begin forwarded message:"
+    r"|From: [^\n]{1,80}<[^\n>]{3,80}>)",
+    re.MULTILINE,
+)
+CHAT_LINE = re.compile(
+    r"^[ \t]*(?:[-*•][ \t]*)?(?P<name>[A-Z][\w.-]{1,30}(?: [A-Z][\w.-]{1,30})?)(?::| [-–]) "
+    r"(?=[^\n]*(?<![\w'’])(?:I|I['’]\w+|[Mm]y|[Ww]e)\b)[^\n]*",
+    re.MULTILINE,
+)
+LABELS = word_set(
+    """update correction decision decided note notes todo task action reminder ps edit subject re
+    fwd summary question answer info news fyi context status plan goal warning hint tip"""
+)
+
+
+def mask_other_speakers(text: str, speaker: str) -> str:
+    """Replace forwarded mail and pasted chat lines by spaces: "I" in them is somebody else."""
+    if (match := FORWARDED.search(text)) is not None:
+        text = text[: match.start()] + re.sub(r"\S", " ", text[match.start() :])
+    if ": " not in text and " - " not in text and " – " not in text:
+        return text
+    own = speaker.lower().split()
+
+    def mask(match: re.Match[str]) -> str:
+        name = match["name"].lower()
+        first = name.split()[0]
+        named = is_first_name(first) or match.group()[len(match["name"]) :].lstrip()[:1] == ":"
+        is_other = named and first not in LABELS and first not in own
+        return " " * len(match.group()) if is_other else match.group()
+
+    return CHAT_LINE.sub(mask, text)
+
+
 def mask_quoted_text(text: str) -> str:
     """Replace code, data and quoted lines by spaces, so that offsets stay valid."""
     kept = QUOTED_LINE.sub(_spaces_for, text) if ">" in text else text
@@ -116,6 +152,26 @@ def is_junk(text: str, all_words: Sequence[Token]) -> bool:
     return is_repetition(all_words) or is_greeting(all_words) or is_noise(text, all_words)
 
 
+MACHINE_LINE = re.compile(
+    r"^\s*(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[(?:[a-z]{3,20}|\+)\]|npm (?:warn|err)|traceback"
+    r"|diff --git"
+    r"|\$ \w+|select\b.*\bfrom\b|-----begin|[{\[]\s*\"|failed tests?/|\w+error:|at \w+[.(]"
+    r"|[+-]\s{2,}\w+:"
+    r"|import \w+|def \w+\(|function \w+\(|const \w+ =|public \w+ \w+\(|insert into|update \w+ set"
+    r"|error\b.*:\d+|warn(?:ing)?:|file \"[^\"]+\", line|create table|git \w+ -"
+    r"|docker \w+|curl -|sudo "
+    r"|<\w+[^>]*>|\w+ = .*[;({]$)",
+    re.IGNORECASE,
+)
+
+
+def is_machine_output(text: str) -> bool:
+    """Return whether at least half of the lines are logs, code or data."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    machine = sum(MACHINE_LINE.match(line) is not None for line in lines[:200])
+    return bool(lines) and machine * 2 >= min(len(lines), 200)
+
+
 def is_noise(text: str, all_words: Sequence[Token]) -> bool:
     """Return whether the text is binary data or lacks function words."""
     garbled = not text.isprintable() or "\ufffd" in text
@@ -138,7 +194,7 @@ def is_greeting(all_words: Sequence[Token]) -> bool:
 
 
 def is_repetition(words: Sequence[Token]) -> bool:
-    return len(words) > MANY_WORDS and len(
+    return len(words) >= MANY_WORDS and len(
         {word.lower for word in words}
     ) < MIN_DISTINCT_SHARE * min(len(words), 400)
 
@@ -152,7 +208,9 @@ def is_english(words: Sequence[Token]) -> bool:
         return False
     foreign = sum(map(FOREIGN_WORDS.__contains__, low))
     english = sum(map(ENGLISH_WORDS.__contains__, low))
-    return foreign <= english if foreign else (english > 0 or len(low) <= FEW_WORDS * 2)
+    if foreign:
+        return foreign <= english
+    return english > 0 or len(low) <= FEW_WORDS * 2 or all(map(str.isascii, low))
 
 
 def secret_spans(text: str) -> list[TextSpan]:

@@ -1,199 +1,148 @@
-"""Relation rules: the table `relations.txt`, compiled for matching."""
+"""Relation table: which verb with which argument states which predicate (`relations.txt`)."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
-from importlib.resources import files
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
 
 from ...core.records import Fact
-from ...text.identifiers import normalize_identifier
-from .coreference import Speakers
-from .lexicon import KIN, LANGUAGES, OCCUPATIONS, PARENTS, PETS, SKILLS
-from .results import NO_SPAN, Category, Identity, Statement, TextSpan
+from ...text.identifiers import KINDS, normalize_identifier
+from .results import NO_SPAN, Category, Identity, Statement
 
-EMAIL = r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}"
-PHONE = r"\+?\(?\d[\d\s().-]{5,18}\d"
-HANDLE = r"@[A-Za-z0-9_.-]{2,40}"
-NAME = r"[A-Z][\w'’-]{1,30}(?:\s+[A-Z][\w'’-]{1,30}){0,2}"
-OWNER = (
-    r"(?:(?P<my>\b[Mm]y)|(?P<owner>\b[A-Z][\w-]{1,30})['’]s)\s+"
-    r"(?:(?:new|work|private|personal)\s+)?"
+PERSON_PREDICATES = frozenset(
+    """WORKS_AT HAS_ROLE WORKING_ON WORKS_IN REPORTS_TO MANAGES FOUNDED GRADUATED_FROM STUDIES_AT
+    LEARNING TEACHES RESPONSIBLE_FOR COVERS_FOR LIVES_IN GREW_UP_IN FROM BORN_IN BORN_ON SPEAKS
+    HAS_CONDITION HAS_PET PLAYS DRINKS DRIVES OWES ATTENDED SPOUSE_OF DATING PREFERS LIKES DISLIKES
+    MOVING_TO HAS_DIET ALLERGIC_TO TAKES_MEDICATION PARENT_OF CHILD_OF SIBLING_OF FRIEND_OF
+    RELATIVE_OF COLLEAGUE_OF NEIGHBOR_OF HAS_PHONE HAS_EMAIL HAS_HANDLE HAS_USERNAME HAS_AGE
+    MEMBER_OF TRAVELING_TO HAS_DOCTOR VOLUNTEERS_AT LIVES_WITH EXPECTING ENGAGED_TO
+    HAS_COMPENSATION ANNIVERSARY_ON OFF""".split()
 )
-MAIL_PHRASE = r"\b(?:reach|contact|e-?mail|mail|write)\s+me\s+(?:at|on|to|via)\s+"
-CALL_PHRASE = r"\b(?:reach|contact|call|text|ring)\s+me\s+(?:at|on)\s+"
-PHONE_WORDS = r"(?:phone|cell|mobile)?\s?(?:number|phone|cell|mobile)"
-
-# phrase → kind; `value` is the alias
-PATTERNS = {
-    rf"{OWNER}e-?mail(?:\s+address)?\s+is\s+(?P<value>{EMAIL})": "email",
-    rf"{OWNER}{PHONE_WORDS}\s+is\s+(?P<value>{PHONE})": "phone",
-    rf"{OWNER}(?:\w+\s+)?handle\s+is\s+(?P<value>@?[\w.-]{{2,40}}\w)": "handle",
-    rf"{OWNER}(?:\w+\s+)?user\s?name\s+is\s+(?P<value>@?[\w.-]{{2,40}}\w)": "username",
-    rf"{MAIL_PHRASE}(?P<value>{EMAIL})": "email",
-    rf"{CALL_PHRASE}(?P<value>{PHONE})": "phone",
-    rf"\bI(?:['’]m|\s+am)\s+(?P<value>{HANDLE})\b": "handle",
-    rf"\b(?:[Cc]all|[Cc]alls)\s+me\s+(?P<value>{NAME})": "name",
-    rf"\bI\s+go\s+by\s+(?P<value>{NAME})": "name",
-    rf"\b[Mm]y\s+name(?:['’]s|\s+is)\s+(?P<value>{NAME})": "name",
-    rf"\b[Mm]y\s+name\s+is\s+spel(?:led|t)\s+(?P<value>{NAME})": "name",
-    rf"\b[Mm]y\s+(?:nickname|nick)\s+is\s+(?P<value>{NAME})": "name",
-    rf"\b(?P<owner>{NAME}),?\s+(?:also\s+known\s+as|aka|a\.k\.a\.)\s+(?P<value>{NAME})": "name",
+OBJECT_TYPES = {
+    **dict.fromkeys(
+        "WORKS_AT FOUNDED GRADUATED_FROM CUSTOMER_OF STUDIES_AT MEMBER_OF VOLUNTEERS_AT".split(),
+        "company",
+    ),
+    **dict.fromkeys("LIVES_IN BORN_IN FROM MOVING_TO GREW_UP_IN TRAVELING_TO".split(), "place"),
+    **dict.fromkeys(
+        """KNOWS SPOUSE_OF SIBLING_OF PARENT_OF CHILD_OF FRIEND_OF DATING ENGAGED_TO REPORTS_TO
+        COLLEAGUE_OF NEIGHBOR_OF RELATIVE_OF COVERS_FOR HAS_DOCTOR REPLACES
+        LIVES_WITH""".split(),
+        "person",
+    ),
+    **dict.fromkeys("USES SUBSCRIBED_TO DRIVES TAKES_MEDICATION".split(), "product"),
+    "WORKING_ON": "project",
+    "HAS_PET": "pet",
+    "ATTENDED": "event",
 }
-COMPILED_PATTERNS = [(re.compile(pattern), kind) for pattern, kind in PATTERNS.items()]
-# Identity relations and the kind of alias each gives (specification 001).
-IDENTITY_RELATIONS = {
-    "HAS_EMAIL": "email",
-    "HAS_PHONE": "phone",
-    "HAS_HANDLE": "handle",
-    "HAS_USERNAME": "username",
-    "ALSO_KNOWN_AS": "name",
-}
-IDENTITY_HINTS = ("@", "name", "call me", "calls me", "go by", "known as", "aka", "handle", "a.k.a")
-THREE_DIGITS = re.compile(r"\d{3}")
+PARTICLE_PREPOSITIONS = frozenset("on over up off down in after".split())
 
 
-def may_state_identity(text: str) -> bool:
-    """Return whether the message may state an identity. Most messages do not."""
-    small = text.lower()
-    for each in IDENTITY_HINTS:
-        if each in small:
-            return True
-    return THREE_DIGITS.search(text) is not None
+@dataclass(frozen=True, slots=True)
+class RelationRule:
+    """One line of the table."""
 
-
-def find_identities(text: str, offset: int, speakers: Speakers) -> Iterator[Identity]:
-    """Return the aliases that one sentence states. `offset` is the position of the sentence."""
-    if text.endswith("?"):
-        return
-    for pattern, kind in COMPILED_PATTERNS:
-        for match in pattern.finditer(text):
-            owner = match.groupdict().get("owner")
-            if owner and owner.lower() in PARENTS:
-                owner = f"{speakers.speaker}'s {owner.lower()}"
-            span = TextSpan(offset + match.start(), offset + match.end())
-            value = normalize_alias(kind, match["value"])
-            yield Identity(owner=owner or speakers.speaker, kind=kind, value=value, source=span)
-
-
-def identity_from_fact(fact: Fact) -> Identity | None:
-    """Return the alias that a fact states, or None if it states none or is no longer valid."""
-    kind, said = (
-        IDENTITY_RELATIONS.get(fact.predicate),
-        fact.value if fact.object is None else fact.object,
-    )
-    if kind is None or not isinstance(said, str) or fact.exact:
-        return None
-    if fact.negated or fact.tense != "current":
-        return None
-    value = " ".join(said.split()) if kind == "name" else normalize_identifier(kind, said)
-    return Identity(owner=fact.subject, kind=kind, value=value, source=NO_SPAN) if value else None
-
-
-def kin_identities(facts: Sequence[Statement]) -> Iterator[Identity]:
-    """Yield aliases of relatives: after "Jenny is my sister", "Bob's sister" refers to Jenny."""
-    for fact in facts:
-        if fact.aspect in KIN and fact.object and not fact.negated:
-            owner = f"{fact.subject}'s {fact.aspect}"
-            yield Identity(owner=owner, kind="kin", value=fact.object, source=fact.source)
-
-
-def normalize_alias(kind: str, value: str) -> str:
-    """Return one canonical spelling of an address."""
-    if kind == "email":
-        return value.rstrip(".").lower()
-    if kind == "phone":
-        return ("+" if value.startswith("+") else "") + re.sub(r"\D", "", value)
-    return value.rstrip(".,!")
-
-
-MAX_REST_CHARACTERS = 240  # characters after a verb that patterns are applied to
-
-
-class RelationRule(NamedTuple):
-    pattern: re.Pattern[str]
-    relation: str
+    is_passive: bool
+    nouns: frozenset[str]  # of the object, for a verb with a noun: "hand in" + "notice"
+    argument: tuple[str, ...]  # ("obj",), ("subj",), ("mod",) or prepositions
+    predicate: str
+    change: str  # state, habit, taste, begin, end, coming or event
     category: Category
-    type: str | None  # type of the object, if it is an entity
-    negated: bool
-    passive: bool
+    object_type: str
+    needs_type: bool
+    subject: str
+    is_intransitive: bool = False  # only without an object
 
 
-DATE = (
-    r"(?:the )?(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|today|tonight|next|this|noon"
-    r"|midnight|\d{1,2}(?:st|nd|rd|th|:\d\d|\s?[ap]m)?\b|jan|feb|mar(?:ch)?\b|apr|may\b|jun|jul|aug"
-    r"|sep|oct|nov|dec)"
-)
-OBJECT_PATTERNS = {
-    "PET": rf"(?:{'|'.join(sorted(PETS))})\b",
-    "JOB": rf"(?:{'|'.join(sorted(OCCUPATIONS))})s?",
-    "DATE": DATE,
-    "TONGUE": rf"(?:{'|'.join(sorted(LANGUAGES))})\b",
-    "SKILL": rf"(?:{'|'.join(map(re.escape, sorted(SKILLS, reverse=True)))})(?![\w+#])",
-}
-RULE_LINE = re.compile(
-    r"(?P<verb>\S+)\s+(?P<what>.*?)\s+(?P<relation>[A-Z_]+)\s+(?P<category>[a-z]+)\s+(?P<type>\S+)"
-)
-
-
-@lru_cache(maxsize=1)  # compiled with the first message, not at import
-def load_rules() -> dict[str, list[RelationRule]]:
-    """Return the rules by verb, in matching order."""
-    found: dict[str, list[RelationRule]] = {}
-    lines = files(__package__).joinpath("relations.txt").read_text(encoding="utf-8").splitlines()
-    for line in lines:
+@cache
+def load_rules() -> dict[str, tuple[RelationRule, ...]]:
+    """Return the rules of each verb, in the order of the table."""
+    rules: dict[str, list[RelationRule]] = {}
+    path = Path(__file__).with_name("relations.txt")
+    for line in path.read_text(encoding="utf-8").splitlines():
         if not line.strip() or line.startswith("#"):
             continue
-        row = RULE_LINE.fullmatch(line.strip())
-        if row is None:
-            raise ValueError(f"invalid rule in relations.txt: {line}")
-        pattern = _expand_pattern(row["what"])
-        rule = RelationRule(
-            re.compile(pattern, 0 if "[A-Z]" in pattern else re.IGNORECASE),
-            row["relation"],
-            Category(row["category"]),
-            None if row["type"] == "-" else row["type"],
-            row["verb"].endswith("!"),
-            row["verb"].endswith("^"),
-        )
-        found.setdefault(row["verb"].rstrip("!^"), []).append(rule)
-    return found
+        *verbs, argument, predicate, change, category, object_type, subject = line.split()
+        for written in " ".join(verbs).split("|"):
+            names, _, nouns = written.partition("+")
+            rule = RelationRule(
+                is_passive=names.endswith("^"),
+                nouns=frozenset(nouns.split("/")) if nouns else frozenset(),
+                argument=tuple(argument.split("|")),
+                predicate=predicate,
+                change=change,
+                category=Category(category),
+                object_type=object_type.rstrip("!"),
+                needs_type=object_type.endswith("!"),
+                subject=subject,
+            )
+            for verb in names.rstrip("^").split("/"):
+                rules.setdefault(verb, []).append(rule)
+                for other, moved in _move_particle(verb, rule):
+                    rules.setdefault(other, []).append(moved)
+    return {verb: tuple(each) for verb, each in rules.items()}
 
 
-def _expand_pattern(template: str) -> str:
-    last = template.endswith("OBJ")  # then it extends to the end of the clause
-    made = template.replace("OBJ", "(?P<object>.+)" if last else "(?P<object>.+?)")
-    for name, pattern in OBJECT_PATTERNS.items():
-        made = made.replace(name, pattern)
-    return made.replace(" ", r"\s+")
+def _move_particle(verb: str, rule: RelationRule) -> list[tuple[str, RelationRule]]:
+    """Return the rule for a parse that takes the particle for a preposition: "took on the post"."""
+    base, _, particle = verb.partition(" ")
+    if rule.argument != ("obj",) or rule.is_passive or particle not in PARTICLE_PREPOSITIONS:
+        return []
+    return [(base, replace(rule, argument=(particle,), is_intransitive=True))]
 
 
-# The relation in another tense: (present or future) instead of the table's entry
-ONGOING_RELATIONS = {
-    "MOVED_TO": "MOVING_TO",
-    "LAUNCHED": "LAUNCHING",
-    "BUILDING": "BUILDING",
+CATEGORIES = {
+    Category.PROFESSIONAL: """WORKS_AT HAS_ROLE WORKS_IN STUDIES_AT LEARNING TEACHES MANAGES
+    REPORTS_TO RESPONSIBLE_FOR COVERS_FOR REPLACES PROMOTED_TO GRADUATED_FROM FOUNDED COLLEAGUE_OF
+    SKILLED_IN HAS_CONTACT""",
+    Category.SOCIAL: """SPOUSE_OF PARENT_OF CHILD_OF SIBLING_OF RELATIVE_OF FRIEND_OF KNOWS MET
+    DATING ENGAGED_TO MEMBER_OF NEIGHBOR_OF ATTENDED HAS_DOCTOR""",
+    Category.PROJECTS: """USES SUPPORTS ACCEPTS REQUIRES ALLOWS WORKING_ON STORED_IN HAS_VALUE
+    HAS_SIZE HAS_STATUS HAS_LIMIT HAS_CODE HAS_PASSWORD HAS_VERSION""",
+    Category.TEMPORAL: """SCHEDULED_FOR DUE_ON STARTED_ON ENDED_ON OCCURRED_ON HAS_SCHEDULE
+    LOCATED_IN BORN_ON ANNIVERSARY_ON OFF""",
+    Category.PREFERENCES: "LIKES DISLIKES PREFERS PREFERS_CHANNEL WANTS INTERESTED_IN AVOIDS",
+    Category.BEHAVIOURAL: "TYPICALLY_CONTACTS_AT",
+    Category.FINANCIAL: """HAS_PRICE COSTS BOUGHT PAID OWES HAS_BUDGET HAS_COMPENSATION
+    SUBSCRIBED_TO INVESTED_IN HAS_ACCOUNT_NUMBER HAS_ORDER_NUMBER HAS_VAT_NUMBER SAVING_FOR
+    CUSTOMER_OF""",
 }
-FINISHED_RELATIONS = {"BUILDING": "CREATED"}
-PAST_ONLY_RELATIONS = frozenset(  # in the future these are named after their verb
-    "PAID BOUGHT SOLD VISITED ATTENDED QUIT LEFT CHOSE FOUNDED INVESTED_IN MET CREATED".split()
+CATEGORY_BY_PREDICATE = {
+    predicate: category for category, names in CATEGORIES.items() for predicate in names.split()
+}
+# Predicates whose object is an entity if it is a name.
+NAMED_OBJECTS = frozenset(OBJECT_TYPES) | frozenset(
+    """OWNS LOCATED_IN HAS_CONTACT HAS_NAME WORKS_IN MANAGES RESPONSIBLE_FOR REQUIRES SUPPORTS
+    BOUGHT MET""".split()
 )
-OPPOSITE_RELATIONS = {"LIKES": "DISLIKES"}
-START_RELATIONS = frozenset(
-    "MOVED_TO WORKS_AT MEMBER_OF SPOUSE_OF HAS_PET FOUNDED OWNS QUIT STUDIES SWITCHED_TO".split()
-)
+
+
+def category_of(predicate: str) -> Category:
+    """Return the category of a predicate; unknown ones are personal."""
+    return CATEGORY_BY_PREDICATE.get(predicate, Category.PERSONAL)
+
+
+IDENTITY_KINDS = {f"HAS_{kind.upper()}": kind for kind in KINDS}
+IDENTITY_KINDS |= {"HAS_NAME": "name", "ALSO_KNOWN_AS": "name"}
+
+
+def identity_from_fact(fact: Fact | Statement) -> Identity | None:
+    """Return the identity that a fact states: an address or another name of its subject."""
+    kind = IDENTITY_KINDS.get(fact.predicate.upper())
+    value = fact.value if fact.object is None else fact.object
+    if kind is None or not isinstance(value, str) or fact.negated:
+        return None
+    if isinstance(fact, Fact) and (fact.exact or fact.tense != "current"):
+        return None
+    known = " ".join(value.split()) if kind == "name" else normalize_identifier(kind, value)
+    source = fact.source if isinstance(fact, Statement) else NO_SPAN
+    return Identity(owner=fact.subject, kind=kind, value=known, source=source) if known else None
+
+
+# Predicates of states: they hold until something ends them.
 STATE_RELATIONS = frozenset(
-    """LIVES_IN WORKS_AT WORKS_AS WORKS_IN MEMBER_OF KNOWS SPOUSE_OF FRIEND_OF HAS_PET OWNS USES
-    STUDIES SPEAKS SKILLED_IN LIKES DISLIKES PREFERS INTERESTED_IN MANAGES""".split()
+    """LIVES_IN WORKS_AT HAS_ROLE WORKS_IN MEMBER_OF KNOWS SPOUSE_OF FRIEND_OF HAS_PET OWNS USES
+    STUDIES_AT SPEAKS LIKES DISLIKES PREFERS MANAGES RESPONSIBLE_FOR""".split()
 )
-PERMANENT_RELATIONS = frozenset(  # timeless in the present tense
-    """ALLERGIC_TO HAS_CONDITION LIKES DISLIKES PREFERS INTERESTED_IN SPEAKS SKILLED_IN KNOWS
-    FRIEND_OF SIBLING_OF PARENT_OF CHILD_OF RELATIVE_OF NEIGHBOR_OF COLLEAGUE_OF REPORTS_TO FROM
-    AGE NAMED""".split()
-)
-PERSON_RELATIONS = frozenset(  # subjects of these
-    "WORKS_AT WORKS_AS LIVES_IN MOVED_TO MOVING_TO SPOUSE_OF SIBLING_OF LIKES KNOWS".split()
-)
-START_VERBS = frozenset("join start get hire adopt marry decide agree".split())  # a state
+START_RELATIONS = frozenset("WORKS_AT MEMBER_OF SPOUSE_OF HAS_PET FOUNDED OWNS USES".split())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from ...core.records import Event, Trust
@@ -102,6 +102,7 @@ class Entity:
     name: str
     type: str  # person, company, project, place, event, document, pet, product, group or thing
     mentions: tuple[TextSpan, ...] = ()
+    is_guess: bool = False  # nothing in the message says the type
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,6 +126,7 @@ class Statement:
     valid_from: datetime | None = None
     valid_to: datetime | None = None
     negated: bool = False
+    rule: str = ""  # the reader that found it: "work at", "_read_move"
 
     @property
     def confidence(self) -> float:
@@ -153,6 +155,22 @@ class Landmark:
     due_from: datetime | None = None
     wrong: str | None = None  # the value that a correction retracts
     right: str | None = None  # and the value that replaces it
+    request: str | None = None  # of the message before, if `text` only takes it up: "I'll do it"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FollowUp:
+    """What a message says about a plan of the conversation without naming it, or by one word."""
+
+    sentence: str
+    what: str | None = None  # words that name the plan: "audit"; None: "it"
+    day: str | None = None  # the new date, as dated facts have it
+    since: datetime | None = None  # when that date begins
+    shift: timedelta | None = None  # "a week later"
+    place: str | None = None  # the new venue
+    is_due: bool = False  # a deadline
+    is_cancelled: bool = False
+    needs_gap: bool = False  # counts only for a plan that has no date any more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,3 +180,4 @@ class ExtractionResult:
     identities: tuple[Identity, ...] = ()
     landmarks: tuple[Landmark, ...] = ()
     secrets: tuple[TextSpan, ...] = field(default=())  # to redact before any other step
+    follow_ups: tuple[FollowUp, ...] = ()

@@ -47,9 +47,6 @@ PERSON_TITLES = frozenset("mr mrs ms dr prof sgt capt rev".split())
 TITLES = PERSON_TITLES | {"st", "mt"}  # followed by a name
 ABBREVIATIONS = TITLES | frozenset("vs approx cf".split())
 # One word of a name, with the full stop of an abbreviation: "Dr.", "J.", "Lee"
-NAME_WORD = (
-    rf"(?:(?:{'|'.join(title.capitalize() for title in sorted(TITLES))}|[A-Z])\.|[A-Z][\w'’-]*)"
-)
 CLOSING_ABBREVIATIONS = frozenset(
     "etc jr sr inc ltd co corp dept est".split()
 )  # may also end a sentence

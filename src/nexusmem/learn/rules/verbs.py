@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from .lexicon import (
     ADVERBS,
     AUXILIARIES,
-    COORDINATORS,
-    DETERMINERS,
-    HABIT_ADVERBS,
-    HEDGES,
-    MODALS,
     NEGATIONS,
-    PAST_AUXILIARIES,
-    PREPOSITIONS,
-    PRONOUNS,
 )
 from .tokens import Token
 
@@ -164,52 +155,11 @@ def _build_forms() -> dict[str, VerbForm]:
 VERB_FORMS = _build_forms()
 
 
-def guess_form(word: str) -> VerbForm:
-    """Return the form of a word that must be a verb because a pronoun precedes it."""
-    if known := VERB_FORMS.get(word):
-        return known
-    if word.endswith("ing") and len(word) > 5:
-        return VerbForm(word[:-3], frozenset({GERUND}))
-    if word.endswith("ied"):
-        return VerbForm(word[:-3] + "y", frozenset({PAST, PARTICIPLE}))
-    if word.endswith("ed") and len(word) > 4:
-        return VerbForm(_undouble_stem(word[:-2]), frozenset({PAST, PARTICIPLE}))
-    if word.endswith("s") and not word.endswith("ss") and len(word) > 3:
-        return VerbForm(word[:-1], frozenset({THIRD}))
-    return VerbForm(word, frozenset({BASE}))
-
-
 def _undouble_stem(stem: str) -> str:
     return stem[:-1] if len(stem) > 3 and stem[-1] == stem[-2] and stem[-1] not in "sl" else stem
 
 
 BEFORE_VERB = ADVERBS | NEGATIONS  # the verb follows these words
-NEVER_VERBS = (DETERMINERS | PREPOSITIONS | COORDINATORS | PRONOUNS) - {"like"}
-SEMI_MODALS = {  # verb + "to" + verb: what the first states about the second
-    "have": "must",
-    "need": "must",
-    "get": "must",
-    "ought": "must",
-    "use": "used",
-    "tend": "habit",
-    "go": "will",
-    "plan": "will",
-    "gon": "will",
-}
-
-
-@dataclass(slots=True)
-class VerbGroup:
-    verb: int = -1
-    lemma: str = ""
-    modal: str = ""
-    tense: str = "present"
-    negated: bool = False
-    progressive: bool = False
-    perfect: bool = False
-    passive: bool = False
-    habitual: bool = False
-    hedged: bool = False
 
 
 def is_finite(words: Sequence[Token], at: int) -> bool:
@@ -220,137 +170,3 @@ def is_finite(words: Sequence[Token], at: int) -> bool:
     low = words[at].lower
     known = VERB_FORMS.get(low)
     return low in AUXILIARIES or low == "'s" or (known is not None and GERUND not in known.tags)
-
-
-def parse_verb_group(words: Sequence[Token], position: int, *, pronoun: bool) -> VerbGroup | None:
-    found = VerbGroup()
-    at, helpers = position, list[str]()
-    while at < len(words):
-        word = words[at]
-        low = word.lower
-        if low in NEGATIONS:
-            found.negated = True
-        elif low == "no" and words[at + 1 : at + 2] and words[at + 1].lower == "longer":
-            at += 1  # "I no longer work there": ended, not negated
-        elif word.text in ("May", "Will") and helpers:
-            break  # a month, a name
-        elif low in AUXILIARIES or (low == "'s" and word.kind == "clitic") or low == "gon":
-            helpers.append(low)
-            found.verb = at
-        elif low in ADVERBS and _belongs_to_group(words, at, helpers):
-            found.habitual |= low in HABIT_ADVERBS
-            found.hedged |= low in HEDGES
-        else:
-            break
-        at += 1
-    _fill_main_verb(words, at, found, helpers, pronoun=pronoun)
-    if found.verb < 0:
-        return None
-    _apply_semi_modal(words, found)
-    return found
-
-
-def _belongs_to_group(words: Sequence[Token], at: int, helpers: list[str]) -> bool:
-    """Return whether an adverb belongs to the group: only while a verb follows."""
-    if not helpers:
-        return True
-    nearby = words[at + 1 : at + 3]
-    return any(word.lower in VERB_FORMS or word.lower.endswith("ing") for word in nearby)
-
-
-def _fill_main_verb(
-    words: Sequence[Token], at: int, group: VerbGroup, helpers: list[str], *, pronoun: bool
-) -> None:
-    """Set the main verb after the auxiliaries, or take the last auxiliary."""
-    form = _main_verb_form(words, at, helpers, pronoun=pronoun)
-    lemmas = [_helper_lemma(each, form) for each in helpers]
-    group.modal = next((lemma for lemma in lemmas if lemma in MODALS), "")
-    if form is None:
-        group.lemma = lemmas[-1] if lemmas else ""
-        group.perfect = "have" in lemmas[:-1]
-    else:
-        group.verb, group.lemma = at, form.lemma
-        group.perfect = "have" in lemmas
-        group.progressive = "be" in lemmas and GERUND in form.tags
-        group.passive = "be" in lemmas and PARTICIPLE in form.tags and GERUND not in form.tags
-    past_form = (
-        form is not None and not helpers and PAST in form.tags and not _is_present(words, at, form)
-    )
-    if "will" in lemmas or "gon" in helpers:
-        group.tense = "future"
-    elif past_form or any(each in PAST_AUXILIARIES for each in helpers):
-        group.tense = "past"
-
-
-def _is_present(words: Sequence[Token], at: int, form: VerbForm) -> bool:
-    """Return whether a form is present tense; "put" and "cut" are, unless "he" precedes."""
-    return BASE in form.tags and not (at and words[at - 1].lower in ("he", "she", "it"))
-
-
-def _helper_lemma(helper: str, form: VerbForm | None) -> str:
-    if helper == "'s":
-        had = form is not None and PARTICIPLE in form.tags and form.lemma in ("be", "get", "have")
-        return "have" if had else "be"
-    if helper == "'d":
-        return "have" if form is not None and form.tags == {PARTICIPLE} else "would"
-    return AUXILIARIES.get(helper, "be")
-
-
-def _main_verb_form(
-    words: Sequence[Token], at: int, helpers: list[str], *, pronoun: bool
-) -> VerbForm | None:
-    """Return the form of the word after the auxiliaries, or None if it is no verb."""
-    if at >= len(words) or words[at].kind != "word":
-        return None
-    low = words[at].lower
-    if low in NEVER_VERBS:
-        return None
-    known = VERB_FORMS.get(low)
-    if not helpers:
-        return known or (guess_form(low) if pronoun else None)
-    lemma = AUXILIARIES.get(helpers[-1], "be" if helpers[-1] in ("'s", "gon") else "")
-    if lemma == "be":
-        fits = known is not None and bool(known.tags & {GERUND, PARTICIPLE})
-        fits = fits or (known is None and low.endswith("ing") and len(low) > 5)
-        return (known or guess_form(low)) if fits and low not in STATE_ADJECTIVES else None
-    if lemma == "have":
-        return known if known is not None and PARTICIPLE in known.tags else None
-    return known or (guess_form(low) if lemma != "do" else None)  # not "I did alright"
-
-
-STATE_ADJECTIVES = frozenset(  # participles and gerunds that are adjectives after "be"
-    """interested excited married engaged tired worried scared relaxed inspired committed involved
-    amazing interesting exciting surprised motivated determined dedicated dreaming frustrated
-    divorced pleased concerned challenging inspiring rewarding loving upset lost left
-    touched blessed moved swamped""".split()
-) - {"dreaming", "moved", "left", "lost"}
-
-
-def _apply_semi_modal(words: Sequence[Token], group: VerbGroup) -> None:
-    """Make the second verb the main verb: "used to live", "going to move", "need to call"."""
-    at = group.verb
-    going = words[at].lower == "gon"
-    said = SEMI_MODALS.get("gon" if going else group.lemma)
-    if said is None or at + 2 >= len(words) or not (going or words[at + 1].lower == "to"):
-        return
-    known = VERB_FORMS.get(words[at + 2].lower)
-    if (
-        known is None
-        or BASE not in known.tags
-        or (said == "will" and not _is_future_intent(words, group))
-    ):
-        return
-    group.verb, group.lemma = at + 2, known.lemma
-    if said == "will":
-        group.tense, group.progressive = "future", False
-    elif said == "used":
-        group.tense = "past"
-    elif said == "habit":
-        group.habitual = True
-    else:
-        group.modal = "must"
-
-
-def _is_future_intent(words: Sequence[Token], group: VerbGroup) -> bool:
-    """Return whether a group states an intention: "going to run", but not "I go to run"."""
-    return group.progressive or words[group.verb].lower in ("gon", "plan", "plans", "going")

@@ -19,9 +19,11 @@ from ...core.protocols.jobs import JobStep, Json, WorkspaceTurn
 from ...core.protocols.store import Store
 from ...core.protocols.usage_counts import NO_USAGE
 from ...core.records import Memory
+from ...core.records.facts import current_confidence
 from ...core.records.projections import MemoryState, make_state
 from ...core.strength import (
     CURVES,
+    DIGITS,
     Strength,
     StrengthSettings,
     compute_strength,
@@ -135,5 +137,7 @@ def strength_for_viewer(
     promoted = find_promotion(store, grant, memory, sharing)
     state = make_state(memory, len(extract_terms(keyword_text(memory))), use)
     return replace(
-        explain_strength(state, now, curve), promoted_to=str(promoted) if promoted else None
+        explain_strength(state, now, curve),
+        confidence=round(current_confidence(memory, now), DIGITS),
+        promoted_to=str(promoted) if promoted else None,
     )

@@ -21,6 +21,7 @@ from ...core.ids import WorkspaceId
 from ...core.protocols.jobs import JobStep, Json, WorkspaceTurn
 from ...core.protocols.store import Store
 from ...core.records import Draft, Memory, MemoryKind, Tier, Trust
+from ...core.records.facts import WRITTEN_BY_CALLER, current_confidence
 from ...core.records.projections import MemoryState
 from ...core.scope import Scope, ScopeKind
 from ...core.strength import StrengthSettings, compute_importance
@@ -51,14 +52,20 @@ def promote_to_user(
     *,
     flows: FlowTools,
     now: datetime,
+    min_confidence: float,
 ) -> int:
-    """Store the user-wide copies that are missing for these facts; return their number."""
+    """Store the user-wide copies that are missing for these facts; return their number.
+
+    A fact whose confidence has fallen below `min_confidence` is not copied.
+    """
     everything = administrator_grant(workspace)
     sharing, classifier = flows.sharing(workspace), flows.classifier()
     drafts: list[Draft] = []
     targets: dict[str, Scope] = {}
     for fact in store.memories.get(everything, ids):
         found = promotion_target(fact, sharing)
+        if current_confidence(fact, now) < min_confidence:
+            continue
         if found is None or _must_stay(store, fact, classifier):
             continue
         copies = user_wide_drafts(fact, *found, now)
@@ -129,6 +136,7 @@ def _is_message_copied(store: Store, fact: Memory, target: Scope) -> bool:
 
 def user_wide_drafts(fact: Memory, target: Scope, rule: FlowRule, now: datetime) -> list[Draft]:
     """Return the copies of a fact in a profile: the fact, and its sentence for search."""
+    written = {} if fact.learned else {WRITTEN_BY_CALLER: True}
     copy = Draft(
         scope=target,
         kind=MemoryKind.FACT,
@@ -144,7 +152,7 @@ def user_wide_drafts(fact: Memory, target: Scope, rule: FlowRule, now: datetime)
         role=fact.role,
         source=PROMOTED_SLOT,
         learned=True,
-        metadata={"made_by": [PROMOTED_SLOT], "promoted_at": format_time(now)},
+        metadata={"made_by": [PROMOTED_SLOT], "promoted_at": format_time(now), **written},
         body=fact.body,
         flow=rule,
     )
@@ -263,8 +271,7 @@ def _promote_proven_facts(
     messages = [id for id, state in often.items() if state.kind is MemoryKind.PASSAGE]
     for message in store.memories.get(administrator_grant(workspace), messages):
         for fact in store.eraser.list_derived(workspace, list(message.sources)):
-            is_sure = fact.confidence >= settings.promote_min_confidence
-            if fact.kind is MemoryKind.FACT and fact.scope == message.scope and is_sure:
+            if fact.kind is MemoryKind.FACT and fact.scope == message.scope:
                 proven.setdefault(fact.id, often[message.id]._replace(id=fact.id))
 
     def make_entry(widened: UserScopes) -> AuditEntry:
@@ -273,7 +280,15 @@ def _promote_proven_facts(
 
     if not proven:
         return 0
-    return promote_to_user(store, workspace, list(proven), make_entry, flows=flows, now=now)
+    return promote_to_user(
+        store,
+        workspace,
+        list(proven),
+        make_entry,
+        flows=flows,
+        now=now,
+        min_confidence=settings.promote_min_confidence,
+    )
 
 
 def _is_promotable(state: MemoryState) -> bool:

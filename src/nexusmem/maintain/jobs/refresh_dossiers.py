@@ -16,7 +16,7 @@ from ...audit.records import worker_entry
 from ...core.access import Grant, administrator_grant
 from ...core.canonical import format_time, parse_time
 from ...core.errors import Unavailable
-from ...core.filters import And, Condition, Filter, Op
+from ...core.filters import And, Condition, Filter, Not, Op
 from ...core.ids import WorkspaceId
 from ...core.protocols.jobs import JobStep, Json
 from ...core.protocols.store import Store
@@ -24,7 +24,7 @@ from ...core.records import Memory
 from ...core.records.dossiers import REACH_KEY
 from ...recall.search import Ranking
 from ..dossier_builder import IS_DOSSIER, DossierBuilder, subject_of
-from ..dossiers import Narrate, model_input
+from ..dossiers import VERSION_SOURCE, Narrate, model_input
 
 if TYPE_CHECKING:
     from ...learn.episodes import ModelSummarizer
@@ -35,6 +35,8 @@ PAGE_SIZE = 500  # rows read per step: dossiers without new data need no check
 MAX_KNOWN_EPOCHS = 100_000  # dossiers with a known unchanged epoch
 RETRY_AFTER = timedelta(minutes=15)  # retry delay after a failed search
 
+IS_CURRENT = And((IS_DOSSIER, Not(Condition("source", Op.EQ, VERSION_SOURCE))))
+
 NarratorFactory = Callable[[], "ModelSummarizer | None"]
 
 
@@ -42,7 +44,12 @@ class DossierRefresher:
     """Refreshes the dossiers of all workspaces."""
 
     def __init__(
-        self, store: Store, ranking: Ranking, narrator: NarratorFactory, *, idle: timedelta
+        self,
+        store: Store,
+        ranking: Ranking,
+        narrator: NarratorFactory,
+        *,
+        idle: timedelta,
     ) -> None:
         self._store = store
         self._ranking = ranking
@@ -71,9 +78,9 @@ class DossierRefresher:
     def _load_page(
         self, workspace: WorkspaceId, before: str | None, seen: Sequence[str]
     ) -> list[Memory]:
-        where: Filter = IS_DOSSIER
+        where: Filter = IS_CURRENT
         if before is not None:
-            where = And((IS_DOSSIER, Condition("at", Op.LTE, parse_time(before))))
+            where = And((IS_CURRENT, Condition("at", Op.LTE, parse_time(before))))
         everything, limit = administrator_grant(workspace), PAGE_SIZE + len(seen)
         found = self._store.memories.find(everything, where=where, limit=limit)
         return [memory for memory in found if memory.id not in seen][:PAGE_SIZE]
@@ -104,7 +111,7 @@ class DossierRefresher:
             grant.workspace, worker_entry(JOB, now, memory=memory.id)
         ):
             if subject.question_id and subject not in weaver.find_questions().values():
-                weaver.delete([memory])
+                weaver.delete([memory, *weaver.list_versions(subject)])
                 return Counter(dropped=1)
             woven = weaver.build(weaver.make_request(subject, looked_at=looked_at), now=now)
         what = "made" if woven.memory else "dropped"

@@ -18,7 +18,7 @@ from itertools import pairwise
 
 from ...core.derive import normalize_name
 from ...core.protocols.embedder import Floats
-from ...core.records import Memory, MemoryKind
+from ...core.records import Fact, Memory, MemoryKind
 from ...text.predicates import normalize_aspect, normalize_fact_value
 from ...text.terms import query_terms
 
@@ -44,6 +44,14 @@ COMMON_PHRASINGS = (
     (re.compile(r"\b(?:has|have|needs?|ought) to\b"), "must"),
     (re.compile(r"\b(?:is|are|am) (?:supposed|expected) to\b"), "must"),
     (re.compile(r"\b(?:has|have) (?=(?:decided|agreed|chosen|settled)\b)"), ""),
+)
+QUALIFIER_START = re.compile(r"\s*(?:for|in|at|on|with|as|to|from|via|without|during)\b")
+CLAUSE_END = re.compile(r"[,.;:!?]| (?:and|but|because|so) ")
+# What opens a sentence and adds nothing to it.
+OPENERS = re.compile(
+    r"^(?:as (?:you (?:all )?know|I (?:said|mentioned))|between us|it is true|it's true|by the way"
+    r"|to be honest|for the record|fyi|btw),? ",
+    re.IGNORECASE,
 )
 # Words without content.
 FILLER_WORDS = frozenset(
@@ -148,8 +156,17 @@ def _have_same_meaning(one: Memory, other: Memory, vectors: Mapping[str, Floats]
 
 
 def _word_form(memory: Memory) -> Hashable:
-    """Return the normalized words and their owners."""
+    """Return the normalized words and their owners; of a fact, the words without its subject."""
+    if memory.kind is MemoryKind.FACT:
+        return _fact_words(memory)
     return _owner_names(memory), tuple(_normalize_words(memory.text))
+
+
+def _fact_words(memory: Memory) -> Hashable:
+    """Return the stems of a fact's sentence: "I work here" and "Alice works here" agree."""
+    said = " ".join(_normalize_words(OPENERS.sub("", memory.text)))
+    subject = {*query_terms(memory.fact.subject), *query_terms(memory.speaker or "")}
+    return tuple(term for term in query_terms(said) if term not in subject)
 
 
 def _sort_key(memory: Memory) -> tuple[datetime, str]:
@@ -171,7 +188,8 @@ def _fact_key(memory: Memory) -> Hashable | None:
         fact.tense,
         memory.valid_from,
         memory.valid_to,
-        _fact_details(memory.text),
+        _fact_details(memory.text, f"{fact.subject} {fact.object or ''}"),
+        _qualifier(memory.text, fact),
     )
 
 
@@ -204,9 +222,9 @@ def _normalize_words(text: str) -> list[str]:
     return [token for token in found if token and token not in FILLER_WORDS]
 
 
-def _fact_details(text: str) -> Hashable:
-    """Return details of a fact's sentence that its value lacks: numbers, negations and other
-    names.
+def _fact_details(text: str, named: str) -> Hashable:
+    """Return details of a fact's sentence that its fields lack: numbers, negations and names
+    other than those in `named`.
     """
     words = _normalize_words(text)
     numbers = [
@@ -215,14 +233,25 @@ def _fact_details(text: str) -> Hashable:
         if word in NUMBER_WORDS or any(sign.isdigit() for sign in word)
     ]
     denials = [word for word in words if word in NEGATIONS]
-    return tuple(numbers), tuple(denials), _find_names(text)
+    own = {"i", *normalize_name(named).split()}  # "I work here" and "Alice works here" agree
+    names = tuple(name for name in _find_names(text) if name.partition("'")[0] not in own)
+    return tuple(numbers), tuple(denials), names
+
+
+def _qualifier(text: str, fact: Fact) -> tuple[str, ...]:
+    """Return the terms between a fact's value and the end of its clause: "for the cache"."""
+    value = fact.value if fact.object is None else fact.object
+    _, found, rest = text.casefold().partition(str(value).casefold())
+    if not found or not QUALIFIER_START.match(rest):  # "these days" qualifies nothing
+        return ()
+    return tuple(query_terms(CLAUSE_END.split(rest, maxsplit=1)[0]))
 
 
 def _find_names(text: str) -> tuple[str, ...]:
     """Return capitalized words that do not start a sentence, in order."""
     tokens = text.split()
     return tuple(
-        word.strip(".,;:!?\"'()").casefold().removesuffix("'s")
+        word.strip(".,;:!?\"'()").casefold().replace("’", "'").removesuffix("'s")
         for before, word in pairwise([".", *tokens])
         if word[:1].isupper() and before[-1] not in ".!?:"
     )

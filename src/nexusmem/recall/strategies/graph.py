@@ -2,7 +2,8 @@
 
 Current facts score higher than outdated ones. An explicit fact is a result itself. A derived fact
 restates a passage, so its score goes to the passage. That score is lower the more facts share its
-names: most facts name one of the speakers, which distinguishes no passage from another.
+names: most facts name one of the speakers, which distinguishes no passage from another. A fact
+that is not sure is no result, and no path leads through it; keywords and vectors still find it.
 
 The weight of restated passages was measured on LoCoMo: above a tenth of an explicit fact, recall
 falls.
@@ -17,9 +18,11 @@ from itertools import compress
 from ...core.access import Grant
 from ...core.derive import names_in, normalize_name
 from ...core.filters import matches_filter
+from ...core.protocols.graph import traverse_names
 from ...core.protocols.memories import ScoredId
 from ...core.protocols.store import Store
 from ...core.records import Memory, MemoryKind, memory_id
+from ...core.records.facts import is_sure
 from ...core.scope import Scope
 from ...text.terms import STOP_WORDS, WORD
 from ..strategy_run import PreparedQuestion, Strategy
@@ -62,9 +65,15 @@ def _walk_facts(
     store: Store, grant: Grant, question: PreparedQuestion, names: set[str], *, learned: bool
 ) -> dict[str, float]:
     """Return scores of facts and entities, step by step; derived ones only if `learned`."""
-    walk = store.graph.traverse(
-        grant, sorted(names), depth=WALK_DEPTH, limit=MAX_FACTS_PER_STEP, learned=learned
-    )
+
+    def lookup(wanted: Sequence[str]) -> list[Memory]:
+        (step,) = store.graph.traverse(
+            grant, wanted, depth=1, limit=MAX_FACTS_PER_STEP, learned=learned
+        ) or [[]]
+        now = question.query.now
+        return [each for each in step if each.kind is not MemoryKind.FACT or is_sure(each, now)]
+
+    walk = traverse_names(grant, names, lookup, depth=WALK_DEPTH)
     scores: dict[str, float] = {}
     for step, facts in enumerate(walk):
         for id, boost in _status_boosts(facts, question).items():

@@ -2,30 +2,36 @@
 
 Records are joined by normalized name. An alias resolves to its owner, unless it is itself a name or
 several entities have it: a user cannot take over another identity by claiming an alias. Only a
-merge that a person accepted or a channel proved makes two names one entity.
+merge that a person accepted or a channel proved makes two names one entity. Lookups of facts also
+join a first name with the full name of the only person who has it (`find_full_name`).
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import NamedTuple
 
 from ...core.access import Grant
-from ...core.derive import normalize_name
+from ...core.derive import first_name, name_part_key, normalize_name
 from ...core.filters import Condition, Op
 from ...core.protocols.store import Store
-from ...core.records import Memory, MemoryKind
+from ...core.records import Json, Memory, MemoryKind
+from ...core.records.facts import is_sure
+from ...core.records.links import ReviewDecision
 from ...core.records.memory import drop_copies
 from ...text.identifiers import format_identifier, possible_identifiers
+from ...text.predicates import PERSON_PREDICATES
 
 MAX_ROUNDS = 4  # lookups: name → alias → merge → alias
 MAX_NAMES = 100  # names of one entity
 MAX_RECORDS = 2_000  # records read per lookup
 MAX_FACTS = 100
-UNKNOWN_TYPE = "thing"
+FACTS_READ_PER_SHOWN = 4  # some of the newest facts may be unsure and are not shown
+MAX_PERSON_WORDS = 3
+UNKNOWN_TYPE, PERSON_TYPE = "thing", "person"
 ENTITY_KINDS, FACT_KINDS = (MemoryKind.ENTITY,), (MemoryKind.FACT,)
 
 
@@ -48,50 +54,78 @@ class EntityView:
     identifiers: tuple[Identifier, ...] = ()
     same_as: tuple[str, ...] = ()  # other names, joined by merges
     could_be: tuple[str, ...] = ()  # owners of this alias, if it has several
-    facts: tuple[Memory, ...] = ()  # newest first
+    facts: tuple[Memory, ...] = ()  # sure ones (`core.records.facts.is_sure`), newest first
     records: tuple[Memory, ...] = ()  # the entity records of this view, newest first
+    description: str | None = None  # the newest one that was stated
+    properties: Mapping[str, Json] = field(default_factory=dict)  # the newest value of each key
 
 
 def get_entity(
-    store: Store, grant: Grant, name: str, *, limit: int = MAX_FACTS
+    store: Store,
+    grant: Grant,
+    name: str,
+    *,
+    now: datetime | None = None,
+    limit: int = MAX_FACTS,
 ) -> EntityView | None:
-    """Return the entity of this name with at most `limit` facts, or None if nothing is visible."""
+    """Return the entity of this name with at most `limit` facts, or None if nothing is visible.
+
+    Facts that are not sure at the time `now` (None: when they were said) are left out.
+    """
     with store.snapshot():
         index = _load_entity_index(store, grant, name)
-        member = index.resolve_key(_lookup_key(name))
-        spellings = index.find_spellings(member)
-        facts = store.memories.find_by_name(grant, sorted(spellings), kinds=FACT_KINDS, limit=limit)
+        facts = _load_facts(store, grant, index, name, limit=FACTS_READ_PER_SHOWN * limit)
     if not facts and not index.records:
         return None
-    return replace(index.build_view(member, name), facts=tuple(drop_copies(facts)))
+    sure = [fact for fact in drop_copies(facts) if is_sure(fact, now or fact.at)]
+    view = index.build_view(index.resolve_key(_lookup_key(name)), name)
+    return replace(view, facts=tuple(sure[:limit]))
 
 
-def resolve_name(store: Store, grant: Grant, name: str, people: Iterable[str]) -> str:
-    """Resolve a relative name: "mom" becomes "alice's mom" if only that entity exists.
+def _load_facts(
+    store: Store, grant: Grant, index: _EntityIndex, name: str, *, limit: int
+) -> list[Memory]:
+    """Return the newest facts about an entity of the index, under all its spellings."""
+    spellings = index.find_spellings(index.resolve_key(_lookup_key(name)))
+    return store.memories.find_by_name(grant, sorted(spellings), kinds=FACT_KINDS, limit=limit)
 
-    Return the name unchanged if it is an entity itself, or if none or several people match.
-    """
-    if get_entity(store, grant, name, limit=1):
-        return name
-    possessives = [f"{person}'s {name}" for person in people]
-    existing = [each for each in possessives if get_entity(store, grant, each, limit=1)]
-    return existing[0] if len(existing) == 1 else name
+
+@dataclass(frozen=True, slots=True)
+class EntityViews:
+    """All visible entities, and the entity that each spelling means."""
+
+    by_key: Mapping[str, EntityView]  # key of the entity → its view without facts
+    keys: Mapping[str, str]  # name → key of its entity
+    index: _EntityIndex
+
+    def find_key(self, name: str) -> str:
+        """Return the key of the entity that a name means; unknown names are their own key."""
+        resolved = self.index.resolve_key(_lookup_key(name))
+        return self.keys.get(resolved, resolved)
+
+
+def load_entity_views(store: Store, grant: Grant) -> EntityViews:
+    """Return every visible entity without its facts, sorted by key."""
+    index = _EntityIndex()
+    index.add(load_entity_records(store, grant))
+    by_key: dict[str, EntityView] = {}
+    keys: dict[str, str] = {}
+    for key in sorted(index.records_by_name):
+        if key not in keys:
+            keys |= dict.fromkeys(index.find_merged(key), key)
+            by_key[key] = index.build_view(key, index.display_name(key))
+    return EntityViews(by_key, keys, index)
 
 
 def list_entities(
     store: Store, grant: Grant, *, type: str | None = None, limit: int = MAX_FACTS
 ) -> list[EntityView]:
     """Return the visible entities sorted by name, without their facts."""
-    index = _EntityIndex()
-    index.add(load_entity_records(store, grant))
-    views: dict[str, EntityView] = {}
-    seen: set[str] = set()
-    for key in sorted(index.records_by_name):
-        if key not in seen:
-            seen |= index.find_merged(key)
-            view = index.build_view(key, index.display_name(key))
-            if type is None or type in view.types:
-                views[view.name] = view
+    views = {
+        view.name: view
+        for view in load_entity_views(store, grant).by_key.values()
+        if type is None or type in view.types
+    }
     return [views[name] for name in sorted(views)][:limit]
 
 
@@ -104,6 +138,92 @@ def find_spellings(
     """
     index = _load_entity_index(store, grant, name, as_of=as_of)
     return frozenset(index.find_spellings(index.resolve_key(_lookup_key(name))))
+
+
+def find_person_names(
+    store: Store, grant: Grant, name: str, as_of: datetime | None = None
+) -> frozenset[str]:
+    """Return the spellings of an entity, and the first or full name of a person."""
+    spellings = find_spellings(store, grant, name, as_of)
+    return spellings | find_full_name(store, grant, name, as_of)
+
+
+def find_full_name(
+    store: Store, grant: Grant, name: str, as_of: datetime | None = None
+) -> frozenset[str]:
+    """Return the first name and the spellings of the full name of a person, or nothing.
+
+    "Sarah" and "Sarah Eklund" are one person if only one visible person has that first name, in
+    the same scopes. Learning links later mentions of "Sarah" itself: a "Sarah" that it introduced
+    after "Sarah Eklund", such as "my cousin Sarah", is another person.
+    """
+    key = _lookup_key(name)
+    words = key.split()
+    if not words or len(words) > MAX_PERSON_WORDS:
+        return frozenset()
+    part = words[0]
+
+    def find_records(name: str, *more: MemoryKind) -> list[Memory]:
+        kinds = (*ENTITY_KINDS, *FACT_KINDS, *more)
+        found = store.memories.find_by_name(grant, [name], kinds=kinds, limit=MAX_RECORDS)
+        return [each for each in found if as_of is None or each.recorded_at <= as_of]
+
+    introduced = find_records(name_part_key(part))
+    full = _select_full_name(part, introduced)
+    if full is None or (len(words) > 1 and key != full):
+        return frozenset()
+    records = find_records(part, MemoryKind.REVIEW)
+    scopes, since = {each.scope for each in introduced}, min(each.at for each in introduced)
+    is_apart = any(
+        each.kind is not MemoryKind.REVIEW and each.scope not in scopes for each in records
+    )
+    if is_apart or not all(_may_be_first_name(part, full, since, each) for each in records):
+        return frozenset()
+    return find_spellings(store, grant, full, as_of) | {part}
+
+
+def _select_full_name(part: str, records: Iterable[Memory]) -> str | None:
+    """Return the full name of the only person with this first name, or None."""
+    persons: set[str] = set()
+    full_names: set[str] = set()
+    for memory in records:
+        names = {
+            normalize_name(each)
+            for each in _stated_names(memory)
+            if isinstance(each, str) and first_name(each) == part
+        }
+        if memory.kind is MemoryKind.ENTITY:
+            is_person = PERSON_TYPE in _entity_types([memory])
+        else:
+            is_subject = normalize_name(memory.body["subject"]) in names
+            is_person = is_subject and memory.body["predicate"].upper() in PERSON_PREDICATES
+        full_names |= names
+        persons |= names if is_person else set()
+    return next(iter(full_names)) if len(full_names) == 1 and full_names == persons else None
+
+
+def _may_be_first_name(part: str, full: str, since: datetime, memory: Memory) -> bool:
+    """Return False if a record tells that the first name means somebody or something else.
+
+    This is another entity of that name, the id of a speaker, or a rejected merge.
+    """
+    if memory.kind is MemoryKind.REVIEW:
+        is_rejected = memory.body.get("decision") == ReviewDecision.REJECT
+        return not is_rejected or {*map(normalize_name, memory.body["names"])} != {part, full}
+    if memory.kind is MemoryKind.ENTITY:
+        name = normalize_name(memory.body["name"])
+        if name != part:
+            return name == full
+        is_person = not {*_entity_types([memory])} - {PERSON_TYPE, UNKNOWN_TYPE}
+        return is_person and memory.at <= since
+    return memory.speaker is None or normalize_name(memory.speaker) != part
+
+
+def _stated_names(memory: Memory) -> tuple[object, ...]:
+    body = memory.body
+    if memory.kind is MemoryKind.ENTITY:
+        return (body["name"], *body.get("aliases", ()))
+    return (body["subject"], body.get("object"))
 
 
 class EntityNames(NamedTuple):
@@ -246,7 +366,7 @@ class _EntityIndex:
     def build_view(self, key: str, fallback_name: str) -> EntityView:
         """Build the view of an entity, without its facts."""
         members, records = self.find_merged(key), self.get_records(key)
-        records.sort(key=lambda memory: (memory.at, memory.id), reverse=True)
+        records.sort(key=lambda memory: (memory.at, memory.recorded_at, memory.id), reverse=True)
         name = self.display_name(key) if records or members != {key} else fallback_name
         merged = {memory.body["name"] for memory in records} - {name}
         return EntityView(
@@ -259,6 +379,10 @@ class _EntityIndex:
             if not records
             else (),
             records=tuple(records),
+            description=next(
+                filter(None, (each.body.get("description") for each in records)), None
+            ),
+            properties=_merge_properties(records),
         )
 
 
@@ -268,9 +392,10 @@ def _record_names(memory: Memory) -> set[str]:
 
 
 def _entity_types(records: Sequence[Memory]) -> tuple[str, ...]:
-    """Return the types of the records, sorted; UNKNOWN_TYPE only if there is no other."""
-    types = {str(memory.body["type"]) for memory in records if memory.body.get("type")}
-    return tuple(sorted(types - {UNKNOWN_TYPE} or types))
+    """Return the types of the records, sorted; guesses and UNKNOWN_TYPE if there is no other."""
+    typed = [memory.body for memory in records if memory.body.get("type")]
+    sure = {str(body["type"]) for body in typed if not body.get("guess")} - {UNKNOWN_TYPE}
+    return tuple(sorted(sure or {str(body["type"]) for body in typed}))
 
 
 def _entity_aliases(records: Sequence[Memory], spellings: set[str]) -> tuple[str, ...]:
@@ -282,6 +407,14 @@ def _entity_aliases(records: Sequence[Memory], spellings: set[str]) -> tuple[str
         for alias in memory.body.get("aliases", ())
     }
     return tuple(sorted(alias for alias in aliases if normalize_name(alias) in spellings))
+
+
+def _merge_properties(newest_first: Sequence[Memory]) -> dict[str, Json]:
+    """Return the newest value of each property; a newest value of None removes the property."""
+    merged: dict[str, Json] = {}
+    for memory in reversed(newest_first):
+        merged |= memory.body.get("properties") or {}
+    return {key: merged[key] for key in sorted(merged) if merged[key] is not None}
 
 
 def _collect_identifiers(records: Sequence[Memory]) -> tuple[Identifier, ...]:

@@ -88,15 +88,21 @@ def list_episodes(
     span: str | None = None,
     since: datetime | None = None,
     until: datetime | None = None,
+    about: Sequence[str] | None = None,
     limit: int = 100,
 ) -> list[Memory]:
     """Return episodes of one span or of all, newest first, that overlap [since, until).
 
-    Raise InvalidInput if the span is unknown.
+    `about` are the spellings of one entity; only episodes that mention it are returned. Raise
+    InvalidInput if the span is unknown.
     """
     if span is not None and span not in SPANS:
         raise InvalidInput(f"unknown span {span!r:.80}; accepted: {', '.join(SPANS)}")
-    episodes = _load_spans(store, grant, [span] if span else SPANS, MAX_EPISODES)
+    spans = (span,) if span else SPANS
+    if about is None:
+        episodes = _load_spans(store, grant, spans, MAX_EPISODES)
+    else:
+        episodes = [each for each in _load_about(store, grant, about) if each.body["span"] in spans]
     overlapping = (
         each
         for each in episodes
@@ -150,6 +156,13 @@ def _load_newest(store: Store, grant: Grant) -> list[Memory]:
 def _load_spans(store: Store, grant: Grant, spans: Sequence[str], limit: int) -> list[Memory]:
     names = [span_key(span) for span in spans]
     episodes = store.memories.find_by_name(grant, names, limit=limit, kinds=[MemoryKind.EPISODE])
+    return [each for each in episodes if _is_span_episode(each)]
+
+
+def _load_about(store: Store, grant: Grant, names: Sequence[str]) -> list[Memory]:
+    """Return the episodes that mention one of these names, without labels of single turns."""
+    kinds = [MemoryKind.EPISODE]
+    episodes = store.memories.find_by_name(grant, names, limit=MAX_EPISODES, kinds=kinds)
     return [each for each in episodes if _is_span_episode(each)]
 
 

@@ -1,7 +1,8 @@
 """Profiles: current facts, preferences and writing style of a person, computed on read.
 
 Profiles are never stored. Each entry has the memory it comes from, so that its source can be shown.
-The writing style is measured on the person's own messages.
+Facts and preferences that are not sure (`core.records.facts.is_sure`) are left out. The writing
+style is measured on the person's own messages.
 """
 
 from __future__ import annotations
@@ -21,17 +22,19 @@ from ...core.filters import And, Condition, Op
 from ...core.protocols.memories import Memories
 from ...core.protocols.store import Store
 from ...core.records import Event, EventKind, Memory, MemoryKind, Trust
+from ...core.records.annotations import annotate_text
+from ...core.records.facts import current_confidence, is_sure
 from ...core.records.links import LinkRelation, drop_duplicates, find_links, statement_count
 from ...core.records.memory import drop_copies
 from ...core.records.projections import FactOutline
-from ...text.predicates import predicates_about
-from .entities import EntityNames, resolve_names
-from .fact_timeline import FactStatus, Observation, current_values, fact_statuses
+from ...text.predicates import SHARED_HOME, WE, predicates_about
+from .entities import EntityNames, find_full_name, resolve_names
+from .fact_timeline import FactStatus, Observation, current_values, fact_statuses, is_said_for
 
 MAX_FACTS = 5_000
 MAX_LANDMARKS = 1_000
 MAX_MESSAGES = 200  # newest messages, for the writing style
-MAX_ENTRIES = 20  # newest entries of each section
+MAX_ENTRIES = 20  # entries of each section, the most important ones
 MIN_MESSAGES = 5  # with fewer, no writing style is computed
 SHORT_WORDS, LONG_WORDS = 12, 40  # words per message
 FREQUENT_SHARE = 0.3  # share of messages that makes a trait
@@ -39,17 +42,19 @@ FREQUENT_SHARE = 0.3  # share of messages that makes a trait
 PROFILE_SECTIONS = ("about", "preferences", "expertise", "patterns")
 PREFERENCE_PREDICATES = frozenset("LIKES DISLIKES PREFERS LOVES HATES INTERESTED_IN".split())
 EXPERTISE_PREDICATES = frozenset(
-    """WORKS_AS WORKS_IN STUDIES SPEAKS TEACHES GRADUATED_FROM LEARNING USES EXPERT_IN SKILLED_IN
-    KNOWS_HOW_TO EXPERIENCED_IN SPECIALIZES_IN PROFICIENT_IN MANAGES FOUNDED CREATED BUILDING
-    CONTRIBUTED_TO WORKING_ON""".split()
+    """WORKS_AS HAS_ROLE WORKS_IN STUDIES SPEAKS TEACHES GRADUATED_FROM LEARNING USES EXPERT_IN
+    SKILLED_IN KNOWS_HOW_TO EXPERIENCED_IN SPECIALIZES_IN PROFICIENT_IN MANAGES FOUNDED CREATED
+    BUILDING CONTRIBUTED_TO WORKING_ON""".split()
 )
 PATTERN_PREDICATES = frozenset(
     "TYPICALLY_CONTACTS_AT PREFERS_CHANNEL COMMUNICATION_FREQUENCY".split()
 )
 ABOUT_PREDICATES = frozenset(
     """WORKS_AT REPORTS_TO COLLEAGUE_OF LIVES_IN MOVED_TO MOVING_TO FROM BORN_IN BORN_ON GREW_UP_IN
-    AGE NAMED SPOUSE_OF DATING FRIEND_OF SIBLING_OF PARENT_OF CHILD_OF RELATIVE_OF NEIGHBOR_OF KNOWS
-    HAS_PET HAS_CONDITION ALLERGIC_TO OWNS HAS_EMAIL HAS_PHONE HAS_HANDLE""".split()
+    AGE HAS_AGE NAMED HAS_NAME SPOUSE_OF ENGAGED_TO DATING FRIEND_OF SIBLING_OF PARENT_OF CHILD_OF
+    RELATIVE_OF NEIGHBOR_OF KNOWS HAS_PET HAS_CONDITION ALLERGIC_TO TAKES_MEDICATION HAS_DIET
+    HAS_DOCTOR EATS DRINKS DRIVES OWNS MEMBER_OF RESPONSIBLE_FOR STUDIES_AT TRAVELING_TO HAS_EMAIL
+    HAS_PHONE HAS_HANDLE HAS_USERNAME HAS_ADDRESS HAS_SCHEDULE""".split()
 )
 PREFERENCE_KEY_PATTERN = re.compile(
     r"prefer|favou?rite|theme|style|tone|language|format", re.IGNORECASE
@@ -76,16 +81,13 @@ class ProfileEntry:
     text: str
     memory: Memory
     since: datetime
+    confidence: float = 1.0  # now: that of an inferred fact falls with time
     link: Memory | None = None  # SAME_AS link to duplicates of this memory
 
     @property
     def mention_count(self) -> int:
         """The number of independent statements of this entry."""
         return statement_count(self.link) if self.link else 1
-
-    @property
-    def confidence(self) -> float:
-        return self.memory.confidence
 
     @property
     def trust(self) -> Trust:
@@ -161,7 +163,7 @@ def get_profiles(
     with store.snapshot():
         entities = resolve_names(store, grant, people)
         names = [
-            each.spellings | {normalize_name(person)}
+            each.spellings | {normalize_name(person)} | find_full_name(store, grant, person)
             for person, each in zip(people, entities, strict=True)
         ]
         records = _load_records(store.memories, grant, sorted(frozenset().union(*names)), landmarks)
@@ -216,8 +218,13 @@ class _StyleInput:
 def _load_records(
     memories: Memories, grant: Grant, names: Sequence[str], landmarks: Sequence[Memory] | None
 ) -> _ProfileRecords:
-    """Load the facts about these names and their landmarks of kind preference_stated."""
-    outlines = memories.fact_outlines(grant, names, limit=MAX_FACTS)
+    """Load the facts about these names and their landmarks of kind preference_stated.
+
+    "We live in Ghent" is a fact about the speaker; other facts about "we" belong to no profile.
+    """
+    about_us = memories.fact_outlines(grant, [WE], limit=MAX_FACTS)
+    homes = [each for each in about_us if each.predicate.upper() in SHARED_HOME]
+    outlines = [*memories.fact_outlines(grant, names, limit=MAX_FACTS), *homes]
     sections = {each.id: section for each in outlines if (section := _section_for(each))}
     if landmarks is None:
         landmarks = memories.find_by_name(
@@ -249,17 +256,19 @@ def _build_profile(
     style_input: _StyleInput,
     now: datetime,
 ) -> Profile:
-    facts = [each for name, each in records.facts if name in names]
+    facts = [each for name, each in records.facts if name in names or is_said_for(each, names)]
     sections = _group_by_section(
         _current_entries(facts, records.section_by_id, now), records.section_by_id
     )
     landmarks = [
-        each for owners, each in records.landmarks if names & owners and each.recorded_at <= now
+        each
+        for owners, each in records.landmarks
+        if names & owners and each.recorded_at <= now and is_sure(each, now)
     ]
     preference_facts = [
         each for each in facts if records.section_by_id.get(each.id) == "preferences"
     ]
-    stated = [*sections["preferences"], *_preference_entries(landmarks, preference_facts)]
+    stated = [*sections["preferences"], *_preference_entries(landmarks, preference_facts, now)]
     style = (
         [each for each in stated if _is_style_preference(each)]
         if style_input.include_stated
@@ -268,11 +277,11 @@ def _build_profile(
     return Profile(
         person=entity.name,
         aliases=entity.aliases,
-        about=_newest_entries(sections["about"]),
-        preferences=_newest_entries(stated),
-        expertise=_newest_entries(sections["expertise"]),
-        patterns=_newest_entries(sections["patterns"]),
-        style=_build_style(style_input, _newest_entries(style)),
+        about=_choose_entries(sections["about"]),
+        preferences=_choose_entries(stated),
+        expertise=_choose_entries(sections["expertise"]),
+        patterns=_choose_entries(sections["patterns"]),
+        style=_build_style(style_input, _choose_entries(style)),
     )
 
 
@@ -292,12 +301,12 @@ def _current_entries(
         row = [fact for relation in predicates_about(predicate) for fact in rows.get(relation, ())]
         for index, each in enumerate(current_values(row, now, predicate)):
             since = each.since if index == 0 else None
-            entries.setdefault(_value_key(each.newest), _make_entry(each.newest.memory, since))
-    denials = [fact for fact in shown if fact.body.get("negated")]
+            entries.setdefault(_value_key(each.newest), _make_entry(each.newest.memory, now, since))
+    denials = [fact for fact in shown if fact.body.get("negated") and is_sure(fact, now)]
     statuses = fact_statuses(facts, now) if denials else {}
     for fact in denials:
         if statuses[fact.id] is FactStatus.CURRENT:
-            entries.setdefault(_value_key(Observation.from_memory(fact)), _make_entry(fact))
+            entries.setdefault(_value_key(Observation.from_memory(fact)), _make_entry(fact, now))
     return list(entries.values())
 
 
@@ -310,9 +319,12 @@ def _value_key(observation: Observation) -> tuple[str, str, str, bool]:
     )
 
 
-def _make_entry(memory: Memory, since: datetime | None = None) -> ProfileEntry:
+def _make_entry(memory: Memory, now: datetime, since: datetime | None = None) -> ProfileEntry:
     return ProfileEntry(
-        text=memory.text, memory=memory, since=since or memory.valid_from or memory.at
+        text=annotate_text(memory),
+        memory=memory,
+        since=since or memory.valid_from or memory.at,
+        confidence=current_confidence(memory, now),
     )
 
 
@@ -344,18 +356,23 @@ def _fact_predicate(memory: Memory) -> str:
     return str(memory.body["predicate"]).upper()
 
 
-def _newest_entries(entries: Sequence[ProfileEntry]) -> tuple[ProfileEntry, ...]:
+def _choose_entries(entries: Sequence[ProfileEntry]) -> tuple[ProfileEntry, ...]:
+    """Return the MAX_ENTRIES most salient entries, newest first; newer ones win a tie."""
     if len(entries) < 2:
         return tuple(entries)
-    ranked = sorted(entries, key=lambda entry: (entry.memory.at, entry.memory.id), reverse=True)
-    return tuple(ranked[:MAX_ENTRIES])
+    newest = sorted(entries, key=lambda entry: (entry.memory.at, entry.memory.id), reverse=True)
+    if len(newest) <= MAX_ENTRIES:
+        return tuple(newest)
+    chosen = sorted(newest, key=lambda entry: -entry.memory.salience)[:MAX_ENTRIES]
+    ids = {entry.memory.id for entry in chosen}
+    return tuple(entry for entry in newest if entry.memory.id in ids)
 
 
 # -- writing style and communication preferences
 
 
 def _preference_entries(
-    landmarks: Sequence[Memory], preference_facts: Sequence[Memory]
+    landmarks: Sequence[Memory], preference_facts: Sequence[Memory], now: datetime
 ) -> Iterator[ProfileEntry]:
     """Yield preference landmarks that did not become a fact, each text once."""
     fact_sources = {source for fact in preference_facts for source in fact.sources}
@@ -363,7 +380,7 @@ def _preference_entries(
     for landmark in landmarks:
         if not fact_sources & set(landmark.sources) and landmark.text not in texts:
             texts.add(landmark.text)
-            yield _make_entry(landmark)
+            yield _make_entry(landmark, now)
 
 
 def _is_style_preference(entry: ProfileEntry) -> bool:

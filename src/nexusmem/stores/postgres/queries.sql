@@ -382,6 +382,20 @@ UPDATE outbox SET step = %(rows)s::jsonb -> 0 ->> 4, attempts = 0, error = NULL,
                                AND (given.fence IS NULL OR outbox.fence = given.fence)
                             OFFSET 0) AS work));
 
+-- gather_work --
+-- Work of the scope of this event that waits for more work becomes due together.
+UPDATE outbox
+   SET due_at = CASE WHEN (SELECT count(*)
+                             FROM (SELECT 1 FROM outbox AS other
+                                    WHERE other.workspace = outbox.workspace
+                                      AND other.label = outbox.label AND other.step = %(step)s
+                                      AND other.attempts = 0 AND other.leased_until IS NULL
+                                    LIMIT %(enough)s) AS waiting) >= %(enough)s
+                     THEN %(now)s::timestamptz ELSE %(later)s::timestamptz END
+ WHERE workspace = %(workspace)s AND step = %(step)s AND attempts = 0 AND leased_until IS NULL
+   AND due_at > %(now)s::timestamptz
+   AND label = (SELECT label FROM events WHERE workspace = %(workspace)s AND id = %(id)s);
+
 -- drop_work --
 DELETE FROM outbox
  WHERE ctid = ANY (ARRAY(
@@ -853,13 +867,26 @@ DELETE FROM vectors
    AND vectors.memory = given.memory;
 
 -- memories_by_id --
+-- A few ids are looked up one by one; many ids use one scan at most, as in memory_rows_by_id.
 SELECT content, tier, is_archived
-  FROM jsonb_array_elements_text(%(ids)s::jsonb) WITH ORDINALITY AS wanted (value, key)
- CROSS JOIN LATERAL (SELECT content, tier, is_archived FROM memories_with_state
-                      WHERE workspace = %(workspace)s AND id = wanted.value
-                        AND label + 0 = ANY (translate(%(labels)s, '[]', '{}')::integer[])
-                     OFFSET 0) AS found
- ORDER BY wanted.key;
+  FROM (SELECT wanted.key, found.content, found.tier, found.is_archived
+          FROM (SELECT value, key
+                  FROM jsonb_array_elements_text(%(ids)s::jsonb) WITH ORDINALITY AS each (value, key)
+                 WHERE jsonb_array_length(%(ids)s::jsonb) <= 100) AS wanted
+         CROSS JOIN LATERAL (SELECT content, tier, is_archived FROM memories_with_state
+                              WHERE workspace = %(workspace)s AND id = wanted.value
+                                AND label + 0 = ANY (translate(%(labels)s, '[]', '{}')::integer[])
+                             OFFSET 0) AS found
+         UNION ALL
+        SELECT wanted.key, found.content, found.tier, found.is_archived
+          FROM (SELECT id, content, tier, is_archived FROM memories_with_state
+                 WHERE workspace = %(workspace)s
+                   AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(%(ids)s::jsonb)))
+                   AND label + 0 = ANY (translate(%(labels)s, '[]', '{}')::integer[])
+                   AND (SELECT jsonb_array_length(%(ids)s::jsonb) > 100) OFFSET 0) AS found
+          JOIN jsonb_array_elements_text(%(ids)s::jsonb) WITH ORDINALITY AS wanted (value, key)
+            ON wanted.value = found.id) AS every_row
+ ORDER BY key;
 
 -- memories_by_time --
 SELECT content, tier, is_archived FROM memories_with_state

@@ -15,7 +15,7 @@ from ...core.canonical import LATEST, format_time, parse_time
 from ...core.errors import InvalidInput
 from ...core.ids import WorkspaceId
 from ...core.json_codec import event_from_json
-from ...core.protocols.queue import Backlog
+from ...core.protocols.queue import Backlog, BatchWait
 from ...core.records import PendingTask, Stage, Task
 from ...core.scope import Scope, parse_scope
 from ...runtime.backoff import redact_error
@@ -189,12 +189,28 @@ class SqlQueue:
         renewed_leases = {lease for lease, key in zip(leases, held, strict=True) if key in renewed}
         return [task for task in tasks if task.lease in renewed_leases]
 
-    def finish(self, tasks: Sequence[Task], *, reached: Stage, now: datetime) -> None:
+    def finish(
+        self,
+        tasks: Sequence[Task],
+        *,
+        reached: Stage,
+        now: datetime,
+        wait: BatchWait | None = None,
+    ) -> None:
+        later = format_time(now + wait.pause if wait else now)
+        onward = (Stage.DERIVED.value, later)
+        last_ids = {(task.event.workspace, task.event.scope): task.event.id for task in tasks}
+        gathered = set(last_ids.values() if wait else ())
+
         def finish_rows(session: Transaction) -> None:
             for some in _group_by_workspace(session, tasks):
                 if reached is Stage.INDEXED:
-                    onward = (Stage.DERIVED.value, format_time(now))
                     session.execute_batch("advance_work_step", [(*row, *onward) for row in some])
+                    due = {"step": Stage.DERIVED.value, "now": format_time(now), "later": later}
+                    for number, id, *_ in some:
+                        if wait and id in gathered:
+                            bound = {"workspace": number, "id": id, "enough": wait.enough}
+                            session.execute_query("gather_work", {**due, **bound})
                 else:
                     session.execute_batch("drop_work", some)
                 wake_jobs(session, some[0][0], now)

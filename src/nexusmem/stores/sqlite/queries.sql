@@ -273,6 +273,20 @@ UPDATE outbox SET step = ?5, attempts = 0, error = NULL, leased_until = NULL, du
  WHERE workspace = ?1 AND priority IN (0, 1) AND step = ?3 AND (?4 IS NULL OR fence = ?4)
    AND seq = (SELECT seq FROM events WHERE workspace = ?1 AND id = ?2 AND content IS NOT NULL);
 
+-- gather_work --
+-- Work of the scope of this event that waits for more work becomes due together.
+UPDATE outbox
+   SET due_at = CASE WHEN (SELECT count(*)
+                             FROM (SELECT 1 FROM outbox AS other
+                                    WHERE other.workspace = outbox.workspace
+                                      AND other.label = outbox.label AND other.step = :step
+                                      AND other.attempts = 0 AND other.leased_until IS NULL
+                                    LIMIT :enough)) >= :enough
+                     THEN :now ELSE :later END
+ WHERE workspace = :workspace AND step = :step AND attempts = 0 AND leased_until IS NULL
+   AND due_at > :now
+   AND label = (SELECT label FROM events WHERE workspace = :workspace AND id = :id);
+
 -- drop_work --
 DELETE FROM outbox
  WHERE workspace = ?1 AND priority IN (0, 1) AND step = ?3 AND (?4 IS NULL OR fence = ?4)

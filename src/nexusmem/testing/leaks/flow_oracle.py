@@ -87,7 +87,7 @@ def _known_scores(topic: Topic) -> SentenceScores:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Statement:
+class ToldStatement:
     """Something that was said or noted: where, by whom, and how it was stored."""
 
     place: Viewer
@@ -147,7 +147,7 @@ def is_switched_on(rule: str, sharing: Sharing) -> bool:
 
 
 def may_know(
-    viewer: Viewer, statement: Statement, sharing: Sharing, *, coarse: bool = False
+    viewer: Viewer, statement: ToldStatement, sharing: Sharing, *, coarse: bool = False
 ) -> bool:
     """Return whether a place may show a statement, or what is learned from it.
 
@@ -160,14 +160,14 @@ def may_know(
     return any(is_shown(viewer, target, sharing) for target in targets(statement, sharing))
 
 
-def must_know(viewer: Viewer, statement: Statement, sharing: Sharing) -> bool:
+def must_know(viewer: Viewer, statement: ToldStatement, sharing: Sharing) -> bool:
     """Return whether a place must show a statement."""
     if topic_of(statement.text) is Topic.UNCLEAR:
         return is_shown(viewer, statement.scope, sharing)
     return may_know(viewer, statement, sharing)
 
 
-def flow_targets(statement: Statement, sharing: Sharing) -> Iterator[Scope]:
+def flow_targets(statement: ToldStatement, sharing: Sharing) -> Iterator[Scope]:
     """Yield the scopes to which the table lets a statement be copied."""
     topic, scope = topic_of(statement.text), statement.scope
     if statement.method not in ("observe", "remember"):
@@ -184,7 +184,7 @@ def flow_targets(statement: Statement, sharing: Sharing) -> Iterator[Scope]:
         yield from _room_targets(statement, topic, sharing)
 
 
-def _room_targets(statement: Statement, topic: Topic, sharing: Sharing) -> Iterator[Scope]:
+def _room_targets(statement: ToldStatement, topic: Topic, sharing: Sharing) -> Iterator[Scope]:
     place = statement.place
     if statement.is_by_person and sharing.profile and topic is Topic.SELF:
         yield Scope.user(statement.speaker)
@@ -197,7 +197,7 @@ def _room_targets(statement: Statement, topic: Topic, sharing: Sharing) -> Itera
         yield from (Scope.private(person.value) for person in place.participants)
 
 
-def coarse_targets(statement: Statement, sharing: Sharing) -> Iterator[Scope]:
+def coarse_targets(statement: ToldStatement, sharing: Sharing) -> Iterator[Scope]:
     """Yield the scopes to which anything said in the same place could be copied."""
     scope, place = statement.scope, statement.place
     if scope.kind in (ScopeKind.DM, ScopeKind.SESSION) and sharing.agents != "none":

@@ -20,7 +20,7 @@ from .flow_oracle import (
     SENTENCES,
     STAYING_TOPICS,
     Sentence,
-    Statement,
+    ToldStatement,
     flow_targets,
     home_of,
     is_shown,
@@ -43,7 +43,7 @@ FILLER = (  # of a long message: only its sentences about the speaker or the pro
 class Said:
     """One sentence of a message, and what became of it."""
 
-    statement: Statement
+    statement: ToldStatement
     sentence: Sentence | None  # None: only asks for discretion
     ref: EventRef
     written_with: Sharing
@@ -126,7 +126,7 @@ class FlowWorld:
             self._remember(statement, part, write.event_ref, stays=discreet)
 
     def _remember(
-        self, statement: Statement, sentence: Sentence | None, ref: EventRef, *, stays: bool
+        self, statement: ToldStatement, sentence: Sentence | None, ref: EventRef, *, stays: bool
     ) -> None:
         sharing = self.world.sharing
         self.said.append(
@@ -199,7 +199,7 @@ class FlowWorld:
         for each in self._of_message(chosen):
             each.is_replaced = True
         assert place.user is not None
-        statement = Statement(
+        statement = ToldStatement(
             place=place,
             scope=chosen.statement.scope,
             method="remember",

@@ -27,6 +27,7 @@ from .operations import START, EventRef, World
 
 QUESTIONS = ("tea and secrets", "who likes the blue heron?", "ledger heron tea")
 WORDS = " ".join(QUESTIONS).split()
+NICKNAMES = ("bob", "Bob Hale", "robert")
 SUBJECTS = ("tea", "heron", "ledger")  # of dossiers
 QUESTION_TERMS = query_terms(" ".join(QUESTIONS))
 MAX_COPIED_EVENTS = 3
@@ -154,6 +155,8 @@ VIEWER_READS: Mapping[str, ReadCall] = {
         place.landmarks(),
         place.landmarks("decision", owner=WORDS[0], open=True),
         place.landmarks(due_before=START + DAY, open=False),
+        place.landmarks(at=START + DAY),
+        place.landmarks(as_of=START + DAY),
     ),
     "recent": lambda _world, place, _: place.recent(),
     "recent, filtered": lambda _world, place, _: place.recent(
@@ -215,6 +218,12 @@ VIEWER_READS: Mapping[str, ReadCall] = {
         for subject in (str(ref.scope), *ref.scope.ids)
         for when in ({}, {"at": START + DAY}, {"as_of": START + timedelta(seconds=5)})
     ],
+    "timelines": lambda _world, place, known_events: [
+        place.fact_timelines(subject, **when)
+        for ref in known_events
+        for subject in (str(ref.scope), *ref.scope.ids)
+        for when in ({}, {"at": START + DAY}, {"as_of": START + timedelta(seconds=5)})
+    ],
     "profile": lambda _world, place, known_events: [
         place.profile(name)
         for name in (*WORDS, *(name for ref in known_events for name in ref.scope.ids))
@@ -231,9 +240,23 @@ VIEWER_READS: Mapping[str, ReadCall] = {
         lambda place, ref: [call_or_error(lambda: place.entity(name)) for name in ref.scope.ids]  # noqa: B023
     ),
     "entities": lambda _world, place, _: place.entities(),
+    "parts of names": lambda _world, place, _: [
+        call_or_error(lambda: place.entity(word))  # noqa: B023
+        for word in (*WORDS, *NICKNAMES)
+    ],
+    "find entities": lambda _world, place, _: [
+        place.find_entities(question, limit=50) for question in (*QUESTIONS, "a person")
+    ],
+    "neighbourhood": lambda _world, place, known_events: [
+        call_or_error(lambda: place.neighbourhood(name, depth=3))  # noqa: B023
+        for name in dict.fromkeys(
+            (*WORDS, *(name for ref in known_events for name in ref.scope.ids))
+        )
+    ],
     "episodes": lambda world, place, _: (
         place.episodes(),
         place.episodes("day", since=START, until=START + DAY),
+        [place.episodes(about=word) for word in SUBJECTS],
         find_episodes(world.store, place.grant, f"{QUESTIONS[2]} today", START + DAY, limit=50),
         find_episodes(
             world.store,
@@ -253,6 +276,7 @@ VIEWER_READS: Mapping[str, ReadCall] = {
         (
             place.notebook.in_scope(str(scope)).list(),
             place.notebook.in_scope(str(scope)).history("notes.md"),
+            place.notebook.in_scope(str(scope)).history(f"dossiers/{SUBJECTS[0]}.md"),
         )
         for scope in sorted(place.grant.scopes)
     ],
@@ -260,6 +284,7 @@ VIEWER_READS: Mapping[str, ReadCall] = {
         [call_or_error(lambda: place.dossiers.get(name)) for name in SUBJECTS],  # noqa: B023
         place.dossiers.answers(),
         place.dossiers.list(),
+        [call_or_error(lambda: place.dossiers.history(name)) for name in SUBJECTS],  # noqa: B023
     ),
     "goals": lambda _world, place, _: (place.goals.list("any"), place.goals.tree("any")),
     "named and between": lambda world, place, known_events: (

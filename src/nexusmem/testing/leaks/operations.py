@@ -28,7 +28,7 @@ from ...learn.flows import FlowStep
 from ...maintain.settings import MaintainSettings
 from ...observe import events as tell
 from ...place.place import Place
-from .flow_oracle import KnownTopics, Statement, home_of
+from .flow_oracle import KnownTopics, ToldStatement, home_of
 
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)
 CLOCK_STEP = timedelta(
@@ -198,7 +198,7 @@ class Operation(Protocol):
 
 @dataclass(frozen=True)
 class WriteEvent:
-    """A write: observe, remember, add_document, add_fact or a goal."""
+    """A write: observe, remember, add_document, add_fact, upsert_entity or a goal."""
 
     viewer: Viewer
     method: str
@@ -221,12 +221,12 @@ class WriteEvent:
         return frozenset({self.event_ref.scope}) if self.event_ref else None
 
     @property
-    def statement(self) -> Statement | None:
+    def statement(self) -> ToldStatement | None:
         """What is said, for the oracle."""
         if self.event_ref is None:
             return None
         speaker = self.viewer.user or self.viewer.agent
-        return Statement(
+        return ToldStatement(
             place=self.viewer,
             scope=self.event_ref.scope if self.scope else home_of(self.viewer),
             method=self.method,
@@ -323,6 +323,7 @@ PLACE_ACTIONS: Mapping[str, Callable[[Place, PlaceAction], Any]] = {
     "tool": lambda place, jot: place.procedures.record(
         jot.text.split()[0], success=True, task=jot.text
     ),
+    "tool output": lambda place, jot: place.observe(jot.text.split()[0], jot.text, role="tool"),
     "task done": lambda place, jot: place.procedures.finish(jot.text, success=jot.ttl is None),
 }
 

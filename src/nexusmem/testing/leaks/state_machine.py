@@ -22,7 +22,7 @@ from ...core.flows import DEFAULT_SHARING, Sharing
 from ...core.ids import AgentId, UserId, WorkspaceId
 from ...core.protocols.store import Store
 from ...core.scope import Scope
-from .flow_oracle import CALL_BACK, Statement, home_of, is_label_shown, may_know
+from .flow_oracle import CALL_BACK, ToldStatement, home_of, is_label_shown, may_know
 from .observations import VIEWER_READS, ViewerRead, comparable_answer
 from .operations import (
     ChangeMemory,
@@ -193,7 +193,7 @@ class LeakScenario:
             for sharing in self.sharings
         )
 
-    def is_unknown(self, statement: Statement) -> bool:
+    def is_unknown(self, statement: ToldStatement) -> bool:
         """Return whether no watcher may know a statement, in its place or by a flow."""
         return not any(
             may_know(viewer, statement, sharing, coarse=self.promotes)
@@ -299,7 +299,7 @@ class Courses:
                 return self._secret_if(is_secret)
 
     def _choose_for_action(self, operation: PlaceAction) -> Course:
-        place = Statement(
+        place = ToldStatement(
             place=operation.viewer,
             scope=home_of(operation.viewer),
             method=operation.action,
@@ -348,7 +348,7 @@ class Courses:
         if not isinstance(operation, ChangeMemory) or not operation.text:
             return course
         ref, viewer = operation.ref, operation.viewer
-        correction = Statement(
+        correction = ToldStatement(
             place=viewer,
             scope=ref.scope,
             method="remember",

@@ -49,6 +49,10 @@ LOOKALIKES = (
     ("\U0001f980", "\u4e2d\u6587"),
 )
 WORDS = "tea heron blue secret ledger likes the who staging database \u4e2d\u6587 zebra".split()
+TASK_TEXTS = (  # promises, and messages that close them
+    *("I will send the blue heron ledger by Friday.", "I will send the secret tea."),
+    *("The heron ledger is sent.", "Done.", "Never mind."),
+)
 KEYS = ("k1", "k2", "k3", "k4", "k5", "k'%_")
 MAINTENANCE_ACTIONS = (
     *("flush", "learn everything", "learn everything", "build episodes"),
@@ -57,7 +61,7 @@ MAINTENANCE_ACTIONS = (
 
 names = some.sampled_from(sorted({name for pair in LOOKALIKES for name in pair}))
 texts = some.lists(some.sampled_from(WORDS), min_size=3, max_size=8).map(" ".join)
-sentences = some.sampled_from([*(each.text for each in SENTENCES), CALL_BACK])
+sentences = some.sampled_from([*(each.text for each in SENTENCES), CALL_BACK, *TASK_TEXTS])
 statements = texts | sentences
 sharings = some.just(NO_SHARING) | some.builds(
     Sharing,
@@ -145,6 +149,7 @@ def write_operations(
         "remember": (text,),
         "add_document": (f"# {text}\n\n{text}.",),
         "add_fact": (speaker, "LIKES", text),
+        "upsert_entity": (text,),
         "add": (text,),  # a goal
         "set_value": ("color", draw(values)),
     }

@@ -10,7 +10,7 @@ from datetime import datetime
 from ...core.access import Grant
 from ...core.canonical import LATEST
 from ...core.ids import WorkspaceId
-from ...core.protocols.queue import Backlog
+from ...core.protocols.queue import Backlog, BatchWait
 from ...core.records import Event, PendingTask, Stage, Task
 from ...core.scope import Scope
 from ...runtime.leases import LEASE_DURATION, LEASE_LOST_ERROR, Lease
@@ -100,7 +100,15 @@ class ReferenceQueue(StorePart):
         return work if not task.lease or work.fence == task.lease.fence else None
 
     @as_write
-    def finish(self, tasks: Sequence[Task], *, reached: Stage, now: datetime) -> None:
+    def finish(
+        self,
+        tasks: Sequence[Task],
+        *,
+        reached: Stage,
+        now: datetime,
+        wait: BatchWait | None = None,
+    ) -> None:
+        later = now + wait.pause if wait else now
         for task in tasks:
             work = self._find_work(task)
             if not work:
@@ -108,10 +116,18 @@ class ReferenceQueue(StorePart):
             rows = self._state.get_workspace(task.event.workspace).work
             if reached is Stage.INDEXED:
                 rows[task.event.id] = replace(
-                    work, step=Stage.DERIVED, due_at=now, attempts=0, leased_until=None, error=None
+                    work,
+                    step=Stage.DERIVED,
+                    due_at=later,
+                    attempts=0,
+                    leased_until=None,
+                    error=None,
                 )
             else:
                 del rows[task.event.id]
+        if wait and reached is Stage.INDEXED:
+            for workspace, scope in {(task.event.workspace, task.event.scope) for task in tasks}:
+                _gather_work(self._state.get_workspace(workspace), scope, now, wait)
         for workspace in {task.event.workspace for task in tasks}:
             for job in self._state.get_workspace(workspace).jobs.values():
                 job.wake_on_news(now)
@@ -171,6 +187,22 @@ class ReferenceQueue(StorePart):
             work.attempts = 0 if work.due_at >= LATEST else work.attempts
             work.due_at, work.leased_until = now, None
         return len(failed) + retry_jobs(home.jobs.values(), which, now)
+
+
+def _gather_work(home: WorkspaceData, scope: Scope, now: datetime, wait: BatchWait) -> None:
+    """Make the waiting work of a scope due together."""
+    waiting = [
+        work
+        for event, work in _order_work(home, home.iter_events())
+        if event.scope == scope
+        and work.step is Stage.DERIVED
+        and not work.attempts
+        and work.leased_until is None
+    ]
+    due_at = now if len(waiting) >= wait.enough else now + wait.pause
+    for work in waiting:
+        if work.due_at > now:
+            work.due_at = due_at
 
 
 def _to_pending_task(event: Event, work: StoredTask) -> PendingTask:

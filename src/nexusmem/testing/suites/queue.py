@@ -11,7 +11,7 @@ import pytest
 
 from ...core.access import administrator_grant
 from ...core.errors import LeaseLost
-from ...core.protocols.queue import Backlog
+from ...core.protocols.queue import Backlog, BatchWait
 from ...core.protocols.store import Store
 from ...core.records import ModelCost, PendingTask, Stage, Task
 from ...core.scope import Scope
@@ -247,6 +247,50 @@ class QueueSuite:
 
         assert store.queue.claim(ADMIN, now=LATER, limit=9, leased=True, failed=True) == []
         assert store.queue.count_pending(ADMIN) == 0
+
+    def test_next_step_waits_for_a_pause_of_the_scope(self, store: Store) -> None:
+        wait = BatchWait(pause=20 * SECOND, enough=9)
+        append_events(store, make_event("1"), make_event("2"), make_event("dm", scope=ALICE_DM))
+        first = store.queue.claim(None, now=NOON, limit=9)
+        for number, task in enumerate(first):
+            now = NOON + 15 * number * SECOND
+            store.queue.finish([task], reached=Stage.INDEXED, now=now, wait=wait)
+
+        def claim_at(seconds: int) -> list[str]:
+            return task_keys(store.queue.claim(None, now=NOON + seconds * SECOND, limit=9))
+
+        assert claim_at(34) == [], "the second task restarted the pause of the first"
+        assert claim_at(35) == ["1", "2"]
+        assert claim_at(49) == []
+        assert claim_at(50) == ["dm"], "another scope has its own pause"
+
+    def test_enough_tasks_of_a_scope_do_not_wait(self, store: Store) -> None:
+        wait = BatchWait(pause=20 * SECOND, enough=2)
+        append_events(store, make_event("1"), make_event("dm", scope=ALICE_DM), make_event("2"))
+        for task in store.queue.claim(None, now=NOON, limit=9):
+            store.queue.finish([task], reached=Stage.INDEXED, now=NOON, wait=wait)
+
+        assert task_keys(store.queue.claim(None, now=NOON, limit=9)) == ["1", "2"]
+
+    def test_failed_task_keeps_its_retry_time_while_others_wait(self, store: Store) -> None:
+        wait = BatchWait(pause=20 * SECOND, enough=9)
+        append_events(store, make_event("1"), make_event("2"))
+        first, second = store.queue.claim(None, now=NOON, limit=9)
+        store.queue.finish([first], reached=Stage.INDEXED, now=NOON, wait=wait)
+        failed = store.queue.claim(None, now=NOON + 20 * SECOND, limit=1, step=Stage.DERIVED)
+        store.queue.fail(failed, error="away", retry_at=LATER)
+        store.queue.finish([second], reached=Stage.INDEXED, now=NOON, wait=wait)
+
+        due = store.queue.claim(None, now=NOON + 20 * SECOND, limit=9)
+        assert task_keys(due) == ["2"]
+
+    def test_claim_with_a_grant_does_not_wait(self, store: Store) -> None:
+        wait = BatchWait(pause=20 * SECOND, enough=9)
+        append_events(store, make_event("1"))
+        first = store.queue.claim(None, now=NOON, limit=9)
+        store.queue.finish(first, reached=Stage.INDEXED, now=NOON, wait=wait)
+
+        assert task_keys(store.queue.claim(ADMIN, now=NOON, limit=9)) == ["1"]
 
     def test_claim_filters_by_step(self, store: Store) -> None:
         append_events(store, make_event("1"), make_event("2"), make_event("3"))

@@ -75,6 +75,7 @@ BY_KIND = {
     KINDS["until"]: (VerbTense.FUTURE, WEAK_PENALTY),
     KINDS["coming"]: (VerbTense.FUTURE, WEAK_PENALTY),
     KINDS["starting"]: (VerbTense.FUTURE, WEAK_PENALTY),
+    KINDS["deadline"]: (VerbTense.FUTURE, WEAK_PENALTY),
     KINDS["maybe"]: (VerbTense.FUTURE, 0),  # "she may come"
 }
 BE = frozenset("is are am be isn't aren't get gets getting".split())
@@ -186,6 +187,7 @@ class ParseState:
     zone: tzinfo
     tokens: list[GrammarNode]
     nodes: list[GrammarNode]
+    tense_at: Callable[[int], VerbTense | None] | None = None  # known tenses, by place in the text
     match_position: int = 0  # index of the first node of the current match
     _tense_markers: TenseMarkers | None = None
     _resolved: dict[tuple[Recurrence, VerbTense], TimeInterval | None] = field(default_factory=dict)
@@ -195,6 +197,9 @@ class ParseState:
         return UNIT_START[Unit.DAY](self.at)
 
     def tense_near(self, node: GrammarNode) -> VerbTense:
+        known = self.tense_at(node.start) if self.tense_at else None
+        if known is not None:
+            return known
         if self._tense_markers is None:
             self._tense_markers = find_tense_markers(self.tokens)
         return self._tense_markers.tense_near(node.first, node.last)
@@ -238,11 +243,10 @@ class GrammarRule:
         for short, kinds in GROUPS.items():
             pattern = pattern.replace(short, kinds)
         self.items = pattern.split()
-        self.required_kinds = [
-            reduce(or_, (BITS[KINDS[kind]] for kind in item.split("|")))
-            for item in self.items
-            if item[0] not in "<>" and item[-1] != "?"
-        ]
+        required = [item.lstrip("<>") for item in self.items if item[-1] != "?" and "!" not in item]
+        choices = [[BITS[KINDS[kind]] for kind in item.split("|")] for item in required]
+        self.required_bits = reduce(or_, (kinds[0] for kinds in choices if len(kinds) == 1), 0)
+        self.required_choices = [reduce(or_, kinds) for kinds in choices if len(kinds) > 1]
 
     @cached_property  # compiled on first use: most texts need few of the hundred rules
     def regex(self) -> re.Pattern[str]:
@@ -312,9 +316,11 @@ def apply_rules(state: ParseState, rules: Sequence[GrammarRule]) -> None:
     """Apply each rule once, in order."""
     codes, present = _encode_kinds(state.nodes)
     for rule in rules:
-        for need in rule.required_kinds:
+        if present & rule.required_bits != rule.required_bits:
+            continue  # most rules stop here: a required kind is missing
+        for need in rule.required_choices:
             if not present & need:
-                break  # most rules stop here: a required kind is missing
+                break
         else:
             if rule.apply(state, codes):
                 codes, present = _encode_kinds(state.nodes)

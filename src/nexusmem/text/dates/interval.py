@@ -197,6 +197,32 @@ def adjacent_weekday(
     return first + (weekday - first.weekday()) % 7 * DAY
 
 
+WORKING_DAYS_PER_WEEK = 5
+
+
+def shift_by_working_days(day: datetime, count: int) -> datetime:
+    """Return the n-th day from Monday to Friday after a day, or before it if `count` < 0."""
+    # A weekend counts as the Friday before it, or counting back as the Monday after it.
+    latest = WORKING_DAYS_PER_WEEK - (count > 0)
+    weeks, rest = divmod(min(day.weekday(), latest) + count, WORKING_DAYS_PER_WEEK)
+    return UNIT_START[Unit.WEEK](day) + (7 * weeks + rest) * DAY
+
+
+@dataclass(frozen=True, slots=True)
+class WorkingDays:
+    """A number of days from Monday to Friday; `low` and `high` differ for "a few"."""
+
+    low: int
+    high: int
+
+    def offset_from(self, at: datetime, side: int) -> TimeInterval:
+        """Return the day at this distance before (-1) or after (+1) a time."""
+        first, last = sorted(
+            shift_by_working_days(at, side * count) for count in (self.low, self.high)
+        )
+        return TimeInterval(first, last + DAY, Unit.DAY, self.low != self.high)
+
+
 @dataclass(frozen=True, slots=True)
 class Duration:
     """A number of units; `low` and `high` differ for phrases like "a few"."""
@@ -403,6 +429,30 @@ def every_thanksgiving() -> Recurrence:
     return Recurrence(Unit.YEAR, Unit.DAY, find_occurrence)
 
 
+@cache
+def every_easter(days_after: int = 0) -> Recurrence:
+    """Return the western Easter Sunday, or a feast a fixed number of days before or after it."""
+
+    def find_occurrence(year: datetime) -> TimeInterval:
+        return unit_around(easter_sunday(year.year) + days_after * DAY, Unit.DAY)
+
+    return Recurrence(Unit.YEAR, Unit.DAY, find_occurrence)
+
+
+def easter_sunday(year: int) -> datetime:
+    """Return the Easter Sunday of a year in the Gregorian calendar (Meeus, Jones and Butcher)."""
+    lunar_year = year % 19
+    century, year_of_century = divmod(year, 100)
+    lunar_shift = (century - (century + 8) // 25 + 1) // 3
+    full_moon = (19 * lunar_year + century - century // 4 - lunar_shift + 15) % 30
+    to_sunday = (
+        32 + 2 * (century % 4) + 2 * (year_of_century // 4) - full_moon - year_of_century % 4
+    ) % 7
+    late_moons = (lunar_year + 11 * full_moon + 22 * to_sunday) // 451
+    month, day = divmod(full_moon + to_sunday - 7 * late_moons + 114, 31)
+    return midnight(year, month, day + 1)
+
+
 FIRST_MORNING_HOUR = 7  # by default, "at 6" is in the evening and "at 7" in the morning
 
 
@@ -414,6 +464,7 @@ class ClockTime:
     minute: int | None = None
     is_exact: bool = True
     end: ClockTime | None = None
+    is_vague: bool = False  # "9ish"
 
     @property
     def precision(self) -> Unit:
@@ -432,17 +483,16 @@ class ClockTime:
         moments = [start + days * DAY + time for days in (0, 1) for time in self.possible_times()]
         inside = (at for at in moments if day.since <= at <= day.until)  # midnight ends a day
         since = next(inside, moments[0])
+        is_vague = day.is_vague or self.is_vague
         if self.end is None:
-            return replace(unit_around(since, self.precision), is_vague=day.is_vague)
+            return replace(unit_around(since, self.precision), is_vague=is_vague)
         start = UNIT_START[Unit.DAY](since)
         ends = [
             start + days * DAY + time
             for days in (0, 1)
             for time in sorted(self.end.possible_times())
         ]
-        return TimeInterval(
-            since, next(at for at in ends if at > since), self.precision, day.is_vague
-        )
+        return TimeInterval(since, next(at for at in ends if at > since), self.precision, is_vague)
 
     def possible_times(self) -> list[timedelta]:
         if self.is_exact:

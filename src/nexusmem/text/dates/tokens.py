@@ -10,6 +10,7 @@ from typing import Any
 from .interval import (
     ClockTime,
     Recurrence,
+    every_easter,
     every_season,
     every_thanksgiving,
     every_weekday,
@@ -24,7 +25,8 @@ KIND_NAMES = """
     starting onwards named zone
     small tens number large year short_year nth ordinal decade vague some half length
     month name maybe weekday short season plural part unit units today tonight feast new eve quarter
-    early edge clock time oclock moment numeric slashed
+    early edge clock time oclock ish moment numeric slashed dotted holy fortnight working worked
+    deadline
     date found skip
 """.split()
 KINDS = {name: chr(0xC0 + index) for index, name in enumerate(KIND_NAMES)}
@@ -69,14 +71,18 @@ FUNCTION_WORDS = {
     "now": "now",
     "starting": "starting",
     "onwards": "onwards onward",
-    "named": "black cyber ash palm easter",  # Black Friday is not just any Friday
+    "named": "black cyber",  # Black Friday is not just any Friday
+    "holy": "good ash palm maundy whit",  # Good Friday
     "zone": "utc gmt est edt cst cdt mst mdt pst pdt cet cest bst",
     "half": "half",
     "new": "new",
     "eve": "eve",
     "oclock": "o'clock oclock",
     "skip": "daily weekly monthly yearly annually nightly weekdays",
-    "tonight": "tonight",
+    "tonight": "tonight tonite 2nite",
+    "ish": "ish",
+    "working": "working business",
+    "fortnight": "fortnight fortnights",
     "clock": "noon midday midnight",
 }
 
@@ -84,6 +90,8 @@ SMALL = """zero one two three four five six seven eight nine ten eleven twelve t
     fifteen sixteen seventeen eighteen nineteen""".split()
 TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
 NTH = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
+DAY_ORDINALS = """eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth
+    nineteenth twentieth""".split()
 DECADES = "twenties thirties forties fifties sixties seventies eighties nineties".split()
 VAGUE = {"couple": (2, 2, 3), "few": (3, 2, 5), "several": (5, 3, 7)}  # typical, low, high
 
@@ -91,14 +99,14 @@ MONTHS = """january february march april may june july august september october 
     december""".split()
 ALSO_NAMES = {"march", "april", "may", "june", "august"}  # also names of people or other words
 DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
-SHORT_DAYS = ("mon", "tue tues", "wed", "thu thur thurs", "fri", "sat", "sun")
+SHORT_DAYS = ("mon", "tue tues", "wed weds", "thu thur thurs", "fri", "sat", "sun")
 
 UNITS = {
     Unit.MINUTE: ("minute min", "minutes mins"),
     Unit.HOUR: ("hour hr", "hours hrs"),
     Unit.PART_OF_DAY: ("", "nights"),  # "night" is of kind part
     Unit.DAY: ("day", "days"),
-    Unit.WEEKEND: ("weekend", "weekends"),
+    Unit.WEEKEND: ("weekend wknd wkend", "weekends wknds"),
     Unit.WEEK: ("week wk", "weeks wks"),
     Unit.MONTH: ("month", "months"),
     Unit.QUARTER: ("quarter", "quarters"),
@@ -107,9 +115,20 @@ UNITS = {
 }
 SEASONS = ("spring", "summer", "autumn", "fall", "winter")
 PARTS = ("morning", "afternoon", "evening", "night")
-TODAY = {"yesterday": -1, "today": 0, "tomorrow": 1, "tmrw": 1}
+TODAY = {
+    "yesterday": -1,
+    "today": 0,
+    **dict.fromkeys("tomorrow tmrw tmr tmw tomoz tomorow 2moro 2morrow".split(), 1),
+}
 THIRDS = ("early", "mid", "late")
-EDGES = ("start beginning", "middle", "end")
+EDGES = ("start beginning", "middle", "end close")
+ENDS_OF_UNITS = {
+    **dict.fromkeys("eod eob cob".split(), Unit.DAY),  # end of day, close of business
+    "eow": Unit.WEEK,
+    "eom": Unit.MONTH,
+    "eoq": Unit.QUARTER,
+    "eoy": Unit.YEAR,
+}
 
 HOLIDAYS: dict[str, Recurrence] = {
     "christmas": every_year_on(12, 25),
@@ -118,6 +137,10 @@ HOLIDAYS: dict[str, Recurrence] = {
     "valentine's": every_year_on(2, 14),
     "valentines": every_year_on(2, 14),
     "thanksgiving": every_thanksgiving(),
+    "easter": every_easter(),
+    "ascension": every_easter(39),
+    "pentecost": every_easter(49),
+    "whitsun": every_easter(49),
 }
 
 
@@ -132,10 +155,12 @@ TABLES: list[tuple[str, dict[str, Any]]] = [
     ("small", _number_words(SMALL, 0)),
     ("tens", _number_words(TENS, 20, by=10)),
     ("nth", _number_words(NTH, 1)),
+    ("ordinal", _number_words(DAY_ORDINALS, 11) | {"thirtieth": 30}),
     ("decade", _number_words(DECADES, 20, by=10)),
     ("vague", VAGUE),
     ("early", _number_words(THIRDS, 0)),
     ("edge", _number_words(EDGES, 0)),
+    ("deadline", ENDS_OF_UNITS),
     ("month", _number_words(MONTHS, 1)),
     ("name", _number_words([name[:3] for name in MONTHS], 1) | {"sept": 9}),
     (
@@ -161,9 +186,9 @@ DATE_WORDS = frozenset(
     for kind, table in TABLES
     for word in table
     if kind
-    in """decade month name weekday short season plural part unit units today tonight feast
-    clock oclock""".split()
-)
+    in """nth ordinal decade month name weekday short season plural part unit units today tonight
+    feast clock oclock deadline fortnight""".split()
+) | {"business"}
 
 
 TOKEN = re.compile(
@@ -181,8 +206,10 @@ TOKEN = re.compile(
         | [0-9]{1,2}-[0-9]{1,2}-[0-9]{4}
         | [0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}
         | [0-9]{4}/[0-9]{1,2}/[0-9]{1,2} ) (?![\w/-]|\.[0-9]) )
+    | (?P<dotted> (?:(?<![\w/.:-])|(?<=\.-))(?:0?[1-9]|[12][0-9]|3[01])\.(?:1[0-2]|0?[1-9])
+        (?: \.(?![\w/.]) | (?![\w/.:%°€£-]|,[0-9]|\ ?[ap]\.?m) ) )  # 23.02.
     | (?P<clock> [0-9]{1,2}(?:[:.][0-9]{2})?\ ?(?i:[ap]m|[ap]\.m\.?)(?!\w) )
-    | (?P<time> (?<![\w.:/-])[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?(?![\w:]) )
+    | (?P<time> (?<![\w.:/-])[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?(?:ish)?(?![\w:]) )
     | (?P<slashed> (?<![\w/.-])[0-9]{1,2}/[0-9]{1,2}(?![\w/%]) )
     | (?P<ordinal> [0-9]{1,2}(?i:st|nd|rd|th)(?!\w) )
     | (?P<decade> (?:['’]?[0-9]0|[0-9]{3}0)s(?!\w) )
@@ -207,6 +234,8 @@ MARKS = {
 MONTH_VERBS = {"may", "march"}  # in lower case they need a context to be months
 NOT_DAYS = {"mon", "wed", "sat", "sun"}  # in lower case
 NEVER_ALONE = {"mon", "sun"}
+ALWAYS_DAYS = {"tues", "weds", "thur", "thurs", "fri"}  # also in lower case
+ONLY_CAPITALS = {"cob"}  # corn on the cob
 MAX_NUMBER_DIGITS = 9
 MAX_ABBREVIATION_LETTERS = len("thurs")
 
@@ -255,13 +284,15 @@ def _classify_word(text: str, before: str) -> tuple[str, Any]:
         word = word.replace("’", "'")
         if not word.isalpha():  # yesterday's
             entry = LEXICON.get(word) or LEXICON.get(word.removesuffix("'s"))
-        if entry is None:
-            return OTHER, word
+    if entry is None or (word in ONLY_CAPITALS and not text.isupper()):
+        return OTHER, word
     kind, value = entry
     if kind == MONTH_OR_NAME and word in MONTH_VERBS and not text.istitle():
         return KINDS["maybe"], value
     if kind == SHORT_DAY:
         return _classify_short_day(text, value, before)
+    if kind == KINDS["holy"]:
+        return kind, (word, text.istitle())
     if kind == KINDS["clock"]:
         return kind, ClockTime(24 if value == "midnight" else 12)
     return entry
@@ -270,6 +301,8 @@ def _classify_word(text: str, before: str) -> tuple[str, Any]:
 def _classify_short_day(text: str, day: int, before: str) -> tuple[str, Any]:
     """Return the kind of a short day name; "sat" and "sun" are words, and "Sun" may be the sun."""
     word = text.lower()
+    if word in ALWAYS_DAYS:
+        return KINDS["weekday"], day
     if not text.istitle():
         return (OTHER, word) if word in NOT_DAYS else (SHORT_DAY, day)
     alone = word not in NEVER_ALONE and before not in AFTER_A_STOP
@@ -297,7 +330,16 @@ def _read_time(text: str) -> tuple[str, Any]:
     if hour > 23 or minute is None or minute > 59:
         return OTHER, None
     exact = text.startswith("0") or not 1 <= hour <= 12
-    return KINDS["time"], ClockTime(hour, minute, exact)
+    return KINDS["time"], ClockTime(hour, minute, exact, is_vague=text.endswith("ish"))
+
+
+def _read_mixed(text: str) -> tuple[str, Any]:
+    """Read "9ish" and "2moro"."""
+    word = text.lower()
+    hour = word.removesuffix("ish")
+    if hour != word and len(hour) <= 2 and hour.isdecimal() and 1 <= int(hour) <= 12:
+        return KINDS["time"], ClockTime(int(hour), is_exact=False, is_vague=True)
+    return LEXICON.get(word, (OTHER, None))
 
 
 def _hour_and_minute(text: str) -> tuple[int, int | None]:
@@ -318,4 +360,6 @@ TOKEN_READERS: dict[str | None, Callable[[str], tuple[str, Any]]] = {
     "year_month": lambda text: (KINDS["moment"], text),
     "numeric": lambda text: (KINDS["numeric"], text),
     "slashed": lambda text: (KINDS["slashed"], text),
+    "dotted": lambda text: (KINDS["dotted"], text),
+    "mixed": _read_mixed,
 }

@@ -13,6 +13,7 @@ RULES = [
     *relative.OFFSET_RULES,
     *relative.NESTED_RULES,
     *times.LATE_RULES,
+    *relative.END_RULES,
     *relative.ANAPHORA_RULES,
     *ranges.RANGE_RULES,
     *ranges.RELATION_RULES,

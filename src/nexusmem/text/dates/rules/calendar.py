@@ -21,7 +21,48 @@ MEASURES = frozenset(
     times others places countries cities""".split()
 )
 MONTH_KINDS = [KINDS[kind] for kind in ("month", "name", "maybe")]
+MIN_BARE_DAY = 4  # "the 1st" and "the 2nd" are more often places in a list
+MAX_LISTED_DAYS = 4
+NAMES_OF_KINGS = frozenset(
+    """henry louis edward george charles james william john philip leo pius paul benedict gregory
+    elizabeth""".split()
+)  # Louis the Fourteenth
+LIST_MARKS = [KINDS[kind] for kind in ("and", "or", "comma", "dash", "to")]
+TOPIC_VERBS = frozenset(
+    """agree agreed focus focused depend depends based work worked decide decided settle settled
+    vote voted rely""".split()
+)  # "we agreed on the second"
+DUE_WORDS = frozenset("due deadline payable".split())
 DAY_KINDS = [KINDS[kind] for kind in ("number", "ordinal", "nth")]
+MONTHS_PER_YEAR = 12
+UBUNTU_RELEASE = (4, 0)  # month and parity of the day: 22.04 is more often a release
+VERBS_OF_FEASTS = frozenset("is was it's isn't".split())
+SENTENCE_STARTS = [KINDS[kind] for kind in ("begin", "stop")]
+SURELY_BEFORE_DOTTED = [KINDS[kind] for kind in ("on", "the", "weekday", "short")]
+BEFORE_DOTTED = [
+    *SENTENCE_STARTS,
+    *SURELY_BEFORE_DOTTED,
+    *(
+        KINDS[kind]
+        for kind in "open comma dash for by to until since before after from between and".split()
+    ),
+]
+PREPOSITIONS = [
+    KINDS[kind] for kind in "on by before after until since from to over for around".split()
+]
+# Days from Easter Sunday, by weekday.
+WEEKDAYS_OF_FEASTS = {
+    interval.every_easter(): {4: -2, 5: -1, 6: 0, 0: 1, 1: 2},
+    interval.every_easter(49): {6: 49, 0: 50, 1: 51},
+}
+HOLY_DAYS = {
+    ("ash", 2): -46,
+    ("palm", 6): -7,
+    ("maundy", 3): -3,
+    ("good", 4): -2,
+    ("whit", 6): 49,
+    ("whit", 0): 50,
+}
 RECURRENCES: dict[str, Callable[..., Recurrence]] = {
     KINDS["weekday"]: interval.every_weekday,
     KINDS["short"]: interval.every_weekday,
@@ -122,9 +163,83 @@ def parse_day_of_month(state: ParseState, *nodes: GrammarNode) -> Recurrence | N
     return interval.every_month_on(nodes[-1].value) if state.ends_noun_phrase(nodes[-1]) else None
 
 
+def parse_bare_day(state: ParseState, node: GrammarNode) -> Recurrence | None:
+    """Parse "the fourteenth" and "payday (15th)" but not "the 14th place"."""
+    before = state.tokens[node.first - 2]
+    if before.value in NAMES_OF_KINGS or before.kind == KINDS["in"]:  # in the 4th (quarter)
+        return None
+    if node.value < MIN_BARE_DAY and before.value not in DUE_WORDS:
+        return None
+    last = _last_of_list(state, node)
+    return parse_day_of_month(state, node) if state.ends_noun_phrase(last) else None
+
+
+def _last_of_list(state: ParseState, node: GrammarNode) -> GrammarNode:
+    """Return the last ordinal of "the 16th and 17th centuries"."""
+    for _ in range(MAX_LISTED_DAYS):
+        if state.next_token(node).kind not in LIST_MARKS:
+            break
+        following = state.tokens[node.last + 2]
+        if following.kind != KINDS["ordinal"]:
+            break
+        node = following
+    return node
+
+
+def parse_day_in_words(state: ParseState, node: GrammarNode) -> Recurrence | None:
+    """Parse "on the first." but not "we agreed on the first."."""
+    verb = state.tokens[max(0, node.first - 3)]
+    return None if verb.value in TOPIC_VERBS else interval.every_month_on(node.value)
+
+
+def parse_day_of_named_month(state: ParseState, node: GrammarNode) -> Recurrence | None:
+    """Parse "the first of next month"."""
+    unit = state.tokens[node.last + 3].value
+    return interval.every_month_on(node.value) if unit is Unit.MONTH else None
+
+
+def parse_dotted(state: ParseState, node: GrammarNode) -> Recurrence | None:
+    """Parse "due 23.02." as 23 February, but not "Python 3.10." or "runs on 22.04"."""
+    day, month = (int(part) for part in node.value.rstrip(".").split("."))
+    before = state.tokens[node.first - 1]
+    if before.kind not in BEFORE_DOTTED and before.value not in DUE_WORDS:
+        return None
+    is_sure = before.kind in SURELY_BEFORE_DOTTED or before.value in DUE_WORDS
+    has_zero = "0" in (node.value[0], node.value.partition(".")[2][0])
+    if node.value.endswith("."):
+        is_date = is_sure or has_zero or day > MONTHS_PER_YEAR
+    else:
+        is_date = is_sure and has_zero and (month, day % 2) != UBUNTU_RELEASE
+    return interval.every_year_on(month, day) if is_date else None
+
+
+def parse_feast_day(_: ParseState, feast: GrammarNode, weekday: GrammarNode) -> Recurrence | None:
+    """Parse "Easter Monday"."""
+    days = WEEKDAYS_OF_FEASTS.get(feast.value, {}).get(weekday.value)
+    return None if days is None else interval.every_easter(days)
+
+
+def parse_holy_day(state: ParseState, name: GrammarNode, weekday: GrammarNode) -> Recurrence | None:
+    """Parse "Good Friday", and "good friday" after a preposition."""
+    word, is_title = name.value
+    days = HOLY_DAYS.get((word, weekday.value))
+    is_named = is_title or state.tokens[name.first - 1].kind in PREPOSITIONS
+    return interval.every_easter(days) if is_named and days is not None else None
+
+
+def parse_bare_feast(state: ParseState, node: GrammarNode) -> Recurrence | None:
+    """Parse "Christmas was quiet" and "when is Easter?", but not "merry Christmas"."""
+    before = state.tokens[node.first - 1]
+    if before.kind in SENTENCE_STARTS or before.value in VERBS_OF_FEASTS:
+        return parse_recurrence_alone(state, node)
+    return None
+
+
 def parse_holiday(_: ParseState, feast: GrammarNode, which: GrammarNode) -> Recurrence | None:
-    """Parse "Christmas Eve" and "Valentine's Day"."""
+    """Parse "Christmas Eve", "Valentine's Day" and "Easter weekend"."""
     named: Recurrence = feast.value
+    if which.value in (Unit.WEEKEND, Unit.WEEK):
+        return named.map(lambda day: unit_around(day.since, which.value), which.value)
     if which.kind == KINDS["eve"]:
         return named.map(lambda day: unit_around(day.since - DAY, Unit.DAY), Unit.DAY)
     return named if which.value is Unit.DAY else None
@@ -138,6 +253,13 @@ def parse_new_year(
     if which.kind == KINDS["eve"]:
         return interval.every_year_on(12, 31)
     return interval.every_year_on(1, 1) if which.value is Unit.DAY else None
+
+
+def parse_new_year_alone(state: ParseState, _: GrammarNode, unit: GrammarNode) -> Recurrence | None:
+    """Parse "after New Year" but not "for New Year cards"."""
+    if unit.value is not Unit.YEAR or not state.ends_noun_phrase(unit):
+        return None
+    return interval.every_year_on(1, 1)
 
 
 def parse_in_year(
@@ -174,6 +296,7 @@ RULES = [
     GrammarRule("numeric", "date", parse_numeric),
     GrammarRule("<on|{since} slashed", "date", parse_slashed),
     GrammarRule("<date <{to} slashed", "date", parse_slashed),
+    GrammarRule("dotted", "date", parse_dotted),
     GrammarRule("<in|of|{since}|season|month|name|feast short_year", "year", parse_short_year),
     GrammarRule("the decade", "date", parse_decade),
     GrammarRule("<early decade", "date", parse_decade),
@@ -195,9 +318,18 @@ RULES = [
     GrammarRule("weekday comma? the? ordinal", "date", parse_day_of_month),
     GrammarRule("<on|for|around|between|{since} <the ordinal", "date", parse_day_of_month),
     GrammarRule("<date <and|or|{to} <the ordinal", "date", parse_day_of_month),
+    GrammarRule("<unit|part <of <the ordinal", "date", parse_day_of_month),
+    GrammarRule("<the ordinal >!of|unit|units|working", "date", parse_bare_day),
+    GrammarRule("<open ordinal >close", "date", parse_bare_day),
+    GrammarRule("<the ordinal|nth >of >last|this|next|the >unit", "date", parse_day_of_named_month),
+    GrammarRule("<on|by|until <the nth >stop|finish|close|at", "date", parse_day_in_words),
     # holidays
     GrammarRule("new unit eve|unit", "date", parse_new_year),
+    GrammarRule("<on|at|for|around|over|between|{since} new unit", "date", parse_new_year_alone),
+    GrammarRule("<{since} <the new unit", "date", parse_new_year_alone),
     GrammarRule("feast eve|unit", "date", parse_holiday),
+    GrammarRule("feast weekday", "date", parse_feast_day),
+    GrammarRule("<!a holy weekday", "date", parse_holy_day),
     # yearly dates, where the context shows that it is a date
     GrammarRule(
         "<!last|this|next|past|coming|following|that|every month", "date", parse_recurrence
@@ -205,7 +337,7 @@ RULES = [
     GrammarRule("{again}|maybe >year", "date", parse_recurrence),
     GrammarRule("{again}|maybe >comma|of >year", "date", parse_recurrence),
     GrammarRule("{again}|maybe >last|this|next >unit", "date", parse_recurrence_of_year),
-    GrammarRule("<in|during|early name|quarter", "date", parse_recurrence),
+    GrammarRule("<in|during|early|deadline name|quarter", "date", parse_recurrence),
     GrammarRule("<early <dash name|quarter|season", "date", parse_recurrence),
     GrammarRule("<of|between|around|{since} name|quarter", "date", parse_recurrence_alone),
     GrammarRule("<date <and|or|to|dash name|quarter", "date", parse_recurrence_alone),
@@ -218,8 +350,10 @@ RULES = [
         "<on|at|for|over|during|between|around|to|{since} feast", "date", parse_recurrence_alone
     ),
     GrammarRule("<date <and|or feast", "date", parse_recurrence_alone),
+    GrammarRule("<date <and|to new unit", "date", parse_new_year_alone),
     GrammarRule("feast >part", "date", parse_recurrence),
     GrammarRule("<unit <of feast", "date", parse_recurrence_alone),
+    GrammarRule("feast", "date", parse_bare_feast),
     GrammarRule("<date short_year", "year", parse_short_year),
     GrammarRule("date comma|of|in? year", "date", parse_in_year),
     # years

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from .. import interval
-from ..grammar import GrammarRule, ParseState, ResolvedDate
+from ..grammar import DATE, GrammarRule, ParseState, ResolvedDate
 from ..interval import (
     COARSENESS,
     DAY,
@@ -31,7 +33,10 @@ from ..tokens import KINDS, GrammarNode
 from .calendar import RECURRENCES, parse_recurrence
 
 BEFORE, AFTER = -1, 1
+SIDES_OF_ENDS = [KINDS[kind] for kind in ("by", "before", "until", "at")]
 SIDES = {KINDS["before"]: BEFORE, KINDS["after"]: AFTER}
+RATE_KINDS = [KINDS[kind] for kind in ("unit", "units", "number", "part", "for")]
+RATE_WORDS = frozenset("once twice thrice time times".split())  # twice a week
 CLOCK_UNITS = (Unit.MINUTE, Unit.HOUR, Unit.PART_OF_DAY)
 
 
@@ -157,7 +162,63 @@ def parse_weekend(_: ParseState, unit: GrammarNode) -> Recurrence | None:
     return interval.every_weekend() if unit.value is Unit.WEEKEND else None
 
 
+def parse_worked_ahead(
+    state: ParseState, _: GrammarNode, qualifier: GrammarNode | None, days: GrammarNode
+) -> TimeInterval | None:
+    """Parse "in 3 working days", but not in "they built it in 3 working days"."""
+    if state.tense_near(days) is VerbTense.PAST:
+        return None
+    found: TimeInterval = days.value.offset_from(state.today, AFTER)
+    return found.as_vague() if qualifier else found
+
+
+def parse_within_worked(
+    state: ParseState, _: GrammarNode, __: GrammarNode | None, days: GrammarNode
+) -> TimeInterval:
+    found: TimeInterval = days.value.offset_from(state.today, AFTER)
+    return replace(found, since=state.today)
+
+
+def parse_worked_from_date(
+    state: ParseState, days: GrammarNode, side: GrammarNode, *rest: GrammarNode
+) -> TimeInterval | None:
+    """Parse "two working days before 9 June" and "five business days from Monday"."""
+    date = state.resolve(rest[-1], VerbTense.FUTURE if side.kind == KINDS["from"] else None)
+    if date is None or COARSENESS[date.precision] > COARSENESS[Unit.DAY]:
+        return None
+    found: TimeInterval = days.value.offset_from(
+        UNIT_START[Unit.DAY](date.since), SIDES.get(side.kind, AFTER)
+    )
+    return found
+
+
+def parse_within_unit(
+    state: ParseState, _: GrammarNode, __: GrammarNode, unit: GrammarNode
+) -> TimeInterval | None:
+    """Parse "within the week": in at most a week."""
+    if unit.value is Unit.DAY:
+        return unit_around(state.at, Unit.DAY)
+    if unit.value is Unit.WEEKEND:
+        return None
+    return Duration.exactly(1, unit.value).interval_through_today(state.at, AFTER)
+
+
+def parse_week_on_day(
+    state: ParseState, duration: GrammarNode, _: GrammarNode, day: GrammarNode
+) -> TimeInterval | None:
+    """Parse "a week on Friday" but not "twice a week on Friday"."""
+    before = state.tokens[duration.first - 1]
+    is_rate = before.kind in RATE_KINDS or before.value in RATE_WORDS
+    if duration.value.unit is not Unit.WEEK or is_rate or not state.ends_noun_phrase(day):
+        return None
+    if state.tense_near(day) is VerbTense.PAST:
+        return None
+    coming = interval.every_weekday(day.value).first_after(state.today + DAY)
+    return coming and unit_around(coming.since + duration.value.count * 7 * DAY, Unit.DAY)
+
+
 OFFSET_RULES = [
+    GrammarRule("length on {weekday}", "date", parse_week_on_day),
     GrammarRule("<before|after weekday", "date", parse_recurrence),
     GrammarRule("length ago date", "date", parse_ago_day),
     GrammarRule("about|around|over? length ago", "date", parse_ago),
@@ -175,9 +236,14 @@ OFFSET_RULES = [
         "date",
         lambda r, _, __, long: long.value.interval_through_today(r.at, AFTER),
     ),
+    GrammarRule("within the unit >!of|before|after", "date", parse_within_unit),
+    GrammarRule("in about|around? worked", "date", parse_worked_ahead),
+    GrammarRule("within the? worked", "date", parse_within_worked),
+    GrammarRule("worked ago", "date", lambda r, days, _: days.value.offset_from(r.today, BEFORE)),
+    GrammarRule("worked from now", "date", lambda r, days, *_: days.value.offset_from(r.today, 1)),
     GrammarRule("the? unit|part|{weekday} before|after the? date", "date", parse_adjacent),
     GrammarRule("the? unit|part of the? date", "date", parse_unit_of_date),
-    GrammarRule("<over|on|during|at <the unit", "date", parse_weekend),
+    GrammarRule("<over|on|during|at|by|before|after|until <the unit", "date", parse_weekend),
     GrammarRule("weekday", "date", parse_recurrence),
     GrammarRule("<on|between|{since} short", "date", parse_recurrence),
     GrammarRule("short >{to} >{weekday}|date", "date", parse_recurrence),
@@ -185,6 +251,7 @@ OFFSET_RULES = [
     GrammarRule("short >at >time|clock|number", "date", parse_recurrence),
     GrammarRule("<date <{to} short", "date", parse_recurrence),
     GrammarRule("length from the? date", "date", parse_from_date),
+    GrammarRule("worked before|after|from the? date", "date", parse_worked_from_date),
 ]
 
 
@@ -236,7 +303,48 @@ def parse_that(state: ParseState, _: GrammarNode, named: GrammarNode) -> TimeInt
     return anchor and RECURRENCES[named.kind](named.value).first_after(anchor.since)
 
 
+def parse_adjacent_to_last(
+    state: ParseState, _: GrammarNode | None, what: GrammarNode, side: GrammarNode, *__: GrammarNode
+) -> TimeInterval | None:
+    """Parse "the day after", relative to the last mentioned date."""
+    anchor = state.last_date()
+    if anchor is None or what.value in CLOCK_UNITS:
+        return None
+    to = SIDES[side.kind]
+    if what.kind == KINDS["part"]:
+        return part_of_day(adjacent_unit(anchor, Unit.DAY, to), what.value)
+    return adjacent_unit(anchor, what.value, to)
+
+
+def parse_adjacent_to_that(
+    state: ParseState, article: GrammarNode | None, what: GrammarNode, *rest: GrammarNode
+) -> TimeInterval | None:
+    """Parse "the day after that" but not "the day after that meeting"."""
+    if not state.ends_noun_phrase(rest[-1]):
+        return None
+    return parse_adjacent_to_last(state, article, what, rest[0])
+
+
+def parse_offset_from_that(
+    state: ParseState, duration: GrammarNode, side: GrammarNode, that: GrammarNode
+) -> TimeInterval | None:
+    """Parse "a week before that"."""
+    anchor = state.last_date()
+    if anchor is None or not state.ends_noun_phrase(that):
+        return None
+    to = SIDES[side.kind]
+    found: TimeInterval = duration.value.offset_from(
+        anchor.since if to < 0 else anchor.last_instant, to
+    )
+    return found
+
+
 ANAPHORA_RULES = [
+    GrammarRule("length before|after that", "date", parse_offset_from_that),
+    GrammarRule("the? unit|part before|after that", "date", parse_adjacent_to_that),
+    GrammarRule(
+        "the unit|part before|after >stop|finish|comma|close|and|or", "date", parse_adjacent_to_last
+    ),
     GrammarRule("length later", "date", parse_later),
     GrammarRule("the? next|following unit|part", "date", parse_following),
     GrammarRule("the following {again}", "date", parse_following),
@@ -275,6 +383,8 @@ def parse_unit_step(state: ParseState, word: GrammarNode, unit: GrammarNode) -> 
         return None
     if unit.value is Unit.WEEKEND and word.kind == KINDS["this"]:
         return interval.every_weekend().current(state.at, state.tense_near(unit))
+    if unit.value is Unit.WEEKEND and word.kind == KINDS["coming"]:
+        return interval.every_weekend().next(state.at)
     return unit_around(
         shift_by_units(UNIT_START[unit.value](state.at), unit.value, STEPS[word.kind]), unit.value
     )
@@ -389,9 +499,69 @@ def parse_part_of_today(state: ParseState, word: GrammarNode, named: GrammarNode
     return part_of_day(unit_around(state.today + STEPS[word.kind] * DAY, Unit.DAY), named.value)
 
 
+def parse_day_week(state: ParseState, day: GrammarNode, unit: GrammarNode) -> TimeInterval | None:
+    """Parse "Friday week" and "tomorrow week" but not "a Friday week report"."""
+    if unit.value is not Unit.WEEK or not state.ends_noun_phrase(unit):
+        return None
+    if day.kind == KINDS["today"]:
+        return unit_around(state.today + (day.value + 7) * DAY, Unit.DAY)
+    coming = interval.every_weekday(day.value).first_after(state.today + DAY)
+    return coming and unit_around(coming.since + 7 * DAY, Unit.DAY)
+
+
+def parse_end_of_day(
+    _: ParseState, __: GrammarNode | None, edge: GrammarNode, *rest: GrammarNode | None
+) -> Unit | None:
+    """Parse "end of day" and "close of business"."""
+    is_day = rest[-1] is None or rest[-1].kind == KINDS["working"] or rest[-1].value is Unit.DAY
+    return Unit.DAY if edge.value == LAST_THIRD and is_day else None
+
+
+def parse_end_on_date(state: ParseState, *nodes: GrammarNode | None) -> TimeInterval | None:
+    """Parse "EOD Friday", "tomorrow EOD" and "EOM March"."""
+    (end,) = (node for node in nodes if node and node.kind == KINDS["deadline"])
+    (date,) = (node for node in nodes if node and node.kind == DATE)
+    named = state.resolve(date) if date.value.precision is end.value else None
+    if named is None or end.value is Unit.DAY:
+        return named
+    return take_third(named, LAST_THIRD)
+
+
+def parse_end_alone(state: ParseState, end: GrammarNode) -> TimeInterval | None:
+    """Parse "by EOD" and "send it EOW", but not "the EOD report"."""
+    if state.tokens[end.first - 1].kind not in SIDES_OF_ENDS and not state.ends_noun_phrase(end):
+        return None
+    named = unit_around(state.at, end.value)
+    return named if end.value is Unit.DAY else take_third(named, LAST_THIRD)
+
+
+def parse_before_end_on_date(state: ParseState, *nodes: GrammarNode | None) -> ResolvedDate | None:
+    """Parse "before EOD" and "before EOD Friday": until the end of the day."""
+    (end,) = (node for node in nodes if node and node.kind == KINDS["deadline"])
+    date = next((node for node in nodes if node and node.kind == DATE), None)
+    named = state.resolve(date) if date else unit_around(state.at, end.value)
+    if named is None or named.precision is not end.value:
+        return None
+    return ResolvedDate(None, named.until, named.precision, DateRelation.UNTIL)
+
+
+END_RULES = [
+    GrammarRule("before the? deadline on? date?", "found", parse_before_end_on_date),
+    GrammarRule("before date deadline", "found", parse_before_end_on_date),
+    GrammarRule("deadline on|of|by|comma? the? date", "date", parse_end_on_date),
+    GrammarRule("date at|by|comma? deadline", "date", parse_end_on_date),
+    GrammarRule("deadline", "date", parse_end_alone),
+]
+
 NTH_RULE = GrammarRule("the? nth|last unit|{weekday}|half of|in the? date", "date", parse_nth)
 
 RULES = [
+    GrammarRule(
+        "<!last|this|next|past|coming|following|that today|{weekday} unit "
+        ">!after|before|of|by|number|ordinal|year",
+        "date",
+        parse_day_week,
+    ),
     GrammarRule("today", "date", lambda r, node: unit_around(r.today + node.value * DAY, Unit.DAY)),
     GrammarRule("tonight", "date", lambda r, _: part_of_day(unit_around(r.at, Unit.DAY), "night")),
     GrammarRule("this|last part", "date", parse_part_of_today),
@@ -411,6 +581,9 @@ RULES = [
     GrammarRule("before the? edge of the? date|unit", "found", parse_before_end),
     GrammarRule("the? early dash? date", "date", parse_third),
     GrammarRule("the? edge of the? date", "date", parse_third),
+    GrammarRule("the? edge of working unit?", "deadline", parse_end_of_day),
+    GrammarRule("the? edge of unit >!number|small", "deadline", parse_end_of_day),
+    GrammarRule("<by|until the? edge of the unit", "deadline", parse_end_of_day),
     GrammarRule("the? edge of the? unit", "date", parse_unit_third),
     GrammarRule("earlier|later date", "date", parse_rest),
     GrammarRule("the another unit|part", "date", parse_other_day),

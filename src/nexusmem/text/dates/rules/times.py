@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..grammar import GrammarRule, ParseState
 from ..interval import (
     ClockTime,
     Date,
     Duration,
     TimeInterval,
+    WorkingDays,
     every_day_at,
     part_of_day,
     unit_around,
@@ -16,6 +19,7 @@ from ..span import DatePrecision as Unit
 from ..tokens import KINDS, VAGUE, GrammarNode
 
 HOUR_KINDS = [KINDS[kind] for kind in ("number", "small", "time", "clock")]
+COUNT_VERBS = frozenset("have has had got need needs needed took takes take only like".split())
 VAGUE_KINDS = (KINDS["about"], KINDS["around"])
 
 
@@ -61,7 +65,15 @@ def parse_time_range(
     return to_clock_time(first).range_to(last.value)
 
 
+def parse_vague_hour(
+    _: ParseState, at: GrammarNode, __: GrammarNode | None, ___: GrammarNode
+) -> ClockTime:
+    """Parse "9-ish"."""
+    return replace(to_clock_time(at), is_vague=True)
+
+
 EARLY_RULES = [
+    GrammarRule("number|time|clock dash? ish", "time", parse_vague_hour),
     GrammarRule("{hour} oclock", "clock", lambda _, at, __: make_hour(at)),
     GrammarRule("half past {hour}", "clock", lambda _, __, ___, at: make_hour(at, 30)),
     GrammarRule("a? unit past|to {hour}", "clock", parse_quarter_hour),
@@ -117,6 +129,14 @@ def parse_part_of_day(_: ParseState, date: GrammarNode, *rest: GrammarNode) -> D
     return named.map(lambda day: part_of_day(day, rest[-1].value), Unit.PART_OF_DAY)
 
 
+def parse_vague_hour_alone(state: ParseState, at: GrammarNode) -> Date | None:
+    """Parse "9ish" but not "9ish people" or "I have 9ish"."""
+    is_count = state.tokens[at.first - 1].value in COUNT_VERBS
+    if not at.value.is_vague or is_count or not state.ends_noun_phrase(at):
+        return None
+    return every_day_at(at.value)
+
+
 LATE_RULES = [
     GrammarRule("date part", "date", parse_part_of_day),
     GrammarRule("date in the part", "date", parse_part_of_day),
@@ -126,6 +146,7 @@ LATE_RULES = [
     GrammarRule("at {hour} on? the? date", "date", parse_clock_date),
     GrammarRule("clock", "date", lambda _, at: every_day_at(at.value)),
     GrammarRule("<at|around|about|{since} time", "date", lambda _, at: every_day_at(at.value)),
+    GrammarRule("time >!unit|units|number|working", "date", parse_vague_hour_alone),
 ]
 
 
@@ -150,6 +171,22 @@ def parse_duration(_: ParseState, count: GrammarNode, unit: GrammarNode) -> Dura
     if count.kind == KINDS["some"]:
         return Duration(unit.value, *count.value)
     return Duration.exactly(to_number(count), unit.value)
+
+
+def parse_fortnights(_: ParseState, count: GrammarNode, __: GrammarNode) -> Duration | None:
+    if count.kind == KINDS["some"]:
+        return None
+    return Duration.exactly(2 * to_number(count), Unit.WEEK)
+
+
+def parse_working_days(
+    _: ParseState, count: GrammarNode, __: GrammarNode, unit: GrammarNode
+) -> WorkingDays | None:
+    if unit.value is not Unit.DAY:
+        return None
+    if count.kind == KINDS["some"]:
+        return WorkingDays(*count.value[1:])
+    return WorkingDays(to_number(count), to_number(count))
 
 
 def parse_half(_: ParseState, *nodes: GrammarNode) -> Duration | None:
@@ -193,9 +230,16 @@ def parse_times_ago(
     return interval
 
 
+def parse_two_word_ordinal(
+    _: ParseState, tens: GrammarNode, __: GrammarNode | None, nth: GrammarNode
+) -> int | None:
+    """Parse "twenty-first"."""
+    return tens.value + nth.value if nth.value < 10 else None
+
+
 DURATION_RULES = [
     GrammarRule("tens dash? small", "small", lambda _, tens, __, small: tens.value + small.value),
-    GrammarRule("tens dash? nth", "ordinal", lambda _, tens, __, nth: tens.value + nth.value),
+    GrammarRule("tens dash? nth", "ordinal", parse_two_word_ordinal),
     GrammarRule("a? vague of?", "some", lambda _, __, vague, ___: vague.value),
     GrammarRule("{hour} or|{to} {hour} >units", "some", parse_alternative),
     GrammarRule("a unit or small", "length", parse_one_or_more),
@@ -204,6 +248,8 @@ DURATION_RULES = [
     GrammarRule("a|{hour} {units} and a half", "length", parse_half),
     GrammarRule("<last|past|next unit and a half", "length", parse_half),
     GrammarRule("{n} {units}", "length", parse_duration),
+    GrammarRule("{n} fortnight", "length", parse_fortnights),
+    GrammarRule("{n} working {units}", "worked", parse_working_days),
     GrammarRule("<last|past|next|coming units", "length", parse_few),
 ]
 
@@ -223,5 +269,6 @@ RECURRENCE_RULES = [
     GrammarRule("plural", "skip", skip_match),
     GrammarRule("skip in? the? part", "skip", skip_match),
     GrammarRule("skip at? time|clock|{hour}", "skip", skip_match),
-    GrammarRule("time|clock on? skip", "skip", skip_match),
+    GrammarRule("time|clock|deadline on? skip", "skip", skip_match),
+    GrammarRule("skip at|by? deadline", "skip", skip_match),
 ]

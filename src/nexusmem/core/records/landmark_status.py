@@ -1,0 +1,329 @@
+"""Landmark status: whether a landmark is open, done, cancelled or superseded at a time. Pure.
+
+No landmark is ever changed. A message that closes one adds a link with the relation CLOSES, and a
+later landmark may replace or repeat an earlier one. The status is computed from these records, so
+erasing the closing message opens the landmark again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from functools import cached_property, lru_cache
+from typing import Any
+
+from ...text.terms import STOP_WORDS, extract_terms, query_terms
+from ..canonical import parse_time
+from ..derive import normalize_name
+from ..scope import Scope
+from . import Draft, Event, Memory
+from .landmarks import LandmarkKind
+from .links import LinkRelation
+
+
+class LandmarkStatus(StrEnum):
+    OPEN = "open"  # for a decision or preference: it holds
+    DONE = "done"
+    CANCELLED = "cancelled"
+    SUPERSEDED = "superseded"  # a later landmark replaces it
+
+
+TASK_KINDS = frozenset({LandmarkKind.ACTION_ITEM, LandmarkKind.COMMITMENT})
+STATUS_NAMES = {"closed": LandmarkStatus.DONE, **{each.value: each for each in LandmarkStatus}}
+MAX_COMPARED = 40  # newest landmarks that are compared with each other to find replaced ones
+MIN_SAME_SHARE = 0.75  # shared terms of two equal tasks, relative to all their terms
+CHANGE_PATTERN = re.compile(
+    r"\b(?:instead|no longer|any ?more|rather than|chang(?:e|ed|ing)|switch(?:ed|ing)?"
+    r"|revert(?:ed)?|cancel(?:led|ed)?|scrap(?:ped)?|drop(?:ped|ping)?|withdr[ae]wn?"
+    r"|call(?:ed)? off|in place of|replac(?:e[sd]?|ing)|after all|ditch(?:ed|ing)?"
+    r"|abandon(?:ed|ing)?|migrat(?:e|ed|ing)|(?:mov(?:e|ed|ing)|back) away from"
+    r"|off the table|reconsider(?:ed)?)\b",
+    re.IGNORECASE,
+)
+CHANGE_HINTS = (  # every match of CHANGE_PATTERN contains one of these
+    *("instead", "no longer", "any more", "anymore", "rather than"),
+    *("chang", "switch", "revert", "cancel", "scrap", "drop", "withdr", "call"),
+    *("in place of", "replac", "after all", "ditch", "abandon", "migrat", "away from"),
+    *("off the table", "reconsider"),
+)
+DECISION_WORDS = (
+    "we decided decide decision agreed agree chose choose picked settled use using go going with"
+    " switch switched change changed instead longer rather anymore let's team"
+)
+TASK_WORDS = (  # words of a task that do not tell what is to be done
+    "i'll we'll he'll she'll they'll you'll i'm we're i've we've let's must need needs want shall"
+    " should might may going gonna promise sure make remember todo action item task ok okay yes"
+    " hi hey hello thanks thank again still really already then soon later asap finally keep like"
+    " love know see look think feel come try time day thing things people lot way definitely"
+    " certainly absolutely surely gladly happily awesome great good nice amazing"
+)
+VAGUE_WORDS = "check tell call talk ask send help give show work let share read write bring"
+MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}"
+DATE_WORDS = re.compile(
+    r"\b(?:\d{4}-\d\d-\d\d|"
+    rf"\d{{1,2}}(?:st|nd|rd|th)? (?:of )?{MONTH}(?:,? \d{{4}})?|"
+    rf"{MONTH} \d{{1,2}}(?:st|nd|rd|th)?(?:,? \d{{4}})?|"
+    r"\d{1,2}:\d\d|\d{1,2} ?[ap]m|\d{1,2}(?:st|nd|rd|th)|"
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|today|tonight|tomorrow|yesterday|"
+    r"next|this|week|weekend|month|morning|afternoon|evening|noon|eod)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LandmarkOutline:
+    """The fields of a landmark that its status depends on, with their terms computed once."""
+
+    id: str
+    kind: str
+    text: str
+    owner: str | None
+    due: datetime | None
+    at: datetime
+    scope: Scope
+    speaker: str | None
+    sources: tuple[str, ...]
+    thread: str | None
+    slot: str
+    body: Mapping[str, Any]
+    valid_to: datetime | None = None
+
+    @classmethod
+    def from_memory(cls, memory: Memory) -> LandmarkOutline:
+        return cls._make(memory, memory.at)
+
+    @classmethod
+    def from_draft(cls, event: Event, draft: Draft) -> LandmarkOutline:
+        return cls._make(draft, draft.at or event.at)
+
+    @classmethod
+    def _make(cls, record: Memory | Draft, at: datetime) -> LandmarkOutline:
+        body = record.body
+        due = body.get("due")
+        return cls(
+            id=record.id,
+            kind=str(body.get("kind") or ""),
+            text=record.text,
+            owner=body.get("owner"),
+            due=parse_time(due) if due else None,
+            at=at,
+            scope=record.scope,
+            speaker=record.speaker,
+            sources=record.sources,
+            thread=record.thread,
+            slot=record.slot,
+            body=body,
+            valid_to=record.valid_to,
+        )
+
+    @property
+    def is_task(self) -> bool:
+        return self.kind in TASK_KINDS
+
+    @cached_property
+    def content_terms(self) -> frozenset[str]:
+        """The terms that tell what is to be done, without dates, names and common words."""
+        names = extract_terms(f"{self.owner or ''} {self.speaker or ''}")
+        return plain_terms(self.text).difference(names)
+
+    @cached_property
+    def topic_terms(self) -> frozenset[str]:
+        return topic_terms(self.text)
+
+    @cached_property
+    def mentions_change(self) -> bool:
+        return mentions_change(self.text)
+
+    @cached_property
+    def owner_key(self) -> tuple[str, ...]:
+        """The names of the owners, normalized and sorted."""
+        return tuple(sorted(map(normalize_name, (self.owner or "").split(" and "))))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Closing:
+    """The end of a landmark: its new status, the time, and the id of the event that ended it."""
+
+    status: LandmarkStatus
+    at: datetime
+    by: str | None = None  # None: the landmark itself has an end
+
+
+def closings_by_landmark(links: Iterable[Memory]) -> dict[str, Closing]:
+    """Return the first closing of each landmark from links of the relation CLOSES."""
+    first: dict[str, Closing] = {}
+    for link in sorted(links, key=lambda each: (each.at, each.id), reverse=True):
+        if link.body.get("relation") == LinkRelation.CLOSES:
+            status = LandmarkStatus(link.body["status"])
+            first |= {
+                member: Closing(status=status, at=link.at, by=link.sources[0])
+                for member in link.body["members"]
+            }
+    return first
+
+
+def find_closed(
+    newest_first: Sequence[LandmarkOutline],
+    closings: Mapping[str, Closing],
+    now: datetime,
+) -> dict[str, Closing]:
+    """Return the closing of each landmark that is not open at `now`, by landmark id.
+
+    `closings` are those that messages state. If several records close a landmark, the first one
+    counts.
+    """
+    known = [each for each in newest_first if each.at <= now]
+    found = [
+        *((id, each) for id, each in closings.items() if each.at <= now),
+        *_find_ended(known, now),
+        *_find_replaced(known),
+        *_find_repeated(known),
+    ]
+    first: dict[str, Closing] = {}
+    for id, closing in found:
+        if id not in first or closing.at < first[id].at:
+            first[id] = closing
+    return first
+
+
+def _find_ended(
+    landmarks: Iterable[LandmarkOutline], now: datetime
+) -> Iterator[tuple[str, Closing]]:
+    """Yield the landmarks whose own fields say that they are over."""
+    for each in landmarks:
+        status = STATUS_NAMES.get(str(each.body.get("status")), LandmarkStatus.OPEN)
+        if status is not LandmarkStatus.OPEN:
+            yield each.id, Closing(status=status, at=each.at)
+        elif each.valid_to is not None and each.valid_to <= now:
+            yield each.id, Closing(status=LandmarkStatus.SUPERSEDED, at=each.valid_to)
+
+
+def _find_replaced(newest_first: Sequence[LandmarkOutline]) -> Iterator[tuple[str, Closing]]:
+    """Yield landmarks that a later one replaces.
+
+    The later one mentions a change and shares a topic term with the earlier one.
+    """
+    compared = newest_first[:MAX_COMPARED]
+    changes = [
+        (position, later, later.body.get("wrong"))
+        for position, later in enumerate(compared)
+        if later.body.get("wrong") or later.mentions_change
+    ]
+    topical = compared[changes[0][0] :] if changes else ()
+    topics = {each.id: each.topic_terms for each in topical}
+    for position, later, wrong in changes:
+        topic = topic_terms(str(wrong)) if wrong else topics[later.id]
+        for each in compared[position + 1 :]:
+            is_about = not topic.isdisjoint(topics[each.id])  # rarely true, so it is tested first
+            if is_about and each.at < later.at and _may_replace(later, each):
+                yield each.id, _supersede(later)
+
+
+def _may_replace(later: LandmarkOutline, earlier: LandmarkOutline) -> bool:
+    """Return whether a change may concern an earlier landmark.
+
+    A decision or correction may replace anything but a correction. A task or preference replaces
+    one of the same owner with most of its words: many tasks concern the same thing.
+    """
+    if earlier.kind == LandmarkKind.CORRECTION:
+        return False
+    if later.kind in (LandmarkKind.DECISION, LandmarkKind.CORRECTION):
+        return True
+    if later.is_task != earlier.is_task or owner_key(later) != owner_key(earlier):
+        return False
+    one, other = (content_terms(each) - common_decision_terms() for each in (later, earlier))
+    return len(one & other) >= MIN_SAME_SHARE * min(len(one), len(other)) > 0
+
+
+def _find_repeated(newest_first: Sequence[LandmarkOutline]) -> Iterator[tuple[str, Closing]]:
+    """Yield tasks that the same owner takes on again later, usually with another due date."""
+    groups: defaultdict[object, list[LandmarkOutline]] = defaultdict(list)
+    for each in newest_first:
+        if each.is_task:
+            groups[each.scope, owner_key(each)].append(each)
+    for tasks in groups.values():
+        if len(tasks) > 1:
+            yield from _repeated_in_group(tasks)
+
+
+def _repeated_in_group(newest_first: Sequence[LandmarkOutline]) -> Iterator[tuple[str, Closing]]:
+    compared = newest_first[:MAX_COMPARED]
+    terms = [content_terms(each) for each in compared]
+    for position, earlier in enumerate(compared):
+        later = next(
+            (
+                other
+                for other, words in zip(compared[:position], terms[:position], strict=True)
+                if other.at > earlier.at
+                and other.sources[0] != earlier.sources[0]
+                and _is_same_task(words, terms[position])
+            ),
+            None,
+        )
+        if later:
+            yield earlier.id, _supersede(later)
+
+
+def _is_same_task(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Return whether two tasks have almost the same terms: "check it out" says too little."""
+    shared = one & other
+    return not shared <= _vague_terms() and len(shared) >= MIN_SAME_SHARE * len(one | other)
+
+
+def _supersede(later: LandmarkOutline) -> Closing:
+    return Closing(status=LandmarkStatus.SUPERSEDED, at=later.at, by=later.sources[0])
+
+
+def owner_key(landmark: LandmarkOutline) -> tuple[str, ...]:
+    """Return the names of the owners, normalized and sorted."""
+    return landmark.owner_key
+
+
+def content_terms(landmark: LandmarkOutline) -> frozenset[str]:
+    """Return the terms that tell what is to be done, without dates, names and common words."""
+    return landmark.content_terms
+
+
+def plain_terms(text: str) -> frozenset[str]:
+    """Return the terms of a text without dates, stop words and words that any task has."""
+    return frozenset(extract_terms(DATE_WORDS.sub(" ", text.replace("’", "'")))) - _task_terms()
+
+
+@lru_cache(maxsize=1)  # the stemmer is loaded on first use
+def _task_terms() -> frozenset[str]:
+    return frozenset(extract_terms(TASK_WORDS)).union(*map(extract_terms, STOP_WORDS))
+
+
+@lru_cache(maxsize=1)
+def _vague_terms() -> frozenset[str]:
+    return frozenset(extract_terms(VAGUE_WORDS))
+
+
+def mentions_change(text: str) -> bool:
+    """Return True if CHANGE_PATTERN matches; most texts are ruled out without the pattern."""
+    if text.isascii():
+        lowered = text.lower()
+        if not any(hint in lowered for hint in CHANGE_HINTS):
+            return False
+    return CHANGE_PATTERN.search(text) is not None
+
+
+def topic_terms(text: str) -> frozenset[str]:
+    """Return the terms of a decision without those that any decision has."""
+    specific = frozenset(extract_terms(text)) - _common_and_stop_terms()
+    return specific or frozenset(query_terms(text)) - common_decision_terms()
+
+
+@lru_cache(maxsize=1)
+def common_decision_terms() -> frozenset[str]:
+    """Return the terms that any decision may have."""
+    return frozenset(query_terms(DECISION_WORDS))
+
+
+@lru_cache(maxsize=1)
+def _common_and_stop_terms() -> frozenset[str]:
+    return common_decision_terms().union(*map(extract_terms, STOP_WORDS))

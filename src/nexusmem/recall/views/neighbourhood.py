@@ -1,0 +1,182 @@
+"""Neighbourhood of an entity: the entities that facts connect with it, ring by ring.
+
+Each ring is one lookup in the graph of the store, so Neo4j answers it where it is configured. The
+spellings of an entity are one node: a fact about "Sally" leads to Sarah Chen if that is her alias.
+Facts outside the grant lead nowhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from ...core.access import Grant
+from ...core.derive import normalize_name
+from ...core.errors import InvalidInput
+from ...core.protocols.store import Store
+from ...core.records import Memory, MemoryKind
+from ...core.records.facts import is_sure
+from ...core.records.memory import drop_copies
+from .entities import EntityNames, EntityView, get_entity, resolve_names
+from .fact_timeline import FactStatus, fact_statuses
+
+MAX_DEPTH = 4
+MAX_NODES_PER_RING = 50  # entities whose facts the next ring reads
+MAX_FACTS_PER_RING = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Neighbour:
+    """An entity in the neighbourhood of another one."""
+
+    name: str
+    distance: int  # facts between both; 1: a fact names both
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relation:
+    """A fact that connects two entities."""
+
+    subject: str
+    predicate: str
+    object: str
+    fact: Memory
+    is_past: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Neighbourhood:
+    """An entity with its neighbours, nearest first, and the facts between them."""
+
+    center: EntityView
+    depth: int
+    neighbours: tuple[Neighbour, ...] = ()
+    relations: tuple[Relation, ...] = ()  # in the order in which they were reached
+    is_complete: bool = True  # False: a limit was reached, so there may be more
+
+
+class _Nodes:
+    """The entities of one traversal, with one node for all spellings of an entity."""
+
+    def __init__(self, store: Store, grant: Grant) -> None:
+        self._store = store
+        self._grant = grant
+        self._by_spelling: dict[str, EntityNames] = {}
+
+    def resolve(self, names: Iterable[str]) -> list[EntityNames]:
+        """Return the entities of these names, in the same order."""
+        wanted = list(names)
+        keys = [normalize_name(name) for name in wanted]
+        spelled = dict(zip(keys, wanted, strict=True))
+        new = {key: name for key, name in spelled.items() if key not in self._by_spelling}
+        found = resolve_names(self._store, self._grant, list(new.values())) if new else []
+        for key, entity in zip(new, found, strict=True):
+            known = self._by_spelling.get(normalize_name(entity.name), entity)
+            for spelling in (key, *entity.spellings):
+                self._by_spelling.setdefault(spelling, known)
+        return [self._by_spelling[key] for key in keys]
+
+
+def get_neighbourhood(
+    store: Store, grant: Grant, name: str, *, depth: int, limit: int, now: datetime
+) -> Neighbourhood | None:
+    """Return up to `limit` entities within `depth` facts of the named one; None if unknown.
+
+    Denied and unsure facts connect nothing. Raise InvalidInput unless depth is from 1 to MAX_DEPTH.
+    """
+    if isinstance(depth, bool) or not isinstance(depth, int) or not 1 <= depth <= MAX_DEPTH:
+        raise InvalidInput(f"depth must be between 1 and {MAX_DEPTH}, got {depth!r:.80}")
+    with store.snapshot():
+        center = get_entity(store, grant, name, limit=1)
+        if center is None:
+            return None
+        walk = _Walk(store, grant, limit, now)
+        walk.run(name, depth)
+    statuses = fact_statuses([each.fact for each in walk.relations], now)
+    return Neighbourhood(
+        center=center,
+        depth=depth,
+        neighbours=tuple(
+            Neighbour(name=each, distance=distance)
+            for each, distance in walk.distances.items()
+            if distance
+        ),
+        relations=tuple(
+            Relation(
+                subject=each.subject,
+                predicate=each.predicate,
+                object=each.object,
+                fact=each.fact,
+                is_past=statuses.get(each.fact.id) is FactStatus.PAST,
+            )
+            for each in walk.relations
+        ),
+        is_complete=walk.is_complete,
+    )
+
+
+class _Walk:
+    """One breadth-first traversal from an entity."""
+
+    def __init__(self, store: Store, grant: Grant, limit: int, now: datetime) -> None:
+        self._store = store
+        self._grant = grant
+        self._limit = limit
+        self._now = now
+        self._nodes = _Nodes(store, grant)
+        self._seen: set[str] = set()  # ids of facts
+        self.distances: dict[str, int] = {}  # name → distance, in the order of discovery
+        self.relations: list[Relation] = []
+        self.is_complete = True
+
+    def run(self, name: str, depth: int) -> None:
+        ring = self._nodes.resolve([name])
+        self.distances[ring[0].name] = 0
+        for distance in range(1, depth + 1):
+            if len(ring) > MAX_NODES_PER_RING:
+                ring, self.is_complete = ring[:MAX_NODES_PER_RING], False
+            ring = self._add_ring(ring, distance)
+            if not ring:
+                return
+
+    def _add_ring(self, ring: Sequence[EntityNames], distance: int) -> list[EntityNames]:
+        """Add the relations of these entities; return the entities that are new."""
+        new: list[EntityNames] = []
+        for fact, (subject, object) in self._load_edges(ring):
+            added = [each for each in (subject, object) if each.name not in self.distances]
+            if len(self.distances) + len(added) > self._limit + 1:
+                self.is_complete = False
+                continue
+            for each in added:
+                self.distances.setdefault(each.name, distance)
+            new += added
+            predicate = str(fact.body["predicate"])
+            self.relations.append(
+                Relation(subject=subject.name, predicate=predicate, object=object.name, fact=fact)
+            )
+        return new
+
+    def _load_edges(
+        self, ring: Sequence[EntityNames]
+    ) -> Iterator[tuple[Memory, tuple[EntityNames, EntityNames]]]:
+        """Yield the new facts about these entities that connect two different ones."""
+        names = sorted({spelling for entity in ring for spelling in entity.spellings})
+        kinds, limit = [MemoryKind.FACT], MAX_FACTS_PER_RING
+        steps = self._store.graph.traverse(self._grant, names, depth=1, limit=limit, kinds=kinds)
+        found = steps[0] if steps else []
+        if len(found) == MAX_FACTS_PER_RING:
+            self.is_complete = False
+        facts = [each for each in drop_copies(found) if self._is_edge(each)]
+        ends = self._nodes.resolve(
+            name for each in facts for name in (each.body["subject"], each.body["object"])
+        )
+        for fact, subject, object in zip(facts, ends[::2], ends[1::2], strict=True):
+            self._seen.add(fact.id)
+            if subject.name != object.name:
+                yield fact, (subject, object)
+
+    def _is_edge(self, fact: Memory) -> bool:
+        body = fact.body
+        is_relation = bool(body.get("object")) and not body.get("negated") and not body.get("exact")
+        return is_relation and fact.id not in self._seen and is_sure(fact, self._now)
