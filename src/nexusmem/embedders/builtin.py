@@ -60,7 +60,9 @@ def interaction_scores(question: str, texts: Sequence[str]) -> list[float]:
         has_pieces = counts > 0
         starts = (counts.cumsum() - counts)[has_pieces]
         closest = np.maximum.reduceat(cosines.take(positions, axis=0), starts, axis=0)
-        scores[has_pieces] = (closest @ _piece_weights(query.norms, closest)).round(6)
+        # Summed without BLAS: its small kernels can report an invalid value where there is none.
+        weighted = closest * _piece_weights(query.norms, closest)
+        scores[has_pieces] = np.add.reduce(weighted, axis=1).round(6)
     values: list[float] = scores.tolist()
     return values
 
@@ -95,7 +97,8 @@ def _cosine_matrix(words: Floats, question: Floats) -> Floats:
     """
     size = max(1, MAX_PRODUCT_SIZE // question.size)
     cosines = np.empty((len(words), len(question)), np.float32)
-    for start in range(0, len(words), size):
-        rows = slice(start, start + size)
-        np.matmul(words[rows], question.T, out=cosines[rows])
+    with np.errstate(invalid="ignore"):  # unit vectors are finite
+        for start in range(0, len(words), size):
+            rows = slice(start, start + size)
+            np.matmul(words[rows], question.T, out=cosines[rows])
     return cosines
