@@ -27,6 +27,11 @@ FORMATS = ("text", "openai", "anthropic")
 @click.option("--model", metavar="NAME", help="The model whose tokenizer counts the tokens.")
 @click.option("--as-of", type=TIME, help="Compose the context of an earlier time.")
 @click.option(
+    "--template",
+    metavar="NAME",
+    help="How the text is written: markdown, compact, xml, json or a plug-in.",
+)
+@click.option(
     "--format",
     "form",
     type=click.Choice(FORMATS),

@@ -31,7 +31,7 @@ from ..telemetry.spans import trace_step
 from ..text.terms import normalize_words
 from .caching.context_cache import context_key
 from .caching.viewer_caches import LineCache, SectionCache, SectionCacheKey, SectionItems
-from .render import render_context
+from .render import ContextWriter, render_context
 from .request import ContextRequest, SectionInput, validate_request
 from .router import ContextPlan, plan_context
 from .section import Section
@@ -113,19 +113,30 @@ class Composer:
         """Return the context of a request, made of what the viewer may see."""
         request = validate_request(request)
         stages = StageTimer()
-        meter = TokenMeter.for_model(request.model)
-        if self.line_cache:
-            meter = replace(meter, lines=self.line_cache.for_viewer(viewer, meter.family))
-        inputs = self._prepare_input(viewer, request, stages)
+        writer = self._make_writer(viewer, request)
+        meter = TokenMeter.for_model(request.model, writer)
+        if self.line_cache and writer.style:
+            style = f"{writer.style} {writer.now:%Y-%m-%d}"  # today's lines have no date
+            lines = self.line_cache.for_viewer(viewer, meter.family, style)
+            meter = replace(meter, lines=lines)
+        inputs = self._prepare_input(viewer, request, writer, stages)
         settings = inputs.settings
         candidates = self._load_sections(inputs, request, stages, meter)
         with stages.time_stage("budget"):
             selection = select_items(inputs, request, settings, candidates, meter)
-        budget = request.budget or settings.budget_tokens
-        return _build_context(inputs, request, selection, stages, budget)
+        return _build_context(inputs, request, writer, selection, stages)
+
+    def _make_writer(self, viewer: Viewer, request: ContextRequest) -> ContextWriter:
+        return ContextWriter(
+            template=request.template,
+            settings=self.settings,
+            viewer=viewer,
+            now=self.clock() if request.as_of is None else request.as_of,
+            is_past=request.as_of is not None,
+        )
 
     def _prepare_input(
-        self, viewer: Viewer, request: ContextRequest, stages: StageTimer
+        self, viewer: Viewer, request: ContextRequest, writer: ContextWriter, stages: StageTimer
     ) -> SectionInput:
         """Load the last messages, plan the sections and search; return what sections read."""
         grant = viewer.grant()
@@ -134,8 +145,8 @@ class Composer:
             grant=grant,
             viewer=viewer,
             plan=ContextPlan(sections={}, question=request.question, steps=(request.question,)),
-            now=self.clock() if request.as_of is None else request.as_of,
-            is_replay=request.as_of is not None,
+            now=writer.now,
+            is_replay=writer.is_past,
             settings=self.settings.scale_to_budget(request.budget, SECTIONS),
         )
         stages.run_stage("learn", lambda: self.catch_up(grant), None)
@@ -146,6 +157,9 @@ class Composer:
         recent = [event.text for event in view.events if event.text != request.question]
         with stages.time_stage("plan"):
             plan = plan_context(request.question, now=bare.now, recent=recent)
+            if self.settings.sections:
+                shown = {n: plan.sections[n] for n in writer.order if n in plan.sections}
+                plan = replace(plan, sections=shown)
         inputs = replace(
             bare,
             plan=plan,
@@ -234,11 +248,15 @@ class Composer:
             epoch = self.store.epoch(inputs.grant)
         except Unavailable:
             return {}  # each section reports what is unavailable
-        key = SectionCacheKey(inputs.viewer, window, meter.family, epoch)
+        style = meter.writer.style
+        if not style:
+            return {}
+        key = SectionCacheKey(inputs.viewer, window, meter.family, epoch, style)
         cached = self.section_cache.get(key)
         if cached is None:
             remarks, generation = len(stages.degraded), self.section_cache.generation
-            stable = (section for section in SECTIONS if section.stable)
+            names = meter.writer.order
+            stable = (each for each in SECTIONS if each.stable and each.name in names)
             items = _run_sources(stable, inputs, stages)
             cached = {name: meter.count_items(name, each) for name, each in items.items()}
             if len(stages.degraded) == remarks:
@@ -267,21 +285,15 @@ def _caller_event_ids(request: ContextRequest, viewer: Viewer, view: WindowView)
 def _build_context(
     inputs: SectionInput,
     request: ContextRequest,
+    writer: ContextWriter,
     selection: SectionSelection,
     stages: StageTimer,
-    budget: int,
 ) -> Context:
     id = digest("context", context_key(inputs.viewer, request), format_time(inputs.now))
-    names = [section.name for section in SECTIONS]
-    shares = [selection.shares[name] for name in names if name in selection.shares]
+    shares = [selection.shares[name] for name in writer.order if name in selection.shares]
     with stages.time_stage("render"):
         rendered = render_context(
-            inputs.viewer,
-            {each.part: each.items for each in shares},
-            id=id,
-            now=inputs.now,
-            as_of=inputs.is_replay,
-            remarks=selection.remarks,
+            writer, {each.part: each.items for each in shares}, remarks=selection.remarks
         )
     sections = tuple(
         ContextSection(part=each.part, items=each.items, tokens=each.tokens)
@@ -292,7 +304,7 @@ def _build_context(
         id=id,
         at=inputs.now,
         question=request.question,
-        budget=budget,
+        budget=request.budget or inputs.settings.budget_tokens,
         tokens=selection.tokens,
         plan=inputs.plan.sections,
         sections={each.part: each.tokens for each in sections},

@@ -61,8 +61,19 @@ def receipt_items(context: Context, viewer: Viewer, now: datetime) -> list[Windo
             extra_scopes=_other_scopes(viewer),
             now=now,
         ),
-        make_injected_item(home, id, context.text, rests_on=shown, people=people, now=now),
+        make_injected_item(
+            home, id, injected_text(context), rests_on=shown, people=people, now=now
+        ),
     ]
+
+
+def injected_text(context: Context) -> str:
+    """Return the words that the model reads: the rendered text, and each quotation alone.
+
+    A template may write a quotation so that its sentences cannot be found in the text.
+    """
+    shown = (item.text for section in context.sections for item in section.items)
+    return "\n\n".join([context.text, *shown])
 
 
 def _other_scopes(viewer: Viewer) -> list[Scope]:

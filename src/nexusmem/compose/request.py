@@ -24,6 +24,7 @@ from ..observe.chat_messages import fence_safe_json
 from ..recall.query import MAX_QUESTION_CHARS
 from ..recall.views.episodes import QueryVector
 from .settings import MAX_BUDGET, MAX_EVENTS, MIN_BUDGET, ComposeSettings
+from .templates import MARKDOWN, ContextTemplate, check_template
 
 if TYPE_CHECKING:
     from ..observe.chat_messages import ChatMessage
@@ -49,6 +50,7 @@ class ContextRequest:
     explain: bool = False
     messages: Sequence[ChatMessage] = ()  # messages the caller sends with the context
     thread: str | None = None
+    template: ContextTemplate = MARKDOWN
 
 
 def validate_request(request: ContextRequest) -> ContextRequest:
@@ -60,6 +62,7 @@ def validate_request(request: ContextRequest) -> ContextRequest:
         raise InvalidInput(f"model must be a string, got {request.model!r:.80}")
     if request.thread is not None:
         check_name(request.thread, "the thread")
+    check_template(request.template)
     as_of = None if request.as_of is None else clean_time(request.as_of, "as_of")
     return replace(request, question=question, as_of=as_of)
 

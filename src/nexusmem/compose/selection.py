@@ -6,9 +6,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..core.records.context import ContextItem, CutItem, make_cut
-from ..text.fence import fence_for_cache
 from ..text.terms import normalize_words
-from ..text.tokens import line_token_counter, token_counter, tokenizer_family
+from ..text.tokens import token_counter, tokenizer_family
 from .budget import (
     CUT_BY_BUDGET,
     MIN_PIECE_TOKENS,
@@ -29,16 +28,12 @@ from .deduplicate import (
     item_words,
 )
 from .render import (
-    INTRODUCTION,
     NOTHING_FOUND,
     NOTHING_MORE,
-    context_header,
-    format_line,
-    format_moment,
-    indent_text,
+    ContextWriter,
+    clean_text,
+    has_stable_items,
     is_same_line,
-    line_prefix,
-    section_heading,
 )
 from .request import ContextRequest, SectionInput
 from .sections import SECTIONS_BY_NAME, STABLE_SECTIONS
@@ -47,7 +42,6 @@ from .sections.recall import RECALL
 from .sections.window import WINDOW
 from .settings import ComposeSettings
 
-SAMPLE_FENCE = fence_for_cache("", id="0a" * 16)  # an id with as many tokens as any
 MAX_ROUNDS = 3  # an item that fits after all may take the room of another one
 MIN_LANDMARK_TOKENS = 15  # landmarks are limited to as many of this size as fit in the section
 CUT_BY_LIMIT = "limit"
@@ -70,21 +64,23 @@ class TokenMeter:
 
     family: str
     lines: ViewerLines = field(default_factory=ViewerLines)
-    texts: dict[str, tuple[str, str]] = field(default_factory=dict)  # text → (indented, words)
+    texts: dict[str, tuple[str, str]] = field(default_factory=dict)  # text → (clean, words)
+    writer: ContextWriter = field(default_factory=ContextWriter)
 
     @classmethod
-    def for_model(cls, model: str | None) -> TokenMeter:
-        return cls(tokenizer_family(model))
+    def for_model(cls, model: str | None, writer: ContextWriter) -> TokenMeter:
+        return cls(tokenizer_family(model), writer=writer)
 
     def count_tokens(self, text: str) -> int:
         return token_counter(self.family)(text)
 
     def item_tokens(self, item: ContextItem, part: str) -> int:
-        return self.count_tokens(format_line(item, part) + "\n")
+        return self.count_tokens(self.writer.write_line(item, part) + self.writer.line_end())
 
     def count_items(self, part: str, items: Iterable[ContextItem]) -> list[ContextItem]:
         """Return the items with their tokens; items that have tokens are unchanged."""
-        made, count = list(items), line_token_counter(self.family)
+        made, count = list(items), token_counter(self.family)
+        write, end = self.writer.write_clean_line, self.writer.line_end()
         cached, texts, new = self.lines.section_items(part), self.texts, []
         for item in made:
             if item.tokens:
@@ -95,20 +91,25 @@ class TokenMeter:
             else:
                 text = item.text
                 shown, words = texts.get(text) or texts.setdefault(text, _text_and_words(text))
-                prefix = line_prefix(item, part)
-                new.append(item.set_rendering(f"{prefix} {shown}", count(prefix, shown), words))
+                line = write(item, part, shown)
+                new.append(item.set_rendering(line, count(line + end), words))
         self.lines.add_items(part, new)
         return made
 
-    def frame_tokens(self, inputs: SectionInput) -> int:
-        """Return the tokens of the header, the fence, and the remark that nothing was found."""
-        header = (INTRODUCTION, context_header(inputs.viewer), format_moment(inputs.now))
-        remark = (section_heading(RECALL.name), NOTHING_MORE)
-        return sum(self.count_tokens(each + "\n") for each in (*header, *remark, SAMPLE_FENCE))
+    def heading_tokens(self, part: str) -> int:
+        """Return the tokens of a section besides its lines."""
+        return sum(map(self.count_tokens, self.writer.section_frame(part)))
+
+    def frame_tokens(
+        self, sections: Mapping[str, Sequence[ContextItem]], remarks: Sequence[str]
+    ) -> int:
+        """Return the tokens outside of these sections: introduction, moment, remarks, fence."""
+        pieces = self.writer.frame(has_stable=has_stable_items(sections), remarks=remarks)
+        return sum(map(self.count_tokens, pieces))
 
 
 def _text_and_words(text: str) -> tuple[str, str]:
-    return indent_text(text), normalize_words(text)
+    return clean_text(text), normalize_words(text)
 
 
 def select_items(
@@ -127,7 +128,7 @@ def select_items(
     over_limit = _cuts_by_limit(LANDMARKS.name, landmarks, offered)
     visible = _visible_messages(inputs, request, settings, counted.get(WINDOW.name, ()))
     lines = compare_lines(counted, visible)
-    frame = meter.frame_tokens(inputs)
+    frame = meter.frame_tokens(counted, [NOTHING_MORE])
     room = (request.budget or settings.budget_tokens) - frame
     deduplicated, shares, cuts = _allocate_room(lines, settings, meter, room)
     unshown: set[ItemKey] = set()
@@ -145,10 +146,13 @@ def select_items(
             lines, settings, meter, room, unshown=unshown, dropped=dropped
         )
         cuts += _cut_all(counted, dropped)
+    remarks = _make_remarks(inputs, candidates, shares)
+    shown = {part: each.items for part, each in shares.items()}
+    frame = meter.frame_tokens(shown, list(remarks.values()))
     return SectionSelection(
         shares=shares,
         cut=(*deduplicated.cuts, *cuts, *over_limit),
-        remarks=_make_remarks(inputs, candidates, shares),
+        remarks=remarks,
         tokens=frame + sum(each.tokens for each in shares.values()),
     )
 
@@ -273,7 +277,7 @@ def _make_offer(
         items=tuple(fitted),
         budget=cap,
         floor=settings.section_floor(section),
-        heading_tokens=meter.count_tokens(f"\n{section_heading(part)}\n"),
+        heading_tokens=meter.heading_tokens(part),
     )
 
 

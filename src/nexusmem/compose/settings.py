@@ -14,6 +14,7 @@ MIN_BUDGET = 300  # tokens; a smaller budget has no room for the header and a fe
 MAX_BUDGET = 1_000_000  # tokens
 CONTEXT_DIVISOR = 3  # by default a context takes at most a third of the prompt
 MAX_EVENTS = 1_000
+MARKS = ("kind", "source", "times", "unsure", "scope")  # what the brackets of a line may contain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +27,10 @@ class ComposeSettings:
     max_hits: int = 10
     cache_seconds: int = 300  # how long the same question gets the same context; 0: no cache
     min_score: float = 0.2  # hits below it are not shown
+    template: str = "markdown"  # markdown | compact | xml | json, or a plug-in
+    sections: tuple[str, ...] = ()  # shown, in this order; empty: all
+    headings: Mapping[str, str] = field(default_factory=dict)  # by section name
+    marks: tuple[str, ...] = MARKS  # what the brackets of a line contain, if it is unusual
     section_tokens: Mapping[str, int] = field(default_factory=dict)  # caps, by section name
     section_min_tokens: Mapping[str, int] = field(default_factory=dict)  # floors, by section name
 

@@ -177,6 +177,18 @@ DESCRIPTIONS = {
     "memory.compose.max_hits": "Maximum number of search hits.",
     "memory.compose.cache_seconds": "Lifetime of a cached context; a new message invalidates it.",
     "memory.compose.min_score": "Minimum score of a hit, from 0 to 1.",
+    "memory.compose.template": (
+        "How a context is written: markdown | compact | xml | json, or a plug-in."
+    ),
+    "memory.compose.sections": (
+        "The sections to show, in this order; empty: all. Sections that the question changes end "
+        "the part that a provider's prompt cache can reuse."
+    ),
+    "memory.compose.headings": "Other headings, by the name of the section.",
+    "memory.compose.marks": (
+        "What the brackets of a line may contain: kind, source (if not a person), times (stated), "
+        "unsure, scope (another place)."
+    ),
     "memory.compose.section_tokens": (
         "Maximum tokens of a section, before it gets unused tokens of other sections. Recent "
         "messages get only unused tokens."
@@ -185,7 +197,7 @@ DESCRIPTIONS = {
     **{
         f"memory.compose.{group}.{section.name}": section.description
         for section in SECTIONS
-        for group in ("section_tokens", "section_min_tokens")
+        for group in ("section_tokens", "section_min_tokens", "headings")
         if group != "section_tokens" or section.cap is not None
     },
     "memory.maintain.count_uses": "Count how often memories are shown by recall and compose.",
@@ -282,6 +294,7 @@ SAMPLES = {
     "memory.embeddings.project_id": "my-project",
     "memory.embeddings.location": "us-central1",
     "memory.learning.entity_types": {"vessel": ["ferry", "ship"]},
+    "memory.compose.headings": {"recall": "Relevant memories"},
     "memory.llm.model": "name-of-the-model",
     "memory.llm.api_key": "${OPENAI_API_KEY}",
     "memory.llm.base_url": "https://api.example.com/v1",

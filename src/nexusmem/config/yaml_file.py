@@ -17,7 +17,7 @@ import yaml
 
 from ..audit.records import AuditLevel
 from ..compose.sections import SECTIONS
-from ..compose.settings import MAX_BUDGET, MAX_EVENTS, MIN_BUDGET, ComposeSettings
+from ..compose.settings import MARKS, MAX_BUDGET, MAX_EVENTS, MIN_BUDGET, ComposeSettings
 from ..core.errors import ConfigError, InvalidInput
 from ..core.flows import AGENT_MODES
 from ..core.scope import parse_kind
@@ -100,6 +100,8 @@ CHOICES = {
     "memory.learning.episodes": EPISODE_MODES,
     "memory.maintain.strength.decay_curve": tuple(CURVES),
     "agents.defaults.memory.write.frequency": MODEL_FREQUENCIES,
+    "memory.compose.sections": tuple(each.name for each in SECTIONS),
+    "memory.compose.marks": MARKS,
     "memory.embeddings.on_change": ("background", "refuse"),
     "memory.sharing.agents": AGENT_MODES,
 }
@@ -125,6 +127,7 @@ def settings_shape() -> Shape:
     seed = {section: {address: str} for _, section, address in BACKENDS.values()}
     ours["compose"] = {
         **get_type_hints(ComposeSettings),
+        "headings": {each.name: str for each in SECTIONS},
         "section_tokens": {each.name: int for each in SECTIONS if each.cap is not None},
         "section_min_tokens": {each.name: int for each in SECTIONS},
     }

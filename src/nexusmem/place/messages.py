@@ -21,6 +21,7 @@ from .base import PlaceBase, audit_read
 if TYPE_CHECKING:
     from ..compose.compaction.compact import CompactedMessages, PinnedFacts
     from ..compose.receipts import ContextExplanation
+    from ..compose.templates import ContextTemplate
     from ..core.records.context import Context
     from ..learn.episodes.model_written import ModelSummary
     from ..recall.query import Query
@@ -42,6 +43,7 @@ class ContextMethods(PlaceBase):
         model: str | None = None,
         as_of: datetime | None = None,
         explain: bool = False,
+        template: str | ContextTemplate | None = None,
     ) -> Context:
         """Compose the context for a model's next answer, within a token budget.
 
@@ -49,7 +51,8 @@ class ContextMethods(PlaceBase):
         question. `context.text` is the prompt text, `context.messages("openai")` the same as
         messages. `model` chooses the tokenizer. `recent_messages` is the number of messages to
         consider. `as_of` composes the context of an earlier time. `context.receipt` lists every
-        item with its reason and what was cut; `explain` adds how hits were ranked.
+        item with its reason and what was cut; `explain` adds how hits were ranked. `template` is
+        "markdown", "compact", "xml", "json", the name of a plug-in, or a ContextTemplate.
         """
         request = ContextRequest(
             question=question,
@@ -58,6 +61,7 @@ class ContextMethods(PlaceBase):
             model=model,
             as_of=as_of,
             explain=explain,
+            template=self._parts.templates.find(template),
         )
         return self._compose_with_cache(request)
 
@@ -73,13 +77,14 @@ class ContextMethods(PlaceBase):
         explain: bool = False,
         thread: str | None = None,
         context_window: int | None = None,
+        template: str | ContextTemplate | None = None,
     ) -> Context:
         """Compose the context for chat messages; what they contain is not repeated.
 
         `messages` are in the format of OpenAI or Anthropic. The question is the last message of a
         user. With `context_window` (tokens of the model), `context.messages_to_send` are the
         messages to send, compacted if they are too long. Without a `budget`, the context then takes
-        at most a third of the window.
+        at most a third of the window. `template` is as in `compose`.
         """
         from ..observe.chat_messages import last_question, parse_with_blocks  # loaded on first use
 
@@ -94,6 +99,7 @@ class ContextMethods(PlaceBase):
             explain=explain,
             messages=parsed,
             thread=thread,
+            template=self._parts.templates.find(template),
         )
         if context_window is None:
             return self._compose_with_cache(request)

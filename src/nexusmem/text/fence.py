@@ -19,6 +19,7 @@ from typing import NamedTuple
 from .invisible_text import reveal_invisible
 
 __all__ = [
+    "CACHED_FENCE",
     "fence_for_cache",
     "fence_text",
     "neutralize_markup",
@@ -27,6 +28,7 @@ __all__ = [
 ]
 
 TAG_NAME = "nexus-memory"
+CACHED_FENCE = (f"<{TAG_NAME} id>\n", f"\n</{TAG_NAME}>")  # see `fence_for_cache`
 
 # Markdown, HTML and JSON escapes: \<, &lt;, &amp;lt;, \u003c. All repetitions are bounded, so
 # that the search stays linear.
@@ -64,11 +66,13 @@ def fence_text(text: str, *, id: str) -> str:
     return f'<{TAG_NAME} id="{name}" sha256="{proof}">\n{content}\n</{TAG_NAME}>'
 
 
-def fence_for_cache(text: str, *, id: str) -> str:
-    """Return a fenced block with its id at the end: a constant start suits prompt caches."""
-    name = re.sub(r"[^\w.:-]", "_", id)[:80]
-    content = neutralize_markup(reveal_invisible(text))
-    return f'<{TAG_NAME} id="context">\n{content}\n(context {name})\n</{TAG_NAME}>'
+def fence_for_cache(text: str, *, end: str = CACHED_FENCE[1]) -> str:
+    """Return a fenced block that begins with the same bytes for the same text: it has no id.
+
+    The tag still has an `id`, so that it is recognized in the middle of a line. With an empty
+    `end` the block is open: the beginning of a longer one.
+    """
+    return f"{CACHED_FENCE[0]}{neutralize_markup(reveal_invisible(text))}{end}"
 
 
 def remove_fences(text: str) -> str:

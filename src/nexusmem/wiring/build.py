@@ -34,6 +34,7 @@ from ..telemetry.instrument import InstrumentedEmbedder
 from ..telemetry.spans import Telemetry
 from .parts import Parts
 from .providers import (
+    TemplateFinder,
     make_breakers,
     make_embedder,
     make_extractors,
@@ -131,6 +132,7 @@ def build_parts(
         if embedder
         else make_embedder(_require_enabled(settings).embeddings)
     )
+    templates = TemplateFinder(settings.compose)
     records, now, telemetry = (
         store or make_store(settings.store),
         MonotonicClock(clock),
@@ -184,6 +186,7 @@ def build_parts(
         get_episodes=episodes,
         breakers=breakers,
         context_cache=make_context_cache(settings, records, chosen, breakers, now, run_later),
+        templates=templates,
         telemetry=telemetry,
         audit=make_audit_recorder(settings, records, now, run_later if background else None),
         usage_counter=usage_counter,

@@ -33,6 +33,7 @@ from ..telemetry.spans import Telemetry
 
 if TYPE_CHECKING:
     from ..learn.episodes import EpisodeJob
+    from .providers import TemplateFinder
 
     RunLater = Callable[[Callable[[], None]], None]
 
@@ -54,6 +55,7 @@ class Parts:
     get_episodes: Callable[[], EpisodeJob]  # created on first use
     breakers: CircuitBreakers
     context_cache: ContextCache
+    templates: TemplateFinder
     telemetry: Telemetry
     audit: AuditRecorder
     usage_counter: UsageCounter

@@ -9,6 +9,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
+from ..compose.render import check_order
+from ..compose.settings import ComposeSettings
+from ..compose.templates import BUILT_IN, ContextTemplate, check_marks, check_template
 from ..config.settings import EmbeddingSettings, LlmSettings, Settings, require_expanded
 from ..core.canonical import clean_json
 from ..core.errors import BadOutput, ConfigError, InvalidInput, ModelUnavailable, NexusError
@@ -38,6 +41,7 @@ EMBEDDERS = "nexusmem.embedders"
 LLMS = "nexusmem.llms"
 RERANKERS = "nexusmem.rerankers"
 EXTRACTORS = "nexusmem.extractors"
+TEMPLATES = "nexusmem.templates"
 
 PartFactory = Callable[[Any], Any]  # settings → part
 
@@ -334,6 +338,38 @@ def _make_plugin_extractor(name: str, settings: LearnSettings) -> Extractor:
             " expected an object with a name and a method extract"
         )
     return extractor
+
+
+class TemplateFinder:
+    """Finds templates by name, for the settings of contexts; a plug-in is made once."""
+
+    def __init__(self, settings: ComposeSettings) -> None:
+        check_order(settings)
+        check_marks(settings.marks)
+        self._settings = settings
+        self._found: dict[str, ContextTemplate] = dict(BUILT_IN)
+        self.default = self.find(settings.template)
+
+    def find(self, template: str | ContextTemplate | None) -> ContextTemplate:
+        """Return the template of a name, the given template, or the configured one for None.
+
+        Raise ConfigError if a name is neither built in nor registered in `nexusmem.templates`, and
+        InvalidInput if an object is no template.
+        """
+        if template is None:
+            return self.default
+        if not isinstance(template, str):
+            return check_template(template)
+        if template not in self._found:
+            made = make_plugin(
+                TEMPLATES,
+                template,
+                self._settings,
+                setting="memory.compose.template",
+                builtin=BUILT_IN,
+            )
+            self._found[template] = check_template(made)
+        return self._found[template]
 
 
 def make_breakers(settings: Settings, embedder: Embedder | None = None) -> CircuitBreakers:

@@ -22,6 +22,7 @@ from ...core.errors import Unavailable
 from ...core.ids import WorkspaceId, digest
 from ...core.protocols.context_cache import CachedContext, SharedContextCache
 from ..request import ContextRequest
+from ..templates import template_key
 from .viewer_caches import LineCache, SectionCache, SummaryCache
 
 if TYPE_CHECKING:
@@ -176,9 +177,10 @@ class ContextCache:
     ) -> Context:
         """Return the cached context of this request, or compose one and cache it.
 
-        A context is not cached if `compose` returns no epoch, or if a source was unavailable.
+        A context is not cached if `compose` returns no epoch, if a source was unavailable, or if
+        its template has no cache key.
         """
-        if not self._ttl:
+        if not self._ttl or not template_key(request.template):
             return compose(None)[0]
         lookup = _CacheRequest(
             viewer, request, epoch, self._generation, _key_parts(viewer, request)
@@ -310,6 +312,7 @@ def _key_parts(viewer: Viewer, request: ContextRequest) -> tuple[str, ...]:
                 request.as_of,
                 request.explain,
                 request.thread,
+                template_key(request.template) or type(request.template).__qualname__,
             )
         ),
         "shows",

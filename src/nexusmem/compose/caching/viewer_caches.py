@@ -37,13 +37,14 @@ class SectionCacheKey:
     window: int  # events
     family: str  # of tokenizers
     epoch: int  # of everything the viewer may see; any write there increases it
+    style: str = ""  # of the template
 
 
 class SectionCache:
     """Cache of stable sections. For each viewer, the items of the newest epoch are kept."""
 
     def __init__(self, clock: Clock, *, seconds: float) -> None:
-        self._entries: LruCache[tuple[Viewer, int, str], tuple[int, SectionItems]] = LruCache(
+        self._entries: LruCache[tuple[Viewer, int, str, str], tuple[int, SectionItems]] = LruCache(
             MAX_VIEWERS, ttl_seconds=seconds, clock=_timestamps(clock)
         )
 
@@ -54,17 +55,21 @@ class SectionCache:
 
     def get(self, key: SectionCacheKey) -> SectionItems | None:
         """Return the sections of this key; None if there are none of its epoch."""
-        epoch, sections = self._entries.get((key.viewer, key.window, key.family)) or (None, None)
+        epoch, sections = self._entries.get(_without_epoch(key)) or (None, None)
         return sections if epoch == key.epoch else None
 
     def put(self, key: SectionCacheKey, sections: SectionItems, *, generation: int) -> None:
         """Store the sections, unless the cache was invalidated since `generation` was read."""
         entry = (key.epoch, sections)
-        self._entries.put((key.viewer, key.window, key.family), entry, generation=generation)
+        self._entries.put(_without_epoch(key), entry, generation=generation)
 
     def clear_workspace(self, workspace: WorkspaceId) -> None:
         """Drop all entries of a workspace."""
         self._entries.remove_where(lambda key: key[0].workspace == workspace)
+
+
+def _without_epoch(key: SectionCacheKey) -> tuple[Viewer, int, str, str]:
+    return key.viewer, key.window, key.family, key.style
 
 
 class ViewerLines:
@@ -88,23 +93,23 @@ class ViewerLines:
 
 
 class LineCache:
-    """Cache of rendered lines, by viewer and tokenizer family.
+    """Cache of rendered lines, by viewer, tokenizer family, and template with the current day.
 
     A line is reused only if it would be rendered from equal values, so it is never out of date.
     """
 
     def __init__(self, clock: Clock, *, seconds: float) -> None:
-        self._entries: LruCache[tuple[Viewer, str], ViewerLines] = LruCache(
+        self._entries: LruCache[tuple[Viewer, str, str], ViewerLines] = LruCache(
             MAX_VIEWERS, ttl_seconds=seconds, clock=_timestamps(clock)
         )
 
-    def for_viewer(self, viewer: Viewer, family: str) -> ViewerLines:
+    def for_viewer(self, viewer: Viewer, family: str, style: str = "") -> ViewerLines:
         """Return the lines of a viewer.
 
         Call it before reading the store: `clear_workspace` then also discards lines that are
         added later to this object.
         """
-        return self._entries.get_or_create((viewer, family), ViewerLines)
+        return self._entries.get_or_create((viewer, family, style), ViewerLines)
 
     def clear_workspace(self, workspace: WorkspaceId) -> None:
         """Drop all entries of a workspace."""

@@ -26,8 +26,10 @@ LOOKUP_HELP = (
 
 
 def awareness_items(inputs: SectionInput) -> list[ContextItem]:
-    """Return one item for each line of `lookup_lines` that has text."""
+    """Return one item for each line of `lookup_lines` that has text; none for an empty memory."""
     lines = lookup_lines(inputs.store, inputs.grant)
+    if not lines[AMOUNTS_ID]:  # nothing is stored
+        return []
     if inputs.is_replay:  # the store does not count memories at an earlier time
         del lines[AMOUNTS_ID]
     return [
