@@ -28,10 +28,20 @@ def context_id(result) -> str:
 def test_compose_prints_one_fenced_block_and_its_id(run) -> None:
     result = run("compose", QUESTION, *HERE, "--budget", "900")
 
-    assert result.stdout.startswith('<nexus-memory id="context">\n')
+    assert result.stdout.startswith("<nexus-memory id>\nMemory of ")
     assert "We decided to use PostgreSQL." in result.stdout
     assert "\x1b" not in result.stdout
-    assert f"(context {context_id(result)})" in result.stdout
+    assert context_id(result) not in result.stdout
+
+
+@pytest.mark.usefixtures("told")
+def test_compose_writes_with_a_template(run) -> None:
+    fenced = run("compose", QUESTION, *HERE, "--template", "json").stdout
+    unknown = run("compose", QUESTION, *HERE, "--template", "jsn", code=2)
+
+    content = json.loads(fenced.partition("\n")[2].rpartition("</nexus-memory>")[0])
+    assert "We decided to use PostgreSQL." in [item["text"] for item in content["window"]]
+    assert "did you mean json?" in unknown.stderr
 
 
 @pytest.mark.usefixtures("told")
@@ -86,4 +96,4 @@ def test_compose_as_of(run) -> None:
     before = run("compose", QUESTION, *HERE, "--as-of", "2020-01-01")
 
     assert "PostgreSQL" not in before.stdout
-    assert "As of: Wednesday, 2020-01-01 00:00 UTC" in before.stdout
+    assert "As of: Wednesday 2020-01-01 00:00 UTC" in before.stdout

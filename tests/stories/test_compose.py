@@ -48,7 +48,7 @@ def test_context_has_header_and_sections_in_order(team: Team) -> None:
 
     context = team.room.compose(QUESTION)
 
-    assert "Place: room design · People here: alice, bob · Agent: scribe" in context.text
+    assert "Memory of scribe in room design with alice, bob" in context.text
     assert "## [RECALL] Relevant to this question" in context.text
     assert [section.part for section in context.sections] == [
         part for part in SECTIONS_BY_NAME if context.section_items(part)
@@ -199,7 +199,7 @@ def test_empty_recall_is_reported(team: Team) -> None:
 
     context = team.room.compose("zebra quagga okapi?")
 
-    assert "Nothing relevant was found." in context.text
+    assert "Nothing relevant is known." in context.text
     assert context.section_items("recall") == ()
 
 
@@ -419,7 +419,7 @@ def test_empty_place_has_a_context(team: Team) -> None:
     for context in (team.room.context_for([]), team.room.compose("")):
         assert context.receipt.question == ""
         assert "recall" not in context.receipt.plan
-        assert context.section_items("awareness")
+        assert context.sections == ()
 
 
 def test_context_for_does_not_repeat_the_messages(team: Team) -> None:

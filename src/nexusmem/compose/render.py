@@ -1,9 +1,9 @@
 """Render the sections of a context as one fenced text. Pure.
 
 A template writes the pieces (compose/templates.py). Here they get clean values, are put in order
-and joined. Stable sections come first, and they contain neither the time nor anything that depends on
-the question: the text begins with the same bytes from turn to turn, and a provider's prompt cache
-applies.
+and joined. Stable sections come first, and they contain neither the time nor anything that
+depends on the question: the text begins with the same bytes from turn to turn, and a provider's
+prompt cache applies.
 """
 
 from __future__ import annotations

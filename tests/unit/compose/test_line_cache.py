@@ -14,7 +14,7 @@ from nexusmem.compose.caching.viewer_caches import (
     LineCache,
     ViewerLines,
 )
-from nexusmem.compose.render import format_line
+from nexusmem.compose.render import ContextWriter
 from nexusmem.compose.request import MENTION_COUNT_KEY
 from nexusmem.compose.selection import TokenMeter
 from nexusmem.core.access import Viewer
@@ -57,6 +57,7 @@ def counted(item: ContextItem, lines: ViewerLines, part: str = "recall") -> Cont
         replace(SAID, scope="room:design"),
         replace(SAID, why={"kind": "decision"}),
         replace(SAID, why={MENTION_COUNT_KEY: 3}),
+        replace(SAID, why={"confidence": 0.5}),
     ],
 )
 def test_changed_item_with_same_id_is_rendered_again(other: ContextItem) -> None:
@@ -65,7 +66,7 @@ def test_changed_item_with_same_id_is_rendered_again(other: ContextItem) -> None
 
     made = counted(other, lines)
 
-    assert made.line == format_line(other, "recall")
+    assert made.line == ContextWriter().write_line(other, "recall")
     assert (made.tokens, made.words) == _alone(other)
 
 
@@ -83,15 +84,16 @@ def test_lines_are_cached_per_section() -> None:
     lines = ViewerLines()
     counted(SAID, lines, "window")
 
-    assert counted(SAID, lines, "recall").line == format_line(SAID, "recall")
+    assert counted(SAID, lines, "recall").line == ContextWriter().write_line(SAID, "recall")
 
 
 @pytest.mark.requirement("D23")
-def test_lines_are_cached_per_viewer_and_tokenizer_family(world: World) -> None:
+def test_lines_are_cached_per_viewer_tokenizer_family_and_template(world: World) -> None:
     counted(SAID, world.lines())
 
     assert "a" in world.lines().section_items("recall")
     assert "a" not in world.lines(family="anthropic").section_items("recall")
+    assert "a" not in world.kept.for_viewer(ALICE, "o200k", "json").section_items("recall")
     for other in (
         replace(ALICE, user=UserId("bob")),
         replace(ALICE, workspace=WorkspaceId("other")),
