@@ -90,12 +90,10 @@ def recall_answer(place: Place, question: str) -> Answer:
 
 
 def compose_answer(place: Place, question: str) -> Answer:
-    """Return the lines of a context, each with score 0; the line with the context id is left
-    out.
-    """
+    """Return the lines of a context, each with score 0."""
     context = place.compose(question)
     lines = [*context.receipt.degraded, *context.text.splitlines()]
-    return [(line, 0.0) for line in lines if not line.startswith("(context ")]
+    return [(line, 0.0) for line in lines]
 
 
 @dataclass

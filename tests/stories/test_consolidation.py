@@ -50,7 +50,7 @@ def test_context_shows_duplicates_once_with_a_count(team: Team) -> None:
 
     (decision,) = lines(team.room, "landmarks")
     assert len(before) == 2
-    assert "| said 2 times] bob: We agreed to use Redis" in decision
+    assert "[decision, said 2 times] bob: We agreed to use Redis" in decision
     known = [*lines(team.room, "profile"), *lines(team.room, "facts")]
     assert len(known) == 1
     assert "said 3 times" in known[0]

@@ -81,9 +81,9 @@ def test_context_shows_a_repeated_sentence_once(team: Team) -> None:
     context = team.alices.compose("Where does Alice work, and what about the report?")
 
     lines = [line for line in context.text.splitlines() if "work at Acme" in line]
-    assert [line[:13] for line in lines] == ["- [2026-03-16"]
+    assert [line[:12] for line in lines] == ["- 2026-03-16"]
     pinned = [line for line in context.text.splitlines() if "action item" in line]
-    assert [line[:13] for line in pinned] == ["- [2026-03-30"]
+    assert [line[:12] for line in pinned] == ["- 2026-03-30"]
     assert "said above" in {cut.why for cut in context.receipt.cut}
 
 
