@@ -208,6 +208,7 @@ class AsyncPlace(_AsyncWrapper):
     set_active_goal = _AsyncMethod(Place.set_active_goal)
     active_goal = _AsyncMethod(Place.active_goal)
     window = _AsyncMethod(Place.window)
+    layer = _AsyncMethod(Place.layer)
     memories = _AsyncMethod(Place.memories)
     get = _AsyncMethod(Place.get)
     history = _AsyncMethod(Place.history)

@@ -38,7 +38,7 @@ METHODS = {
         "active_goal add_document add_fact add_thought compact compose context_for correct"
         " delete_note dossiers entities entity episodes explain fact_timeline fact_timelines facts"
         " find_entities find_sessions"
-        " flush forget get get_value goals history landmarks mark_confidential memories"
+        " flush forget get get_value goals history landmarks layer mark_confidential memories"
         " neighbourhood notebook"
         " notes observe observe_many outdated_facts procedures profile progress recall recent"
         " record remember reviews scope set_active_goal set_note set_value share source_events"

@@ -308,8 +308,7 @@ def test_tool_result_is_found_and_attributed(team: Team, call: Any) -> None:
         if "idle since" in line
     )
     assert (
-        line
-        == "- 2026-03-02 [tool result, external] get_crane_status: (crane: K7) idle since 6 am"
+        line == "- 2026-03-02 [tool result, external] get_crane_status: (crane: K7) idle since 6 am"
     )
 
 

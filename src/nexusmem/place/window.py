@@ -11,6 +11,7 @@ from ..recall.query import check_limit
 from .base import PlaceBase, audit_read
 
 if TYPE_CHECKING:
+    from ..compose.layers import Layer
     from ..core.records.window import ActiveGoal, Note, Thought, WindowView
 
 MAX_MESSAGES = 1_000
@@ -113,6 +114,28 @@ class WindowMethods(PlaceBase):
         now = self._parts.now()
         home, store = self.viewer.home, self._parts.store
         return window.load_window(store, self.grant, home, now, most, idle=self._idle_time)
+
+    @audit_read
+    def layer(self, name: str, *, examples: int = 5) -> Layer:
+        """Return what lies in a layer: "L0" the last context, "L1" the window, "L2" memories of
+        tier short, "L3" of tier long, "L4" documents.
+
+        The result has the number of items that the viewer may see, the times of the oldest and the
+        newest, and the newest `examples`.
+        """
+        from ..compose import layers  # loaded on first use
+
+        self._parts.learner.catch_up(self.grant)
+        self._parts.worker.drain()  # the receipt of the last context may wait
+        inputs = layers.LayerInput(
+            store=self._parts.store,
+            grant=self.grant,
+            home=self.viewer.home,
+            now=self._parts.now(),
+            idle=self._idle_time,
+            examples=examples,
+        )
+        return layers.load_layer(name, inputs)
 
     @property
     def _idle_time(self) -> timedelta:

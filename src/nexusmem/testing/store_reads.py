@@ -202,6 +202,9 @@ STORE_READS: Mapping[str, StoreRead] = {
     "count events": lambda store, grant, _: store.count_records(grant)["events"],
     "count memories": lambda store, grant, _: store.count_records(grant).get("fact", 0),
     "count kinds": lambda store, grant, _: store.count_by_kind(grant).get("fact", 0),
+    "count tiers": lambda store, grant, _: sum(
+        each.memories for each in store.count_by_tier(grant).values()
+    ),
     "count vectors": lambda store, grant, _: store.count_records(grant)["vectors"],
 }
 

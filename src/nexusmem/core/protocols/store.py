@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from ...telemetry.metrics import CacheStats
     from ..access import Grant
     from ..ids import WorkspaceId
+    from ..records.memory import Tier
+    from ..records.projections import TierCount
     from ..records.window import Window
     from .eraser import Eraser
     from .graph import Graph
@@ -113,6 +115,10 @@ class Store(Protocol):
 
     def count_by_kind(self, grant: Grant) -> dict[str, int]:
         """Return the number of visible memories of each kind."""
+        ...
+
+    def count_by_tier(self, grant: Grant) -> dict[Tier, TierCount]:
+        """Return the number and the times of visible memories in each tier that has any."""
         ...
 
     def epoch(self, grant: Grant) -> int:

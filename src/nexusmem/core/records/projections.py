@@ -31,6 +31,14 @@ class Candidate(NamedTuple):
     thread_keyword: float
 
 
+class TierCount(NamedTuple):
+    """The number of memories in a tier, and the times of the oldest and the newest."""
+
+    memories: int
+    oldest: datetime
+    newest: datetime
+
+
 class FactOutline(NamedTuple):
     """The fields that decide whether a fact is read; one profile creates hundreds."""
 

@@ -30,6 +30,8 @@ from ...core.protocols.index_repair import (
 from ...core.protocols.store import Store
 from ...core.protocols.vectors import Vectors
 from ...core.records import ErasureCounts, Memory, Tombstone
+from ...core.records.memory import Tier
+from ...core.records.projections import TierCount
 from ...core.records.window import Window
 from ...core.scope import Scope
 from ...runtime.leases import Lease
@@ -145,6 +147,9 @@ class CompositeStore:
 
     def count_by_kind(self, grant: Grant) -> dict[str, int]:
         return self._records.count_by_kind(grant)
+
+    def count_by_tier(self, grant: Grant) -> dict[Tier, TierCount]:
+        return self._records.count_by_tier(grant)
 
     def epoch(self, grant: Grant) -> int:
         return self._records.epoch(grant)

@@ -1467,6 +1467,11 @@ SELECT kind, count(*) FROM memories
  WHERE workspace = %(workspace)s AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[])
  GROUP BY kind ORDER BY kind;
 
+-- count_tiers --
+SELECT tier, count(*), min(at), max(at) FROM memories
+ WHERE workspace = %(workspace)s AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[])
+ GROUP BY tier ORDER BY tier;
+
 -- count_vectors --
 SELECT count(*) FROM vectors
  WHERE workspace = %(workspace)s AND label = ANY (translate(%(labels)s, '[]', '{}')::integer[]);

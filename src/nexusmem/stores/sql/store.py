@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from datetime import datetime
 
 from ...audit.records import AuditEntry
 from ...core.access import Grant
+from ...core.canonical import parse_time
 from ...core.ids import WorkspaceId
+from ...core.json_codec import TIERS
 from ...core.protocols.bulk_copy import BulkCopy
 from ...core.protocols.eraser import Eraser
 from ...core.protocols.graph import Graph, MemoryGraph
 from ...core.protocols.index_repair import DerivedIndexes
 from ...core.protocols.vectors import Vectors
+from ...core.records.memory import Tier
+from ...core.records.projections import TierCount
 from ...runtime.leases import Lease
 from ...telemetry.metrics import CacheStats
 from ..external.change_feed import ChangeFeed
@@ -27,6 +32,10 @@ from .readable_labels import compile_grant
 from .transactions import HookedConnections
 from .usage import SqlModelCosts, SqlUsageCounts
 from .window import SqlWindow
+
+
+def _to_time(value: str | datetime) -> datetime:
+    return parse_time(value) if isinstance(value, str) else value
 
 
 class SqlStore:
@@ -102,6 +111,15 @@ class SqlStore:
         with self._hooked_connections.read_transaction() as session:
             bound = compile_grant(session, grant).non_empty.parameters
             return dict(session.execute_query("count_memories", bound).fetchall())
+
+    def count_by_tier(self, grant: Grant) -> dict[Tier, TierCount]:
+        with self._hooked_connections.read_transaction() as session:
+            bound = compile_grant(session, grant).non_empty.parameters
+            rows = session.execute_query("count_tiers", bound).fetchall()
+            return {
+                TIERS[tier]: TierCount(memories, _to_time(oldest), _to_time(newest))
+                for tier, memories, oldest, newest in rows
+            }
 
     def epoch(self, grant: Grant) -> int:
         with self._hooked_connections.read_transaction() as session:

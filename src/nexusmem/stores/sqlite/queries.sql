@@ -1171,6 +1171,11 @@ SELECT kind, sum(memories)
          GROUP BY label, kind)
  GROUP BY kind ORDER BY kind;
 
+-- count_tiers --
+SELECT tier, count(*), min(at), max(at) FROM memories
+ WHERE workspace = :workspace AND label IN (SELECT value FROM json_each(:labels))
+ GROUP BY tier ORDER BY tier;
+
 -- count_vectors --
 SELECT count(*) FROM vectors
  WHERE workspace = :workspace AND label IN (SELECT value FROM json_each(:labels));

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
+from ...compose.layers import LAYERS
 from ...compose.receipts import ContextExplanation
 from ...core.access import Label, Viewer
 from ...core.filters import parse_filter
@@ -314,6 +315,11 @@ VIEWER_READS: Mapping[str, ReadCall] = {
         )
     ],
     "on the table": lambda _world, place, _: (place.notes(), place.thoughts(), place.active_goal()),
+    "layers": lambda _world, place, _: [place.layer(name) for name in LAYERS],
+    "composed layer": lambda _world, place, _: (
+        place.compose(QUESTIONS[0], template="json").text,
+        place.layer("L0", examples=50),
+    ),
     "compose": lambda _world, place, _: [
         place.compose(question, budget=900, explain=True) for question in (*QUESTIONS, "tea today?")
     ],

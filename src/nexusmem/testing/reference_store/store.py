@@ -21,6 +21,8 @@ from ...core.protocols.graph import MemoryGraph
 from ...core.protocols.index_repair import DerivedIndexes
 from ...core.records import ErasureCounts, Memory, Tombstone
 from ...core.records.links import share_event_ids
+from ...core.records.memory import Tier
+from ...core.records.projections import TierCount
 from ...core.scope import Scope
 from ...runtime.leases import Lease
 from ...telemetry.metrics import CacheStats
@@ -187,6 +189,16 @@ class ReferenceStore:
         with self._state.lock:
             kinds = Counter(m.kind.value for m in self._state.visible_memories(grant))
             return dict(sorted(kinds.items()))
+
+    def count_by_tier(self, grant: Grant) -> dict[Tier, TierCount]:
+        with self._state.lock:
+            times: dict[Tier, list[datetime]] = {}
+            for memory in self._state.visible_memories(grant):
+                times.setdefault(memory.tier, []).append(memory.at)
+            return {
+                tier: TierCount(len(times[tier]), min(times[tier]), max(times[tier]))
+                for tier in sorted(times)
+            }
 
     def epoch(self, grant: Grant) -> int:
         with self._state.lock:

@@ -23,6 +23,8 @@ from ...core.errors import Conflict, InvalidInput
 from ...core.protocols.bulk_copy import BulkCopy, EventCopy, RecordType
 from ...core.protocols.store import Store
 from ...core.records import MemoryKind, Stage, Tombstone
+from ...core.records.memory import Tier
+from ...core.records.projections import TierCount
 from ...core.records.window import WindowItem, WindowSlot
 from ..reference_store.store import ReferenceStore
 from ..samples import (
@@ -79,6 +81,18 @@ class StoreBasicsSuite:
 
         assert store.count_records(ADMIN) == {"events": 1, "episode": 1, "passage": 1, "vectors": 1}
         assert store.count_by_kind(ADMIN) == {"episode": 1, "passage": 1}
+
+    def test_records_are_counted_by_tier(self, store: Store) -> None:
+        assert store.count_by_tier(ADMIN) == {}
+        first, second = add_memory(store, "1", at=NOON), add_memory(store, "2", at=LATER)
+        promoted = add_memory(store, "3", at=LATER)
+        add_memory(store, "1", workspace=OTHER)
+        store.memories.set_state(ACME, [promoted.id], tier=Tier.LONG)
+
+        assert store.count_by_tier(ADMIN) == {
+            Tier.SHORT: TierCount(2, first.at, second.at),
+            Tier.LONG: TierCount(1, promoted.at, promoted.at),
+        }
 
     def test_snapshot_is_stable_during_writes(self, store: Store) -> None:
         append_events(store, make_event("1"))
