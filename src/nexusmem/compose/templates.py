@@ -81,6 +81,11 @@ class Line:
     is_unsure: bool = False
 
     @property
+    def indented_text(self) -> str:
+        """The text; its further lines are indented, so that they cannot look like other lines."""
+        return self.text.replace("\n", CONTINUATION) if "\n" in self.text else self.text
+
+    @property
     def moment(self) -> str:
         """The day and time, as far as they are shown."""
         return " ".join(filter(None, (self.day, self.time)))
@@ -161,13 +166,12 @@ class CompactTemplate(ContextTemplate):
 
 
 def _origin_and_text(line: Line) -> str:
-    text = line.text.replace("\n", CONTINUATION) if "\n" in line.text else line.text
     if line.is_bare:
-        return text
+        return line.indented_text
     marks = line.marks
     parts = [line.moment, f"[{', '.join(marks)}]" if marks else "", line.speaker or ""]
     origin = " ".join(filter(None, parts)) or f"[{line.source or 'said'}]"
-    return f"{origin}: {text}"
+    return f"{origin}: {line.indented_text}"
 
 
 class XmlTemplate(ContextTemplate):
