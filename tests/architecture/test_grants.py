@@ -88,6 +88,7 @@ READS: dict[str, dict[str, Any]] = {
     "contexts.get": {"key": "x"},
     "count_records": {},
     "count_by_kind": {},
+    "count_by_tier": {},
     "epoch": {},
 }
 NOT_READS = {
