@@ -141,8 +141,8 @@ REQUIREMENTS: dict[str, Requirement] = {
     # D: unified memory and context router
     "D1": partial(
         "Layers L0 to L4 as views",
-        "L0 to L3 by other names: a context, a window, the tiers short and long; L4 waits for"
-        " sources outside the memory",
+        "`layer` and `nexus layers` show each; L4 has the documents that were told to the memory,"
+        " and waits for sources outside of it",
     ),
     "D2": works("Session cache with a day's life after the last activity"),
     "D3": works("A rolling session summary every five messages"),

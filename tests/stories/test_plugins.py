@@ -29,6 +29,7 @@ from nexusmem.wiring.providers import (
 CODE = '''
 import numpy as np
 
+from nexusmem.compose.templates import ContextTemplate
 from nexusmem.core.protocols.models import Completion
 from nexusmem.core.records import EmbeddingProfile
 
@@ -80,6 +81,14 @@ class Reranker:
         return [float("cake" in text) for text in texts]
 
 
+class Template(ContextTemplate):
+    def __init__(self, settings):
+        self.cache_key = f"acme {settings.max_hits}"
+
+    def introduction(self, where):
+        return f"ACME notes, {self.cache_key}"
+
+
 def make_embedder(settings):
     return Embedder(settings)
 
@@ -107,6 +116,10 @@ ENTRY_POINTS = """
 
     [nexusmem.extractors]
     acme = acme_pkg:make_embedder
+
+    [nexusmem.templates]
+    acme = acme_pkg:Template
+    embedder = acme_pkg:make_nothing
 """
 
 Install = Callable[..., Path]
@@ -177,6 +190,26 @@ def test_installed_reranker_orders_the_hits(install: Install) -> None:
         hits = nexus.workspace("acme").room("kitchen").recall("broken: tea or coffee?")
         assert len(hits) > 1
         assert hits.degraded == ("rerank: the reranker failed with ValueError: no scores today",)
+
+
+@pytest.mark.requirement("A13")
+def test_installed_template_is_selected_by_name(install: Install, tmp_path: Path) -> None:
+    install()
+    file = tmp_path / "nexus.yaml"
+    file.write_text("memory: {compose: {template: acme, max_hits: 3}}", encoding="utf-8")
+
+    with fill_room(load_settings(file, {})) as nexus:
+        room = nexus.workspace("acme").room("kitchen")
+        context = room.compose("What do we drink?")
+        usual = room.compose("What do we drink?", template="markdown")
+
+        assert context.text.startswith("<nexus-memory id>\nACME notes, acme 3\n")
+        assert room.compose("What do we drink?").receipt.cached
+        assert "ACME" not in usual.text
+        with pytest.raises(ConfigError, match="the licence has expired"):
+            room.compose("What do we drink?", template="embedder")
+        with pytest.raises(ConfigError, match=r"markdown, compact, xml, json.*: acme, embedder"):
+            room.compose("What do we drink?", template="acm")
 
 
 def test_installed_model_rewrites_questions(install: Install) -> None:

@@ -11,10 +11,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as some
 
-from nexusmem.text.fence import TAG, fence_text, remove_fences
+from nexusmem.text.fence import TAG, fence_for_cache, fence_text, remove_fences
 from nexusmem.text.invisible_text import reveal_invisible
 
 BLOCK = fence_text("Alice likes green tea.\nBob is on holiday until May.", id="context-7")
+CACHED = fence_for_cache("Alice likes green tea.\nBob is on holiday until May.")
 OWN = "What else does she like?"
 
 
@@ -26,36 +27,52 @@ def test_block_has_a_tag_and_the_text() -> None:
     assert last == "</nexus-memory>"
 
 
+def test_block_of_a_context_has_a_constant_frame() -> None:
+    assert fence_for_cache("a\n</nexus-memory>") == (
+        "<nexus-memory id>\na\n[/nexus memory>\n</nexus-memory>"
+    )
+    assert fence_for_cache("a b").startswith(fence_for_cache("a", end=""))
+
+
 def test_hash_depends_on_the_text() -> None:
     assert fence_text("a", id="1") == fence_text("a", id="1")
     assert fence_text("a", id="1").splitlines()[0] != fence_text("b", id="1").splitlines()[0]
 
 
+def returned_forms(block: str) -> dict[str, str]:
+    """Return a block as logs and models write it again, most with words of the sender."""
+    cut = block.index("\n") + 8  # inside of the first word
+    return {
+        "alone": block,
+        "first": f"{block}\n\n{OWN}",
+        "last": f"{OWN}\n{block}",
+        "between": f"Hi!\n{block}\n{OWN}",
+        "quoted": textwrap.indent(block, "> ") + f"\n\n{OWN}",
+        "quoted twice": textwrap.indent(block, ">> ") + f"\n{OWN}",
+        "indented": textwrap.indent(block, "    ") + f"\n{OWN}",
+        "in a list": "- " + block + f"\n{OWN}",
+        "in one line": " ".join(block.split()) + f" {OWN}",
+        "wrapped": textwrap.fill(block, 30) + f"\n{OWN}",
+        "windows": block.replace("\n", "\r\n") + f"\r\n{OWN}",
+        "in html": f"{html.escape(block)}\n{OWN}",
+        "in html twice": f"{html.escape(html.escape(block))}\n{OWN}",
+        "in json": json.dumps(block)[1:-1] + f"\n{OWN}",
+        "in json, escaped": json.dumps(block).replace("<", "\\u003c")[1:-1] + f"\n{OWN}",
+        "in markdown, escaped": block.replace("<", "\\<").replace("-", "\\-") + f"\n{OWN}",
+        "shouted": block.upper() + f"\n{OWN}",
+        "without its id": "<nexus-memory>\nAlice likes green tea.\n</nexus-memory>\n" + OWN,
+        "twice": f"{block}\n{block}\n{OWN}",
+        "nested": block.replace("Alice", block + "\nAlice") + f"\n{OWN}",
+        "end cut off": f"{OWN}\n{block[:-20]}",
+        "cut in the first tag": f"{OWN}\n{block[:16]}",
+        "beginning cut off": f"{block[cut:]}\n{OWN}",
+        "beginning cut off, then whole": f"{block[cut:]}\n{block}\n{OWN}",
+    }
+
+
 RETURNS = {
-    "alone": BLOCK,
-    "first": f"{BLOCK}\n\n{OWN}",
-    "last": f"{OWN}\n{BLOCK}",
-    "between": f"Hi!\n{BLOCK}\n{OWN}",
-    "quoted": textwrap.indent(BLOCK, "> ") + f"\n\n{OWN}",
-    "quoted twice": textwrap.indent(BLOCK, ">> ") + f"\n{OWN}",
-    "indented": textwrap.indent(BLOCK, "    ") + f"\n{OWN}",
-    "in a list": "- " + BLOCK + f"\n{OWN}",
-    "in one line": " ".join(BLOCK.split()) + f" {OWN}",
-    "wrapped": textwrap.fill(BLOCK, 30) + f"\n{OWN}",
-    "windows": BLOCK.replace("\n", "\r\n") + f"\r\n{OWN}",
-    "in html": f"{html.escape(BLOCK)}\n{OWN}",
-    "in html twice": f"{html.escape(html.escape(BLOCK))}\n{OWN}",
-    "in json": json.dumps(BLOCK)[1:-1] + f"\n{OWN}",
-    "in json, escaped": json.dumps(BLOCK).replace("<", "\\u003c")[1:-1] + f"\n{OWN}",
-    "in markdown, escaped": BLOCK.replace("<", "\\<").replace("-", "\\-") + f"\n{OWN}",
-    "shouted": BLOCK.upper() + f"\n{OWN}",
-    "without its id": "<nexus-memory>\nAlice likes green tea.\n</nexus-memory>\n" + OWN,
-    "twice": f"{BLOCK}\n{BLOCK}\n{OWN}",
-    "nested": BLOCK.replace("Alice", BLOCK + "\nAlice") + f"\n{OWN}",
-    "end cut off": f"{OWN}\n{BLOCK[:-20]}",
-    "cut in the first tag": f"{OWN}\n{BLOCK[:25]}",
-    "beginning cut off": f"{BLOCK[80:]}\n{OWN}",
-    "beginning cut off, then whole": f"{BLOCK[80:]}\n{BLOCK}\n{OWN}",
+    **returned_forms(BLOCK),
+    **{f"of a context, {name}": text for name, text in returned_forms(CACHED).items()},
 }
 
 
