@@ -23,6 +23,7 @@ from ..core.scope import Scope
 from ..observe.chat_messages import fence_safe_json
 from ..recall.query import MAX_QUESTION_CHARS
 from ..recall.views.episodes import QueryVector
+from ..recall.views.landmarks import MAX_READ as MAX_LANDMARKS
 from .settings import MAX_BUDGET, MAX_EVENTS, MIN_BUDGET, ComposeSettings
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
 DAY_SECONDS = 86_400
 HUNDREDTH_DAY_SECONDS = DAY_SECONDS // 100
-MAX_LANDMARKS = 100  # the newest are read
 EXACT_KIND = "exact"  # kind of a value that is shown byte for byte
 MENTION_COUNT_KEY = "times"  # in `why`: number of times it was stated
 EMPTY_VIEW = WindowView(events=(), summary=Summary())

@@ -26,6 +26,9 @@ class ComposeSettings:
     max_hits: int = 10
     cache_seconds: int = 300  # how long the same question gets the same context; 0: no cache
     min_score: float = 0.2  # hits below it are not shown
+    pinned_decisions: int = 5  # standing decisions that every context shows
+    pinned_tasks: int = 5  # open commitments and action items
+    pinned_preferences: int = 5  # wishes about how the agent behaves
     section_tokens: Mapping[str, int] = field(default_factory=dict)  # caps, by section name
     section_min_tokens: Mapping[str, int] = field(default_factory=dict)  # floors, by section name
 
@@ -46,7 +49,14 @@ class ComposeSettings:
             for section in sections
             if section.grows_with_budget
         }
-        return replace(self, budget_tokens=budget, section_tokens={**self.section_tokens, **scaled})
+        return replace(
+            self,
+            budget_tokens=budget,
+            section_tokens={**self.section_tokens, **scaled},
+            pinned_decisions=int(self.pinned_decisions * factor),
+            pinned_tasks=int(self.pinned_tasks * factor),
+            pinned_preferences=int(self.pinned_preferences * factor),
+        )
 
     def section_cap(self, section: Section) -> int:
         """Return the tokens that a section has before it gets any leftovers."""

@@ -177,6 +177,11 @@ DESCRIPTIONS = {
     "memory.compose.max_hits": "Maximum number of search hits.",
     "memory.compose.cache_seconds": "Lifetime of a cached context; a new message invalidates it.",
     "memory.compose.min_score": "Minimum score of a hit, from 0 to 1.",
+    "memory.compose.pinned_decisions": "Maximum number of standing decisions that are pinned.",
+    "memory.compose.pinned_tasks": "Maximum number of open tasks that are pinned.",
+    "memory.compose.pinned_preferences": (
+        "Maximum number of pinned wishes about how the agent behaves."
+    ),
     "memory.compose.section_tokens": (
         "Maximum tokens of a section, before it gets unused tokens of other sections. Recent "
         "messages get only unused tokens."

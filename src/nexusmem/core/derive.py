@@ -172,9 +172,13 @@ def lookup_names(memory: Memory) -> frozenset[str]:
     """Return the names of a memory, and marked words of its names.
 
     These are the first and last word of each name of an entity, and the first name of each person
-    whom a fact names in full.
+    whom a fact names in full. A landmark has keys that find it by what it is: `pin_keys`.
     """
     names = names_in(memory)
+    if memory.kind is MemoryKind.LANDMARK:
+        from .records.landmark_status import pin_keys  # it imports this module
+
+        return names | pin_keys(memory)
     if memory.kind is MemoryKind.FACT:
         fields = (memory.body.get(field) for field in NAME_FIELDS[MemoryKind.FACT])
         firsts = (first_name(each) for each in fields if isinstance(each, str))
