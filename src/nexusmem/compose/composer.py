@@ -31,7 +31,7 @@ from ..telemetry.spans import trace_step
 from ..text.terms import normalize_words
 from .caching.context_cache import context_key
 from .caching.viewer_caches import LineCache, SectionCache, SectionCacheKey, SectionItems
-from .render import render_context
+from .render import mask_item, render_context
 from .request import ContextRequest, SectionInput, validate_request
 from .router import ContextPlan, plan_context
 from .section import Section
@@ -251,7 +251,8 @@ def _run_sources(
 ) -> dict[str, Sequence[ContextItem]]:
     items: dict[str, Sequence[ContextItem]] = {}
     for section in sections:
-        items[section.name] = stages.run_stage(section.name, partial(section.source, inputs), [])
+        found = stages.run_stage(section.name, partial(section.source, inputs), [])
+        items[section.name] = [mask_item(item) for item in found]
     return items
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import lru_cache
 
@@ -95,6 +95,14 @@ def _section_lines(part: str, items: Sequence[ContextItem], remark: str | None) 
 
 def section_heading(part: str) -> str:
     return f"## {SECTIONS_BY_NAME[part].heading}"
+
+
+def mask_item(item: ContextItem) -> ContextItem:
+    """Return the item with every secret in its text masked. Items of all sections pass here."""
+    from ..text.secrets import mask_text  # loaded with the first context
+
+    masked = mask_text(item.text)
+    return item if masked == item.text else replace(item, text=masked, line="", words="")
 
 
 def context_header(viewer: Viewer) -> str:
@@ -206,5 +214,7 @@ def _header_name(name: str) -> str:
 @lru_cache(maxsize=1_000)  # the same people speak line after line
 def _line_name(name: str) -> str:
     """Return a name without the characters that structure a line, at most MAX_NAME_CHARS long."""
-    plain = reveal_invisible(name).translate(_STRUCTURE)
+    from ..text.secrets import mask_text  # loaded with the first context
+
+    plain = mask_text(reveal_invisible(name)).translate(_STRUCTURE)
     return plain if len(plain) <= MAX_NAME_CHARS else plain[: MAX_NAME_CHARS - 1] + "…"

@@ -166,7 +166,10 @@ class SectionInput:
 
 
 def _exact_item_text(memory: Memory) -> str:
-    value = fence_safe_json(canonical_json(memory.body.get("value")))
+    from ..text.secrets import mask_value  # loaded with the first context
+
+    shown = mask_value(str(memory.body["predicate"]), memory.body.get("value"))
+    value = fence_safe_json(canonical_json(shown))
     return f"{memory.body['subject']} {memory.body['predicate']} = {value}"
 
 

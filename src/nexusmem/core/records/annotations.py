@@ -8,12 +8,14 @@ show owner and due date of a landmark beside its kind.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from . import Memory, MemoryKind
+from .event import Attachment
 
 WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
+MAX_FILES_NAMED, MAX_FILE_NAME_CHARS = 5, 80
 GROUP = "we"  # the people of the place: the sentence says so itself
 
 
@@ -25,6 +27,17 @@ def annotate_text(memory: Memory) -> str:
         return memory.text
     notes = [*find_open_names(memory.text, memory.speaker, memory.body)]
     return f"{memory.text} [{'; '.join(notes)}]" if notes else memory.text
+
+
+def name_attachments(text: str, attachments: Sequence[Attachment]) -> str:
+    """Return a message with the names of its files: "See the plan [attached: plan.pdf]"."""
+    if not attachments:
+        return text
+    names = [" ".join(each.name.split())[:MAX_FILE_NAME_CHARS] for each in attachments]
+    more = len(names) - MAX_FILES_NAMED
+    if more > 0:
+        names = [*names[:MAX_FILES_NAMED], f"and {more} more"]
+    return f"{text} [attached: {', '.join(names)}]".lstrip()
 
 
 def find_open_names(text: str, speaker: str | None, body: Mapping[str, Any]) -> Iterator[str]:
