@@ -29,9 +29,9 @@ def _make_item(
 ) -> ContextItem:
     from ...text.secrets import mask_text  # loaded with the first context
 
-    text = name_attachments(remove_fences(event.text), event.attachments)
+    text = mask_text(remove_fences(event.text), previous=previous)
     return make_item(
-        text=mask_text(text, previous=previous),
+        text=(text + name_attachments(event.attachments)).lstrip(),
         id=id,
         at=event.at,
         speaker=event.speaker,

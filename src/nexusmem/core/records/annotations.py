@@ -29,15 +29,17 @@ def annotate_text(memory: Memory) -> str:
     return f"{memory.text} [{'; '.join(notes)}]" if notes else memory.text
 
 
-def name_attachments(text: str, attachments: Sequence[Attachment]) -> str:
-    """Return a message with the names of its files: "See the plan [attached: plan.pdf]"."""
+def name_attachments(attachments: Sequence[Attachment]) -> str:
+    """Return the names of a message's files for its end: " [attached: plan.pdf]", or nothing."""
     if not attachments:
-        return text
-    names = [" ".join(each.name.split())[:MAX_FILE_NAME_CHARS] for each in attachments]
+        return ""
+    from ...text.secrets import mask_text  # loaded with the first file
+
+    names = [mask_text(" ".join(each.name.split()))[:MAX_FILE_NAME_CHARS] for each in attachments]
     more = len(names) - MAX_FILES_NAMED
     if more > 0:
         names = [*names[:MAX_FILES_NAMED], f"and {more} more"]
-    return f"{text} [attached: {', '.join(names)}]".lstrip()
+    return f" [attached: {', '.join(names)}]"
 
 
 def find_open_names(text: str, speaker: str | None, body: Mapping[str, Any]) -> Iterator[str]:
