@@ -137,6 +137,7 @@ class Composer:
             now=self.clock() if request.as_of is None else request.as_of,
             is_replay=request.as_of is not None,
             settings=self.settings.scale_to_budget(request.budget, SECTIONS),
+            tools=[str(each) for each in request.tools or self.settings.tools],
         )
         stages.run_stage("learn", lambda: self.catch_up(grant), None)
         view = stages.run_stage(
@@ -234,7 +235,9 @@ class Composer:
             epoch = self.store.epoch(inputs.grant)
         except Unavailable:
             return {}  # each section reports what is unavailable
-        key = SectionCacheKey(inputs.viewer, window, meter.family, epoch)
+        key = SectionCacheKey(
+            inputs.viewer, window, meter.family, epoch, (*inputs.tools, f"{inputs.now:%Y-%m-%d}")
+        )
         cached = self.section_cache.get(key)
         if cached is None:
             remarks, generation = len(stages.degraded), self.section_cache.generation
@@ -251,7 +254,9 @@ def _run_sources(
 ) -> dict[str, Sequence[ContextItem]]:
     items: dict[str, Sequence[ContextItem]] = {}
     for section in sections:
-        found = stages.run_stage(section.name, partial(section.source, inputs), [])
+        found: Sequence[ContextItem] = stages.run_stage(
+            section.name, partial(section.source, inputs), []
+        )
         items[section.name] = [mask_item(item) for item in found]
     return items
 

@@ -29,6 +29,7 @@ class ComposeSettings:
     pinned_decisions: int = 5  # standing decisions that every context shows
     pinned_tasks: int = 5  # open commitments and action items
     pinned_preferences: int = 5  # wishes about how the agent behaves
+    tools: tuple[str, ...] = ()  # by which the agent looks up more; each a name or a description
     section_tokens: Mapping[str, int] = field(default_factory=dict)  # caps, by section name
     section_min_tokens: Mapping[str, int] = field(default_factory=dict)  # floors, by section name
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from ..compose.request import ContextRequest, validate_request
+from ..compose.request import ContextRequest, Tool, validate_request
 from ..core.access import Grant
 from ..core.canonical import clean_list
 from ..core.errors import ModelUnavailable, Unavailable
@@ -42,6 +42,7 @@ class ContextMethods(PlaceBase):
         model: str | None = None,
         as_of: datetime | None = None,
         explain: bool = False,
+        tools: Iterable[Tool] = (),
     ) -> Context:
         """Compose the context for a model's next answer, within a token budget.
 
@@ -49,7 +50,9 @@ class ContextMethods(PlaceBase):
         question. `context.text` is the prompt text, `context.messages("openai")` the same as
         messages. `model` chooses the tokenizer. `recent_messages` is the number of messages to
         consider. `as_of` composes the context of an earlier time. `context.receipt` lists every
-        item with its reason and what was cut; `explain` adds how hits were ranked.
+        item with its reason and what was cut; `explain` adds how hits were ranked. `tools` are the
+        names or definitions of the tools by which the agent can look up more; the context names
+        them, and the documents there are.
         """
         request = ContextRequest(
             question=question,
@@ -58,6 +61,7 @@ class ContextMethods(PlaceBase):
             model=model,
             as_of=as_of,
             explain=explain,
+            tools=clean_list(tools, "tools"),
         )
         return self._compose_with_cache(request)
 
@@ -73,13 +77,14 @@ class ContextMethods(PlaceBase):
         explain: bool = False,
         thread: str | None = None,
         context_window: int | None = None,
+        tools: Iterable[Tool] = (),
     ) -> Context:
         """Compose the context for chat messages; what they contain is not repeated.
 
         `messages` are in the format of OpenAI or Anthropic. The question is the last message of a
         user. With `context_window` (tokens of the model), `context.messages_to_send` are the
         messages to send, compacted if they are too long. Without a `budget`, the context then takes
-        at most a third of the window.
+        at most a third of the window. `tools` are those that the agent has, as for `compose`.
         """
         from ..observe.chat_messages import last_question, parse_with_blocks  # loaded on first use
 
@@ -94,6 +99,7 @@ class ContextMethods(PlaceBase):
             explain=explain,
             messages=parsed,
             thread=thread,
+            tools=clean_list(tools, "tools"),
         )
         if context_window is None:
             return self._compose_with_cache(request)

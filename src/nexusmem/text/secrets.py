@@ -218,7 +218,7 @@ def redact_secrets(text: str, *, previous: str = "") -> str:
     return mask_secrets(text, find_secrets(text) or find_password_answer(text, previous))
 
 
-SECRET_MARK = "[secret]"  # in contexts
+SECRET_MARK = "[secret]"  # in contexts  # noqa: S105 - it replaces a secret
 MARK_PATTERN = r"\[redacted: [a-z ]{1,40}\]"
 MAX_CLEAN_TEXTS = 50_000
 _clean_texts: set[bytes] = set()  # digests, not texts: an erased text leaves nothing readable

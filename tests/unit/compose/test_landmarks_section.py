@@ -33,7 +33,9 @@ def store(request: pytest.FixtureRequest) -> Iterator[Store]:
     made.close()
 
 
-def put_landmarks(store: Store, *landmarks: tuple[str, str, datetime, datetime | None]) -> list[str]:
+def put_landmarks(
+    store: Store, *landmarks: tuple[str, str, datetime, datetime | None]
+) -> list[str]:
     """Store (kind, text, at, due) of each landmark; return their ids."""
     events = [
         make_event(f"{at:%j%H%M%S}-{text}", text, scope=ALICE.home, at=at)
@@ -73,7 +75,12 @@ CHORES = "water the plants|buy milk|call the plumber|book a table|send the repor
 
 def chores(count: int) -> list[tuple[str, str, datetime, None]]:
     return [
-        ("action_item", f"I'll {CHORES[n % 5]} for guest {n}.", START + timedelta(hours=n + 1), None)
+        (
+            "action_item",
+            f"I'll {CHORES[n % 5]} for guest {n}.",
+            START + timedelta(hours=n + 1),
+            None,
+        )
         for n in range(count)
     ]
 
@@ -94,7 +101,8 @@ def test_founding_decision_and_promise_survive_chores(store: Store) -> None:
         "decision: We decided to store everything in Postgres.",
         "preference: Please answer in bullet points.",
     ]
-    assert lines[2].startswith("commitment, due 2026-09-2") and "thesis" in lines[2]
+    assert lines[2].startswith("commitment, due 2026-09-2")
+    assert "thesis" in lines[2]
     assert len(lines) == 7, "five tasks at most"
 
 
@@ -105,7 +113,9 @@ def test_landmark_closed_by_message_is_not_pinned(store: Store) -> None:
         ("action_item", "I'll paint the fence.", START, NOW + timedelta(days=2)),
     )
     (source,) = store.ledger.append(
-        ACME, [make_event("done", "Chairs are ordered.", scope=ALICE.home, at=START)], recorded_at=NOW
+        ACME,
+        [make_event("done", "Chairs are ordered.", scope=ALICE.home, at=START)],
+        recorded_at=NOW,
     )
     link = Draft(
         scope=ALICE.home,
@@ -137,7 +147,8 @@ def test_tasks_are_sorted_by_due_date_and_overdue_is_marked(store: Store) -> Non
         "action item, due",
         "action item",
     ]
-    assert "invoice" in pinned(store)[0] and "passport" in pinned(store)[1]
+    assert "invoice" in pinned(store)[0]
+    assert "passport" in pinned(store)[1]
 
 
 def test_old_overdue_tasks_leave_room_for_those_due_next(store: Store) -> None:
@@ -156,7 +167,8 @@ def test_old_overdue_tasks_leave_room_for_those_due_next(store: Store) -> None:
     lines = pinned(store)
 
     assert [("overdue" in line) for line in lines] == [True, True, False, False, False]
-    assert "Ada" in lines[1] and "Rome" in lines[2]
+    assert "Ada" in lines[1]
+    assert "Rome" in lines[2]
 
 
 @pytest.mark.parametrize("between", [0, 150])
@@ -186,7 +198,12 @@ def test_passing_decisions_do_not_displace_lasting_ones(store: Store) -> None:
         store,
         ("decision", "We decided to publish under the MIT license.", START, None),
         *(
-            ("decision", f"We decided to have {food} for lunch today.", NOW - timedelta(hours=n), None)
+            (
+                "decision",
+                f"We decided to have {food} for lunch today.",
+                NOW - timedelta(hours=n),
+                None,
+            )
             for n, food in enumerate(["ramen", "pizza", "soup", "curry", "salad", "tacos"], start=1)
         ),
         ("decision", "Let's take the train on Friday.", NOW - timedelta(days=40), None),
@@ -206,7 +223,12 @@ def test_of_equal_decisions_both_ends_in_time_are_pinned(store: Store) -> None:
     put_landmarks(
         store,
         *(
-            ("decision", f"We decided that {name} owns module m{name}x.", START + timedelta(days=n), None)
+            (
+                "decision",
+                f"We decided that {name} owns module m{name}x.",
+                START + timedelta(days=n),
+                None,
+            )
             for n, name in enumerate(names)
         ),
     )

@@ -310,6 +310,7 @@ def _key_parts(viewer: Viewer, request: ContextRequest) -> tuple[str, ...]:
                 request.as_of,
                 request.explain,
                 request.thread,
+                tuple(map(str, request.tools)),
             )
         ),
         "shows",

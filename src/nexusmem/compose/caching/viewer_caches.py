@@ -31,21 +31,22 @@ SUMMARY_TTL_SECONDS = 3_600  # after the last use
 
 @dataclass(frozen=True, slots=True)
 class SectionCacheKey:
-    """Everything that stable sections depend on, except the time."""
+    """Everything that stable sections depend on, except the time of day."""
 
     viewer: Viewer
     window: int  # events
     family: str  # of tokenizers
     epoch: int  # of everything the viewer may see; any write there increases it
+    more: tuple[str, ...] = ()  # the agent's tools, and the day: tasks become overdue
 
 
 class SectionCache:
     """Cache of stable sections. For each viewer, the items of the newest epoch are kept."""
 
     def __init__(self, clock: Clock, *, seconds: float) -> None:
-        self._entries: LruCache[tuple[Viewer, int, str], tuple[int, SectionItems]] = LruCache(
-            MAX_VIEWERS, ttl_seconds=seconds, clock=_timestamps(clock)
-        )
+        self._entries: LruCache[
+            tuple[Viewer, int, str, tuple[str, ...]], tuple[int, SectionItems]
+        ] = LruCache(MAX_VIEWERS, ttl_seconds=seconds, clock=_timestamps(clock))
 
     @property
     def generation(self) -> int:
@@ -54,13 +55,18 @@ class SectionCache:
 
     def get(self, key: SectionCacheKey) -> SectionItems | None:
         """Return the sections of this key; None if there are none of its epoch."""
-        epoch, sections = self._entries.get((key.viewer, key.window, key.family)) or (None, None)
+        epoch, sections = self._entries.get((key.viewer, key.window, key.family, key.more)) or (
+            None,
+            None,
+        )
         return sections if epoch == key.epoch else None
 
     def put(self, key: SectionCacheKey, sections: SectionItems, *, generation: int) -> None:
         """Store the sections, unless the cache was invalidated since `generation` was read."""
         entry = (key.epoch, sections)
-        self._entries.put((key.viewer, key.window, key.family), entry, generation=generation)
+        self._entries.put(
+            (key.viewer, key.window, key.family, key.more), entry, generation=generation
+        )
 
     def clear_workspace(self, workspace: WorkspaceId) -> None:
         """Drop all entries of a workspace."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...core.records import Event
-from ...core.records.annotations import name_attachments
+from ...core.records.annotations import file_names, format_file_names
 from ...core.records.context import ContextItem, make_item
 from ...text.fence import remove_fences
 from ..request import SectionInput, rank_worth
@@ -31,7 +31,7 @@ def _make_item(
 
     text = mask_text(remove_fences(event.text), previous=previous)
     return make_item(
-        text=(text + name_attachments(event.attachments)).lstrip(),
+        text=(text + format_file_names(file_names(event.attachments))).lstrip(),
         id=id,
         at=event.at,
         speaker=event.speaker,

@@ -359,10 +359,11 @@ BEHAVIOUR_PATTERN = re.compile(
     r"|avoid|skip|stop|give|explain|summari[sz]e|format|translate|remind|ping|confirm|warn|tell"
     r"|contact|e-?mail|text|schedule|book|link|quote|round|double-check|let me|refer to|message"
     r"|call(?! (?:it|them|him|her|us|later|back)\b))\b"
-    rf"|\bno (?:\w+ ){{0,2}}{TALK}\b.{{0,20}}\b(?:before|after|on|during|at|between|until|please|in)\b"
+    rf"|\bno (?:\w+ ){{0,2}}{TALK}\b.{{0,20}}"
+    r"\b(?:before|after|on|during|at|between|until|please|in)\b"
     # a wish about the agent: "I like it when you …", "I'd prefer that you …", "you should always"
-    r"|\b(?:i(?:['’]d| would)?|we(?:['’]d| would)?) (?:\w+ )?(?:prefer|like|love|hate|want|appreciate"
-    r"|need|rather|expect)\b(?: it)?(?: that| when| if| for)? you(?:r)?\b"
+    r"|\b(?:i(?:['’]d| would)?|we(?:['’]d| would)?) (?:\w+ )?(?:prefer|like|love|hate|want"
+    r"|appreciate|need|rather|expect)\b(?: it)?(?: that| when| if| for)? you(?:r)?\b"
     r"|\b(?:you|you['’]d) (?:should|must|need to|have to|can) (?:always|never|only)\b"
     r"|\bfrom now on\b|\bgoing forward\b"
     # a wish about how one is talked to: "I prefer short answers", "short answers are best"
@@ -390,7 +391,7 @@ def pin_keys(memory: Memory) -> frozenset[str]:
 
 
 def due_week_key(due: datetime) -> str:
-    """Return the key of the tasks that are due in the week of this time, such as `#due 2026-w10`."""
+    """Return the key of the tasks that are due in the week of this time: `#due 2026-w10`."""
     year, week, _ = due.isocalendar()
     return f"#due {year}-w{week:02}"
 

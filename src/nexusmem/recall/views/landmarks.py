@@ -188,7 +188,8 @@ OVERDUE_SHARE = 0.4  # of the tasks, if others are due soon
 PASSING_DAYS = timedelta(days=14)  # a decision for one day or meal is not pinned longer
 PASSING_PENALTY, MENTION_BONUS, MAX_MENTIONS = 0.3, 0.05, 4
 PASSING_PATTERN = re.compile(
-    r"\b(?:today|tonight|tomorrow|this (?:morning|afternoon|evening|week|weekend)|next (?:week|month)"
+    r"\b(?:today|tonight|tomorrow|this (?:morning|afternoon|evening|week|weekend)"
+    r"|next (?:week|month)"
     r"|(?:on |next |this )?(?:mon|tues|wednes|thurs|fri|satur|sun)day|at \d{1,2}(?::\d\d)?"
     r"|lunch|dinner|breakfast|brunch|coffee|pizza|movie|drinks)\b",
     re.IGNORECASE,
@@ -229,18 +230,12 @@ def load_pinned(
     """
     found = list(newest)
     if len(newest) >= MAX_READ:
-        more = {each.id: each for each in _find_pinnable(store, grant, now, tasks)}
-        found = sorted(
-            {**{each.id: each for each in newest}, **more}.values(), key=_newest_first
-        )
-    known = [
-        each for each in drop_copies(found) if as_of is None or each.recorded_at <= as_of
-    ]
+        more = {each.id: each for each in _find_pinnable(store, grant, now)}
+        found = sorted({**{each.id: each for each in newest}, **more}.values(), key=_newest_first)
+    known = [each for each in drop_copies(found) if as_of is None or each.recorded_at <= as_of]
     ids = [each.id for each in known]
     links = [
-        each
-        for each in load_links(store, grant, ids)
-        if as_of is None or each.recorded_at <= as_of
+        each for each in load_links(store, grant, ids) if as_of is None or each.recorded_at <= as_of
     ]
     same = select_links(links, ids, LinkRelation.SAME_AS)
     alive = [
@@ -260,7 +255,7 @@ def _newest_first(memory: Memory) -> tuple[float, str]:
     return -memory.at.timestamp(), memory.id
 
 
-def _find_pinnable(store: Store, grant: Grant, now: datetime, tasks: int) -> Iterator[Memory]:
+def _find_pinnable(store: Store, grant: Grant, now: datetime) -> Iterator[Memory]:
     """Yield landmarks of the kinds that may be pinned, and those that may replace them."""
 
     def find(*keys: str, oldest_first: bool = False) -> list[Memory]:
