@@ -235,9 +235,10 @@ class Composer:
             epoch = self.store.epoch(inputs.grant)
         except Unavailable:
             return {}  # each section reports what is unavailable
-        key = SectionCacheKey(
-            inputs.viewer, window, meter.family, epoch, (*inputs.tools, f"{inputs.now:%Y-%m-%d}")
-        )
+        limits = inputs.settings
+        counts = limits.pinned_decisions, limits.pinned_tasks, limits.pinned_preferences
+        more = (f"{inputs.now:%Y-%m-%d}", *map(str, counts), *inputs.tools)
+        key = SectionCacheKey(inputs.viewer, window, meter.family, epoch, more)
         cached = self.section_cache.get(key)
         if cached is None:
             remarks, generation = len(stages.degraded), self.section_cache.generation

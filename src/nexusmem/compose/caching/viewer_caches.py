@@ -37,7 +37,7 @@ class SectionCacheKey:
     window: int  # events
     family: str  # of tokenizers
     epoch: int  # of everything the viewer may see; any write there increases it
-    more: tuple[str, ...] = ()  # the agent's tools, and the day: tasks become overdue
+    more: tuple[str, ...] = ()  # day (tasks become overdue), limits and tools
 
 
 class SectionCache:

@@ -71,7 +71,7 @@ def _line_items(
     kind: str | None = None,
     marks: Mapping[str, str] = NO_MARKS,
 ) -> Iterator[ContextItem]:
-    ranked = sorted(reversed(lines), key=lambda line: -line.lead)
+    ranked = sorted(lines, key=lambda line: (-line.lead, -line.at.timestamp()))
     for rank, line in enumerate(ranked):
         mark = next((marks[id] for id in line.memories if id in marks), "")
         kind_reason = {"kind": kind + mark} if kind else {}
