@@ -56,8 +56,8 @@ REQUIREMENTS: dict[str, Requirement] = {
     "A14": works("Compaction inline at 70 % of the agent's context window"),
     "A15": partial(
         "Landmarks are never deleted and always pinned",
-        "never deleted; pinned as many as have room (an eighth, a setting): of the last hundred,"
-        " decisions longest, then open tasks by due date",
+        "never deleted; pinned is what is alive, five of each (a setting): open tasks by due date,"
+        " standing decisions by weight, preferences about the agent's behaviour",
     ),
     "A16": works("Many people in a room, each statement attributed"),
     # B: declarative, episodic, procedural
@@ -166,7 +166,7 @@ REQUIREMENTS: dict[str, Requirement] = {
     "D15": later("External APIs behind the same interface", SOURCES),
     "D16": works("The context router as the single point of injection"),
     "D17": works("A token budget per source with priorities"),
-    "D18": partial("A map of what can be looked up", "of memories; sources elsewhere follow"),
+    "D18": partial("A map of what can be looked up", "tools, documents and kinds of memories"),
     "D19": partial("Temporal signals by rules", "for questions in English"),
     "D20": partial(
         "One service for every consumer",

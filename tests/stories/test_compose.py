@@ -55,7 +55,6 @@ def test_context_has_header_and_sections_in_order(team: Team) -> None:
     ]
     shown = {
         "landmarks",
-        "awareness",
         "facts",
         "recall",
         "window",
@@ -77,28 +76,74 @@ def test_decision_stays_pinned_after_many_messages(team: Team) -> None:
     assert "PostgreSQL" in pinned
 
 
-def test_replaced_decision_is_marked(team: Team) -> None:
+def test_replaced_decision_is_not_pinned(team: Team) -> None:
     team.room.observe("alice", DECIDED)
     team.clock.advance(days=1)
     team.room.observe("alice", "We decided to use SQLite instead of PostgreSQL.")
     chatter(team.room, team.clock, 60)
 
-    items = team.room.compose(QUESTION).section_items("landmarks")
+    pinned = texts(team.room.compose(QUESTION), "landmarks")
 
-    assert ["replaced" in str(item.why["kind"]) for item in items] == [True, False]
-    assert items[0].worth < items[1].worth
+    assert pinned == ["We decided to use SQLite instead of PostgreSQL."]
 
 
 @pytest.mark.requirement("D18")
 def test_context_lists_what_can_be_looked_up(team: Team) -> None:
     team.room.observe("alice", DECIDED)
+    team.room.add_document("# Runbook\n\nTurn it off and on.")
+    team.room.notebook.write("plans/spring.md", "We plant tulips.")
+    team.alices.add_document("# Diary\n\nDear diary.")
+    crm = {"type": "function", "function": {"name": "crm_search", "parameters": {}}}
 
-    told = " ".join(texts(team.room.compose("Hello"), "awareness"))
+    told = texts(team.room.compose("Hello", tools=["recall", crm]), "awareness")
 
-    assert "recall(question)" in told
-    assert "a few messages and documents" in told
-    assert "room:design" in told
-    assert "dm:" not in told
+    assert told[0] == "Tools to look up more: recall(question) finds what was said; crm_search."
+    assert told[1] == "Documents: plans/spring.md, Runbook."
+    assert "room:design" in told[2]
+    assert "dm:" not in told[2]
+    by_chat = team.room.context_for([{"role": "user", "content": "Hello"}], tools=["recall"])
+    assert by_chat.section_items("awareness")
+    with pytest.raises(InvalidInput, match="a tool must be a name or a mapping with a name"):
+        team.room.compose("Hello", tools=[{"type": "function"}])
+
+
+@pytest.mark.requirement("D18")
+def test_context_without_tools_does_not_say_what_can_be_looked_up(team: Team) -> None:
+    team.room.observe("alice", DECIDED)
+
+    with_tool = team.room.compose("Hello", tools=["recall"])
+    without = team.room.compose("Hello")
+
+    assert without.section_items("awareness") == ()
+    assert "recall(question)" in with_tool.text
+    assert "look up" not in without.text
+
+
+def test_attached_files_are_shown_by_name(team: Team) -> None:
+    files = [{"name": "plan.pdf"}, {"name": "Tr0ub4dor password is hunter2.txt"}]
+    team.room.observe("alice", "Here is the garden plan for Leeds.", attachments=files)
+
+    (line,) = texts(team.room.compose("Hi"), "window")
+    chatter(team.room, team.clock, 60)
+    context = team.room.compose("Where is the garden plan for Leeds?")
+
+    assert line.startswith("Here is the garden plan for Leeds. [attached: plan.pdf, ")
+    shown = " ".join(texts(context, "recall") + texts(context, "summary"))
+    assert "Here is the garden plan for Leeds. [attached: plan.pdf" in shown
+    assert "hunter2" not in line + shown
+
+
+def test_session_summary_is_of_this_session(team: Team) -> None:
+    team.room.observe("alice", "The venue in Ghent costs 900 euros on 3 May.")
+    chatter(team.room, team.clock, 10)
+    team.clock.advance(days=3)
+    team.room.observe("alice", "The caterer from Bruges serves 40 guests on Friday.")
+    chatter(team.room, team.clock, 60)
+
+    told = " ".join(texts(team.room.compose("Go on"), "summary"))
+
+    assert "Bruges" in told
+    assert "Ghent" not in told
 
 
 @pytest.mark.requirement("X11")
@@ -572,7 +617,7 @@ def test_receipt_sums_are_consistent_and_complete(team: Team) -> None:
         team.room.observe("bob", f"We decided to use tool number {number} for part {number * 7}.")
     chatter(team.room, team.clock, 45, "soup")
 
-    context = team.room.compose("Which trains to Leeds had wagons?")
+    context = team.room.compose("Which trains to Leeds had wagons?", budget=1200)
     receipt = context.receipt
 
     assert receipt.sections == {each.part: each.tokens for each in context.sections}
@@ -580,7 +625,7 @@ def test_receipt_sums_are_consistent_and_complete(team: Team) -> None:
     found = [each.id for each in (*receipt.shown, *receipt.cut) if each.part == "recall"]
     assert len(found) == len(set(found)) == 25
     pinned = [each for each in (*receipt.shown, *receipt.cut) if each.part == "landmarks"]
-    assert len(pinned) == 45
+    assert len(pinned) == 5
     assert {"limit", "budget"} <= {cut.why for cut in receipt.cut}
 
 

@@ -31,7 +31,7 @@ from ..telemetry.spans import trace_step
 from ..text.terms import normalize_words
 from .caching.context_cache import context_key
 from .caching.viewer_caches import LineCache, SectionCache, SectionCacheKey, SectionItems
-from .render import ContextWriter, render_context
+from .render import ContextWriter, mask_item, render_context
 from .request import ContextRequest, SectionInput, validate_request
 from .router import ContextPlan, plan_context
 from .section import Section
@@ -148,6 +148,7 @@ class Composer:
             now=writer.now,
             is_replay=writer.is_past,
             settings=self.settings.scale_to_budget(request.budget, SECTIONS),
+            tools=[str(each) for each in request.tools or self.settings.tools],
         )
         stages.run_stage("learn", lambda: self.catch_up(grant), None)
         view = stages.run_stage(
@@ -251,7 +252,10 @@ class Composer:
         style = meter.writer.style
         if not style:
             return {}
-        key = SectionCacheKey(inputs.viewer, window, meter.family, epoch, style)
+        limits = inputs.settings
+        counts = limits.pinned_decisions, limits.pinned_tasks, limits.pinned_preferences
+        more = (f"{inputs.now:%Y-%m-%d}", *map(str, counts), *inputs.tools)
+        key = SectionCacheKey(inputs.viewer, window, meter.family, epoch, style, more)
         cached = self.section_cache.get(key)
         if cached is None:
             remarks, generation = len(stages.degraded), self.section_cache.generation
@@ -269,7 +273,10 @@ def _run_sources(
 ) -> dict[str, Sequence[ContextItem]]:
     items: dict[str, Sequence[ContextItem]] = {}
     for section in sections:
-        items[section.name] = stages.run_stage(section.name, partial(section.source, inputs), [])
+        found: Sequence[ContextItem] = stages.run_stage(
+            section.name, partial(section.source, inputs), []
+        )
+        items[section.name] = [mask_item(item) for item in found]
     return items
 
 

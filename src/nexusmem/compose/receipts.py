@@ -20,7 +20,7 @@ from ..learn.extract.echo_filter import make_injected_item
 from ..recall.query import make_query
 from ..recall.search import Ranking, search_memories
 from .sections import SECTIONS
-from .sections.awareness import AMOUNTS_ID, HOW_ID, SCOPES_ID, lookup_lines
+from .sections.awareness import DOCUMENTS_ID, SOURCES_ID, TOOLS_ID, lookup_lines
 from .sections.goals import ACTIVE_GOAL_ID
 from .sections.recall import RECALL
 from .sections.window import WINDOW
@@ -215,7 +215,7 @@ def _current_texts(
     texts = {
         id: STYLE_TEXT.format(id.removeprefix("style:")) for id in ids if id.startswith("style:")
     }
-    if ids & {HOW_ID, AMOUNTS_ID, SCOPES_ID}:
+    if ids & {TOOLS_ID, DOCUMENTS_ID, SOURCES_ID}:
         texts |= lookup_lines(store, grant)
     if ACTIVE_GOAL_ID in ids and (active := get_active_goal(store, grant, viewer.home, now)):
         texts[ACTIVE_GOAL_ID] = active.text

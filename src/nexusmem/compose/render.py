@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from functools import cached_property, lru_cache
 
@@ -21,7 +21,7 @@ from ..core.records.context import ContextItem
 from ..core.scope import Scope, ScopeKind
 from ..text.fence import CACHED_FENCE, fence_for_cache, neutralize_markup, reveal_invisible
 from ..text.tokens import count_tokens
-from .request import MENTION_COUNT_KEY
+from .request import MENTION_COUNT_KEY, OBSERVED, SURE_KEY
 from .sections import SECTIONS, SECTIONS_BY_NAME, STABLE_SECTIONS
 from .settings import ComposeSettings
 from .templates import (
@@ -41,10 +41,10 @@ TRUST_MARKS = {
     Trust.EXTERNAL: "external",
     Trust.UNKNOWN: "unverified",
 }
+MARK_KEYS = (MENTION_COUNT_KEY, OBSERVED, SURE_KEY)  # in `why`: they change the mark
 NOTHING_FOUND = "Nothing relevant is known."
 NOTHING_MORE = "Nothing else relevant is known."
 USUAL_KINDS = {"holds now", "goal", "procedure"}  # the heading of their section says it
-UNSURE_BELOW = 0.7  # confidence
 DEFAULTS = ComposeSettings()
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
 TIMED_SECTIONS = frozenset(section.name for section in SECTIONS if section.shows_time)
@@ -117,7 +117,7 @@ class ContextWriter:
         if part in BARE_SECTIONS:
             return Line(section=part, text=text, is_bare=True)
         marks, why, at = self._marks, item.why, item.at
-        kind, times, confidence = why.get("kind"), why.get(MENTION_COUNT_KEY), why.get("confidence")
+        kind, times = why.get("kind"), why.get(MENTION_COUNT_KEY)
         day, time = (at.date(), at.time()) if at else (None, None)
         is_timed = part in TIMED_SECTIONS
         return Line(
@@ -127,14 +127,10 @@ class ContextWriter:
             time=time.isoformat("minutes") if time is not None and is_timed else None,
             speaker=_clean_name(item.speaker) if item.speaker else None,
             kind=_clean_kind(str(kind)) if kind and _is_shown_kind(kind, marks) else None,
-            source=None
-            if item.trust is Trust.DIRECT or "source" not in marks
-            else TRUST_MARKS[item.trust],
+            source=_source_mark(item) if "source" in marks else None,
             scope=_line_name(item.scope) if item.scope and "scope" in marks else None,
             times=int(times) if times and "times" in marks else None,
-            is_unsure="unsure" in marks
-            and isinstance(confidence, int | float)
-            and confidence < UNSURE_BELOW,
+            sure=str(why[SURE_KEY]) if SURE_KEY in why and "unsure" in marks else None,
         )
 
     def line_end(self) -> str:
@@ -258,6 +254,14 @@ def clean_text(text: str) -> str:
     return neutralize_markup(reveal_invisible(text)).strip()
 
 
+def mask_item(item: ContextItem) -> ContextItem:
+    """Return the item with every secret in its text masked. Items of all sections pass here."""
+    from ..text.secrets import mask_text  # loaded with the first context
+
+    masked = mask_text(item.text)
+    return item if masked == item.text else replace(item, text=masked, line="", words="")
+
+
 def surroundings_of(viewer: Viewer) -> Surroundings:
     """Return place, people, agent and project of a viewer as clean names."""
     return Surroundings(
@@ -300,13 +304,22 @@ def is_same_line(one: ContextItem, other: ContextItem) -> bool:
         and one.trust is other.trust
         and one.scope == other.scope
         and one.why.get("kind") == other.why.get("kind")
-        and one.why.get(MENTION_COUNT_KEY) == other.why.get(MENTION_COUNT_KEY)
-        and one.why.get("confidence") == other.why.get("confidence")
+        and all(one.why.get(key) == other.why.get(key) for key in MARK_KEYS)
     )
 
 
 def _is_shown_kind(kind: float | str, marks: frozenset[str]) -> bool:
     return "kind" in marks and kind not in USUAL_KINDS
+
+
+def _source_mark(item: ContextItem) -> str | None:
+    """Return where a line is from, unless a person said it.
+
+    What was counted in messages is "observed": nobody said it.
+    """
+    if OBSERVED in item.why:
+        return OBSERVED
+    return None if item.trust is Trust.DIRECT else TRUST_MARKS[item.trust]
 
 
 @lru_cache(maxsize=1_000)
@@ -332,5 +345,7 @@ def _header_name(name: str) -> str:
 @lru_cache(maxsize=1_000)  # the same people speak line after line
 def _line_name(name: str) -> str:
     """Return a name without the characters that structure a line, at most MAX_NAME_CHARS long."""
-    plain = neutralize_markup(reveal_invisible(name)).translate(_STRUCTURE)
+    from ..text.secrets import mask_text  # loaded with the first context
+
+    plain = neutralize_markup(mask_text(reveal_invisible(name))).translate(_STRUCTURE)
     return plain if len(plain) <= MAX_NAME_CHARS else plain[: MAX_NAME_CHARS - 1] + "…"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..core.access import Grant, Viewer
-from ..core.canonical import canonical_json, clean_text, clean_time
+from ..core.canonical import canonical_json, clean_list, clean_text, clean_time
 from ..core.errors import InvalidInput
 from ..core.filters import Condition, Filter, Op, combine_filters
 from ..core.ids import check_name
@@ -16,6 +16,7 @@ from ..core.protocols.store import Store
 from ..core.records import Hits, Memory, MemoryKind
 from ..core.records.annotations import annotate_text
 from ..core.records.context import ContextItem, make_item
+from ..core.records.facts import HABIT_SOURCE, SURE_CONFIDENCE
 from ..core.records.links import LinkRelation, load_links, select_links, statement_count
 from ..core.records.memory import drop_copies
 from ..core.records.window import Summary, WindowView
@@ -23,6 +24,7 @@ from ..core.scope import Scope
 from ..observe.chat_messages import fence_safe_json
 from ..recall.query import MAX_QUESTION_CHARS
 from ..recall.views.episodes import QueryVector
+from ..recall.views.landmarks import MAX_READ
 from .settings import MAX_BUDGET, MAX_EVENTS, MIN_BUDGET, ComposeSettings
 from .templates import MARKDOWN, ContextTemplate, check_template
 
@@ -32,10 +34,17 @@ if TYPE_CHECKING:
 
 DAY_SECONDS = 86_400
 HUNDREDTH_DAY_SECONDS = DAY_SECONDS // 100
-MAX_LANDMARKS = 100  # the newest are read
+MAX_LANDMARKS = MAX_READ  # the newest are read
+MAX_TOOLS, MAX_TOOL_CHARS = 30, 200
 EXACT_KIND = "exact"  # kind of a value that is shown byte for byte
 MENTION_COUNT_KEY = "times"  # in `why`: number of times it was stated
+OBSERVED = "observed"  # in `why`: counted in messages, and said by nobody
+SURE_KEY = "sure"  # in `why`: how sure, in words, if it is not sure
+LIKELY_CONFIDENCE = 0.6
 EMPTY_VIEW = WindowView(events=(), summary=Summary())
+
+
+Tool = str | Mapping[str, Any]  # a name, or a tool in the format of OpenAI or Anthropic
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +60,7 @@ class ContextRequest:
     messages: Sequence[ChatMessage] = ()  # messages the caller sends with the context
     thread: str | None = None
     template: ContextTemplate = MARKDOWN
+    tools: Sequence[Tool] = ()  # that the agent has; without any, those of the settings
 
 
 def validate_request(request: ContextRequest) -> ContextRequest:
@@ -64,7 +74,19 @@ def validate_request(request: ContextRequest) -> ContextRequest:
         check_name(request.thread, "the thread")
     check_template(request.template)
     as_of = None if request.as_of is None else clean_time(request.as_of, "as_of")
-    return replace(request, question=question, as_of=as_of)
+    return replace(request, question=question, as_of=as_of, tools=_parse_tools(request.tools))
+
+
+def _parse_tools(tools: Iterable[Tool]) -> tuple[str, ...]:
+    """Return the names of tools given as texts or in the format of OpenAI or Anthropic."""
+    names: list[str] = []
+    for each in clean_list(tools, "tools"):
+        tool = each.get("function", each) if isinstance(each, Mapping) else each
+        name = tool.get("name") if isinstance(tool, Mapping) else tool
+        if not isinstance(name, str) or not name.strip():
+            raise InvalidInput(f"a tool must be a name or a mapping with a name, got {each!r:.80}")
+        names.append(" ".join(clean_text(name, "a tool").split())[:MAX_TOOL_CHARS])
+    return tuple(dict.fromkeys(names))[:MAX_TOOLS]
 
 
 def _check_range(name: str, value: int | None, minimum: int, maximum: int) -> None:
@@ -87,6 +109,7 @@ class SectionInput:
     question_vector: QueryVector | None = None  # if the plan has episodes
     shown_event_ids: frozenset[str] = frozenset()  # events that the caller's messages show
     settings: ComposeSettings = field(default_factory=ComposeSettings)
+    tools: Sequence[str] = ()  # that the agent has
     home: Scope = field(init=False)  # the viewer's place
     _memory_cache: dict[MemoryKind, list[Memory]] = field(
         init=False, default_factory=dict, repr=False, compare=False
@@ -143,6 +166,8 @@ class SectionInput:
         An exact value is shown as JSON, escaped so that the fence does not change it.
         """
         home, scope, text = self.home, memory.scope, annotate_text(memory)
+        if memory.source == HABIT_SOURCE:
+            why[OBSERVED] = 1
         why["age_days"] = self.age_days(memory.at)
         if memory.body.get("exact"):
             why["kind"], text = EXACT_KIND, _exact_item_text(memory)
@@ -169,8 +194,18 @@ class SectionInput:
 
 
 def _exact_item_text(memory: Memory) -> str:
-    value = fence_safe_json(canonical_json(memory.body.get("value")))
+    from ..text.secrets import mask_value  # loaded with the first context
+
+    shown = mask_value(str(memory.body["predicate"]), memory.body.get("value"))
+    value = fence_safe_json(canonical_json(shown))
     return f"{memory.body['subject']} {memory.body['predicate']} = {value}"
+
+
+def sure_reason(memory: Memory, confidence: float) -> dict[str, str]:
+    """Return how sure a fact is, in words; empty if it is sure, or a habit ("usually")."""
+    if confidence >= SURE_CONFIDENCE or memory.source == HABIT_SOURCE:
+        return {}
+    return {SURE_KEY: "likely" if confidence >= LIKELY_CONFIDENCE else "unsure"}
 
 
 def mention_reason(link: Memory | None) -> dict[str, float]:

@@ -31,6 +31,10 @@ class ComposeSettings:
     sections: tuple[str, ...] = ()  # shown, in this order; empty: all
     headings: Mapping[str, str] = field(default_factory=dict)  # by section name
     marks: tuple[str, ...] = MARKS  # what the brackets of a line contain, if it is unusual
+    pinned_decisions: int = 5  # standing decisions that every context shows
+    pinned_tasks: int = 5  # open commitments and action items
+    pinned_preferences: int = 5  # wishes about how the agent behaves
+    tools: tuple[str, ...] = ()  # by which the agent looks up more; each a name or a description
     section_tokens: Mapping[str, int] = field(default_factory=dict)  # caps, by section name
     section_min_tokens: Mapping[str, int] = field(default_factory=dict)  # floors, by section name
 
@@ -51,7 +55,14 @@ class ComposeSettings:
             for section in sections
             if section.grows_with_budget
         }
-        return replace(self, budget_tokens=budget, section_tokens={**self.section_tokens, **scaled})
+        return replace(
+            self,
+            budget_tokens=budget,
+            section_tokens={**self.section_tokens, **scaled},
+            pinned_decisions=int(self.pinned_decisions * factor),
+            pinned_tasks=int(self.pinned_tasks * factor),
+            pinned_preferences=int(self.pinned_preferences * factor),
+        )
 
     def section_cap(self, section: Section) -> int:
         """Return the tokens that a section has before it gets any leftovers."""

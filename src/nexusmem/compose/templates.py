@@ -75,10 +75,10 @@ class Line:
     speaker: str | None = None
     is_bare: bool = False  # Nexus itself wrote the text
     kind: str | None = None  # "decision", "tool result", …
-    source: str | None = None  # "agent", "tool", "external", "unverified"; None: a person
+    source: str | None = None  # "agent", "tool", "external", "observed" …; None: a person
     scope: str | None = None  # another place than that of the context
     times: int | None = None  # number of times it was stated, if more than once
-    is_unsure: bool = False
+    sure: str | None = None  # "likely" or "unsure", if it is not sure
 
     @property
     def indented_text(self) -> str:
@@ -94,8 +94,7 @@ class Line:
     def marks(self) -> tuple[str, ...]:
         """What is unusual about the line, for example ("decision", "room:design")."""
         stated = f"said {self.times} times" if self.times else None
-        unsure = "unsure" if self.is_unsure else None
-        return tuple(filter(None, (self.kind, self.source, stated, unsure, self.scope)))
+        return tuple(filter(None, (self.kind, self.source, stated, self.sure, self.scope)))
 
 
 class ContextTemplate:
@@ -237,7 +236,7 @@ class JsonTemplate(ContextTemplate):
             "source": line.source,
             "scope": line.scope,
             "times": line.times,
-            "unsure": line.is_unsure,
+            "sure": line.sure,
             "text": line.text,
         }
         return _to_json({name: value for name, value in values.items() if value})

@@ -189,6 +189,15 @@ DESCRIPTIONS = {
         "What the brackets of a line may contain: kind, source (if not a person), times (stated), "
         "unsure, scope (another place)."
     ),
+    "memory.compose.pinned_decisions": "Maximum number of standing decisions that are pinned.",
+    "memory.compose.pinned_tasks": "Maximum number of open tasks that are pinned.",
+    "memory.compose.pinned_preferences": (
+        "Maximum number of pinned wishes about how the agent behaves."
+    ),
+    "memory.compose.tools": (
+        "Tools by which the agent looks up more, such as [recall, facts]. Without any, the context "
+        "does not say what can be looked up."
+    ),
     "memory.compose.section_tokens": (
         "Maximum tokens of a section, before it gets unused tokens of other sections. Recent "
         "messages get only unused tokens."

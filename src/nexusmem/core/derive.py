@@ -130,6 +130,7 @@ DEFAULT_NAMED_KINDS = (
     MemoryKind.FACT,
     MemoryKind.ENTITY,
 )  # kinds found by name unless the caller names others
+DOCUMENT_KEY, FIRST_SLOT = "#document", "000000"  # finds the first passage of each document
 MAX_FULL_NAME_CHARS = 60
 FULL_NAME_PATTERN = re.compile(r"[^\W\d_][\w'’-]+(?: [^\W\d_][\w'’.-]*){1,2}")
 NAME_FIELDS = {  # body fields that hold the names of a memory: a text or a list of texts
@@ -172,9 +173,16 @@ def lookup_names(memory: Memory) -> frozenset[str]:
     """Return the names of a memory, and marked words of its names.
 
     These are the first and last word of each name of an entity, and the first name of each person
-    whom a fact names in full.
+    whom a fact names in full. A landmark has keys that find it by what it is: `pin_keys`.
     """
     names = names_in(memory)
+    if memory.kind is MemoryKind.PASSAGE:
+        is_start = memory.source == "document" and memory.slot == FIRST_SLOT
+        return names | {DOCUMENT_KEY} if is_start else names
+    if memory.kind is MemoryKind.LANDMARK:
+        from .records.landmark_status import pin_keys  # it imports this module
+
+        return names | pin_keys(memory)
     if memory.kind is MemoryKind.FACT:
         fields = (memory.body.get(field) for field in NAME_FIELDS[MemoryKind.FACT])
         firsts = (first_name(each) for each in fields if isinstance(each, str))

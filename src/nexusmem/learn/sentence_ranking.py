@@ -8,8 +8,10 @@ depends only on the set of sentences, not on their order or on how they are spli
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from ..core.records import Event
+from ..core.records.annotations import file_names, format_file_names
 from ..core.records.window import SummaryLine
 from ..text.dates import find_dates
 from ..text.secrets import redact_secrets
@@ -95,7 +97,7 @@ def event_lines(
         return []
     known = [_content_words(tokenize(each)) for each in known_texts]
     orders = find_instructions(text)
-    return [
+    lines = [
         SummaryLine(
             event=event.id,
             at=event.at,
@@ -109,6 +111,10 @@ def event_lines(
         if not any(_content_words(sentence) <= other for other in known)
         and not any(_overlaps_sentence(order, sentence) for order in orders)
     ]
+    if lines and event.attachments:
+        text = lines[-1].text + format_file_names(file_names(event.attachments))
+        lines[-1] = replace(lines[-1], text=text)
+    return lines
 
 
 def _overlaps_sentence(order: TextSpan, sentence: Sequence[Token]) -> bool:

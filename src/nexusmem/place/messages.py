@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from ..compose.request import ContextRequest, validate_request
+from ..compose.request import ContextRequest, Tool, validate_request
 from ..core.access import Grant
 from ..core.canonical import clean_list
 from ..core.errors import ModelUnavailable, Unavailable
@@ -44,6 +44,7 @@ class ContextMethods(PlaceBase):
         as_of: datetime | None = None,
         explain: bool = False,
         template: str | ContextTemplate | None = None,
+        tools: Iterable[Tool] = (),
     ) -> Context:
         """Compose the context for a model's next answer, within a token budget.
 
@@ -52,7 +53,9 @@ class ContextMethods(PlaceBase):
         messages. `model` chooses the tokenizer. `recent_messages` is the number of messages to
         consider. `as_of` composes the context of an earlier time. `context.receipt` lists every
         item with its reason and what was cut; `explain` adds how hits were ranked. `template` is
-        "markdown", "compact", "xml", "json", the name of a plug-in, or a ContextTemplate.
+        "markdown", "compact", "xml", "json", the name of a plug-in, or a ContextTemplate. `tools`
+        are the names or definitions of the tools by which the agent can look up more; the context
+        names them, and the documents there are.
         """
         request = ContextRequest(
             question=question,
@@ -62,6 +65,7 @@ class ContextMethods(PlaceBase):
             as_of=as_of,
             explain=explain,
             template=self._parts.templates.find(template),
+            tools=clean_list(tools, "tools"),
         )
         return self._compose_with_cache(request)
 
@@ -78,13 +82,14 @@ class ContextMethods(PlaceBase):
         thread: str | None = None,
         context_window: int | None = None,
         template: str | ContextTemplate | None = None,
+        tools: Iterable[Tool] = (),
     ) -> Context:
         """Compose the context for chat messages; what they contain is not repeated.
 
         `messages` are in the format of OpenAI or Anthropic. The question is the last message of a
         user. With `context_window` (tokens of the model), `context.messages_to_send` are the
         messages to send, compacted if they are too long. Without a `budget`, the context then takes
-        at most a third of the window. `template` is as in `compose`.
+        at most a third of the window. `template` and `tools` are as in `compose`.
         """
         from ..observe.chat_messages import last_question, parse_with_blocks  # loaded on first use
 
@@ -100,6 +105,7 @@ class ContextMethods(PlaceBase):
             messages=parsed,
             thread=thread,
             template=self._parts.templates.find(template),
+            tools=clean_list(tools, "tools"),
         )
         if context_window is None:
             return self._compose_with_cache(request)

@@ -12,7 +12,10 @@ import binascii
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import NamedTuple
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+from .terms import STOP_WORDS
 
 compile_pattern = cache(re.compile)  # compiled on first use: compiling all of them is slow
 
@@ -102,7 +105,7 @@ SPOKEN_PASSWORD = rf"""(?ix){NAMES_OF_PASSWORDS} s?
 ASSIGNED_KEY = (
     rf"""(?ix){NAMES_OF_KEYS} s? ["'”)\]]{{0,2}} \s{{0,3}} (?:=>|:=|[:=：])\s{{0,3}} {KEY_VALUE}"""
 )
-SPOKEN_KEY = rf"(?ix)\b{NAMES_OF_KEYS} s? {IS} {KEY_VALUE}"
+SPOKEN_KEY = rf"(?ix)\b{NAMES_OF_KEYS} s? (?: {IS} | \s{{1,3}}to\s{{1,3}} ) {KEY_VALUE}"
 OPTION = (
     r"""(?ix)(?: --(?:[a-z-]{0,20}(?:password|passwd|token|secret|api-key|apikey)) [ =]{1,3}
         | \bsshpass\s{1,3}-p\s{0,3} | \bmysql(?:dump|admin)?\b[^\n]{0,100}?\s-p
@@ -125,13 +128,18 @@ PIN = r"""(?ix)\b(?: pin(?:[ ]?(?:code|number|nummer))?
         (?: \s{0,2}[:=]\s{0,3} | \s{1,3}(?:is|was|=|ist)\s{1,3} | (?<=cv[vc])\s{1,3} )
         ["'“`]? (?P<secret>\d{3,10}\#?)(?![\w%]|[.,:/-]\d)"""
 SOCIAL = (
-    r"(?i)\b(?:ssn|social security(?: number| no\.?| #)?)[^\d\n]{0,12}"
+    r"(?i)\b(?:ssn|(?:my|his|her|their) social(?= (?:is|:))|social security(?: number| no\.?| #)?)"
+    r"[^\d\n]{0,12}"
     r"(?P<secret>\d{3}-\d{2}-\d{4}|\d{9})(?!\d)"
 )
 SEED_PHRASE = r"""(?ix)
     \b(?:(?:seed|recovery|backup|mnemonic|wallet)[ ](?:phrase|words)|mnemonic|passphrase)
         (?:\s{1,3}is)? \s{0,3}[:=]?\s{0,3} ["'“`]?
         (?P<secret>[a-z]{3,10}(?:[ ,]{1,2}[a-z]{3,10}){11,23})\b"""
+PLAIN_WORDS = (
+    r"(?i)\bpassphrase (?:is|was) (?P<secret>[a-z]{3,12}(?: [a-z]{3,12}){3,7})"
+    r"(?=[.!]?\s{0,3}(?:\n|$))"
+)
 SEVERAL_WORDS = r"""(?ix)\bpassphrase\s{0,2}(?: [:=]\s{0,3} | \s(?:is|was)\s{1,3}(?=["“`])) ["'“`]?
         (?P<secret>[a-z]{3,12}(?:[ -][a-z]{3,12}){3,7})(?=["'”`.]?\s{0,3}(?:\n|$))"""
 
@@ -165,11 +173,12 @@ WITH_DIGITS = (
     ),
     SecretPattern("key", (NEAR_KEY,), ("key",), is_named=True, is_strong=True),
     SecretPattern("code", (PIN,), IS_CODE),
-    SecretPattern("social security number", (SOCIAL,), ("ssn", "social sec")),
+    SecretPattern("social security number", (SOCIAL,), ("ssn", "social")),
 )
 IN_ANY_TEXT = (
     SecretPattern("password", (CONNECTION,), ("://",), is_named=True),
     SecretPattern("pass phrase", (SEED_PHRASE, SEVERAL_WORDS), ("phrase", "mnemonic", " words")),
+    SecretPattern("pass phrase", (PLAIN_WORDS,), ("passphrase",), is_named=True, is_strong=True),
     SecretPattern("password", PASSWORD, IS_PASSWORD, is_named=True),
     SecretPattern("password", (OPTION,), ("--", "sshpass", "curl", "mysql"), is_named=True),
 )
@@ -207,6 +216,45 @@ def redact_secrets(text: str, *, previous: str = "") -> str:
     `previous` is the message before it: if that asks for a password, this text may be the answer.
     """
     return mask_secrets(text, find_secrets(text) or find_password_answer(text, previous))
+
+
+SECRET_MARK = "[secret]"  # in contexts  # noqa: S105 - it replaces a secret
+MARK_PATTERN = r"\[redacted: [a-z ]{1,40}\]"
+MAX_CLEAN_TEXTS = 50_000
+_clean_texts: set[bytes] = set()  # digests, not texts: an erased text leaves nothing readable
+
+
+def mask_text(text: str, *, previous: str = "") -> str:
+    """Return a text for a context: each secret, and each mark of a redaction, is `[secret]`.
+
+    A context shows the same texts turn after turn, so digests of texts without secrets are kept.
+    """
+    key = blake2b(f"{previous[-120:]}\0{text}".encode(errors="replace"), digest_size=16).digest()
+    if key in _clean_texts:
+        return text
+    masked = redact_secrets(text, previous=previous)
+    if "[redacted: " in masked:
+        masked = compile_pattern(MARK_PATTERN).sub(SECRET_MARK, masked)
+    if masked == text:
+        if len(_clean_texts) >= MAX_CLEAN_TEXTS:
+            _clean_texts.clear()
+        _clean_texts.add(key)
+    return masked
+
+
+def mask_value(key: str, value: Any) -> Any:
+    """Return a JSON value for a context, with secrets masked; the keys tell what a value is."""
+    if isinstance(value, dict):
+        return {name: mask_value(f"{key} {name}", each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [mask_value(key, each) for each in value]
+    if value is None or isinstance(value, bool):
+        return value
+    told = f"{key.replace('.', ' ').strip()}: "
+    masked = mask_text(f"{told}{value}")
+    if masked == f"{told}{value}":
+        return value
+    return masked[len(told) :] if masked.startswith(told) else SECRET_MARK
 
 
 def mask_secrets(text: str, secrets: list[Secret]) -> str:
@@ -272,9 +320,9 @@ def _match_pattern(text: str, secret_pattern: SecretPattern) -> Iterator[Secret]
 # Values after a name such as "password"
 
 
-REDACTED = "[redacted"
+REDACTED = ("[redacted", "[secret")
 PLACEHOLDER = r"""(?ix)
-    \[redacted | [*x•.·_-]{3,} | \$\{.* | [$%](?-i:[A-Z_]{2,})%? | \{\{.* | <.*
+    \[redacted | \[secret | [*x•.·_-]{3,} | \$\{.* | [$%](?-i:[A-Z_]{2,})%? | \{\{.* | <.*
     | [a-z_][\w.]{2,} [(\[] [\w,=.]* \)?
     | (?:[a-z_]+\.)+[a-z_]+ | .*(?:env|config|settings)\..*
     | [a-z_]*_(?:password|passwd|pass|secret|token|key|pwd|hash) | wrong_?password
@@ -286,6 +334,7 @@ PLACEHOLDER = r"""(?ix)
 WORDS = r"(?:[A-Za-z]+[-_]){2,}[A-Za-z]+"  # sk-your-key-goes-here
 DATE = r"\d{4}-\d\d-\d\d.*|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,2}:\d\d.*"
 COMPOUND = r"(?:[A-Z]?[a-z]{0,20}|[A-Z]{0,10})\d{0,6}[a-z]{0,2}(?:-[A-Z]?[a-z]{1,20})+"
+WORD_AND_DIGITS = r"(?=.{8,40}$)[A-Za-z]{3,30}\d{3,8}"  # bluewhale2024
 INNER_SYMBOL = r"\w[$%^&*#@!?=+~|\\/]+\w"
 SIGN = r"\w[$%^&*#@!=+~|]+\w"  # never inside an address, path or number
 NO_PASSWORD = frozenset(
@@ -338,12 +387,18 @@ def _is_secret_value(value: str, text: str, start: int, kind: str) -> bool:
     return is_last and word not in NO_PASSWORD and not word.endswith(INFLECTED)
 
 
-def _is_strong_value(value: str, _text: str, _start: int, kind: str) -> bool:
+def _is_strong_value(value: str, text: str, start: int, kind: str) -> bool:
     """Return whether the value mixes letters, digits and symbols as no word does."""
+    if " " in value:  # a phrase: few sentences are without common words
+        words = value.lower().split()
+        is_prose = any(word in STOP_WORDS or word.endswith(INFLECTED) for word in words)
+        return not is_prose and sum(word in NO_PASSWORD for word in words) < 2
     if len(value) < (12 if kind == "key" else 8) or compile_pattern(PLACEHOLDER).fullmatch(value):
         return False
     cased = any(map(str.islower, value)) and any(map(str.isupper, value))
     mixed = any(map(str.isdigit, value)) and (cased or bool(compile_pattern(SIGN).search(value)))
+    if kind == "password" and compile_pattern(WORD_AND_DIGITS).fullmatch(value):
+        mixed = _is_clause_end(text, start + len(value))
     return mixed and not compile_pattern(COMPOUND).fullmatch(value) and "://" not in value
 
 

@@ -313,6 +313,7 @@ def _key_parts(viewer: Viewer, request: ContextRequest) -> tuple[str, ...]:
                 request.explain,
                 request.thread,
                 template_key(request.template) or type(request.template).__qualname__,
+                tuple(map(str, request.tools)),
             )
         ),
         "shows",

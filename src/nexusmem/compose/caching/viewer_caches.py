@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ...core.access import Viewer
@@ -31,20 +31,21 @@ SUMMARY_TTL_SECONDS = 3_600  # after the last use
 
 @dataclass(frozen=True, slots=True)
 class SectionCacheKey:
-    """Everything that stable sections depend on, except the time."""
+    """Everything that stable sections depend on, except the time of day."""
 
     viewer: Viewer
     window: int  # events
     family: str  # of tokenizers
     epoch: int  # of everything the viewer may see; any write there increases it
     style: str = ""  # of the template
+    more: tuple[str, ...] = ()  # day (tasks become overdue), limits and tools
 
 
 class SectionCache:
     """Cache of stable sections. For each viewer, the items of the newest epoch are kept."""
 
     def __init__(self, clock: Clock, *, seconds: float) -> None:
-        self._entries: LruCache[tuple[Viewer, int, str, str], tuple[int, SectionItems]] = LruCache(
+        self._entries: LruCache[SectionCacheKey, tuple[int, SectionItems]] = LruCache(
             MAX_VIEWERS, ttl_seconds=seconds, clock=_timestamps(clock)
         )
 
@@ -65,11 +66,11 @@ class SectionCache:
 
     def clear_workspace(self, workspace: WorkspaceId) -> None:
         """Drop all entries of a workspace."""
-        self._entries.remove_where(lambda key: key[0].workspace == workspace)
+        self._entries.remove_where(lambda key: key.viewer.workspace == workspace)
 
 
-def _without_epoch(key: SectionCacheKey) -> tuple[Viewer, int, str, str]:
-    return key.viewer, key.window, key.family, key.style
+def _without_epoch(key: SectionCacheKey) -> SectionCacheKey:
+    return replace(key, epoch=0)
 
 
 class ViewerLines:

@@ -70,8 +70,10 @@ def load_pinned_facts(
 
 
 def _to_exact_value(memory: Memory) -> ExactValue:
+    from ...text.secrets import mask_value  # loaded with the first context
+
     fact = memory.fact
-    return ExactValue(fact.subject, fact.predicate, fact.value)
+    return ExactValue(fact.subject, fact.predicate, mask_value(fact.predicate, fact.value))
 
 
 def _landmarks_by_text(
@@ -90,9 +92,14 @@ def _landmarks_by_text(
 
 def _to_landmark(memory: Memory) -> PinnedLandmark:
     kind = str(memory.body.get("kind") or "landmark").replace("_", " ")
-    return PinnedLandmark(
-        f"{memory.at:%Y-%m-%d} | {kind} | {TRUST_MARKS[memory.trust]}", memory.text
-    )
+    label = f"{memory.at:%Y-%m-%d} | {kind} | {TRUST_MARKS[memory.trust]}"
+    return _make_pin(label, memory.text)
+
+
+def _make_pin(label: str, text: str) -> PinnedLandmark:
+    from ...text.secrets import mask_text  # loaded with the first context
+
+    return PinnedLandmark(label, mask_text(text))
 
 
 def _is_decision(pin: PinnedLandmark) -> bool:
@@ -412,8 +419,10 @@ class _Compactor:
 
     def _newest_lines(self, lines: Sequence[str], room: int) -> tuple[str, ...]:
         """Return the newest lines that fit in `room` tokens, in order."""
+        from ...text.secrets import mask_text  # loaded with the first context
+
         chosen: list[str] = []
-        for line in reversed(lines):
+        for line in map(mask_text, reversed(lines)):
             room -= self.count(line) + LINE_NUMBER_TOKENS
             if room < 0:
                 break
@@ -493,4 +502,4 @@ def _extract_landmarks(event: Event) -> list[PinnedLandmark]:
     if not event.text.strip():
         return []
     landmarks = extract(SourceMessage.from_event(event), MessageContext()).landmarks
-    return [PinnedLandmark(each.kind.value, each.text) for each in landmarks]
+    return [_make_pin(each.kind.value, each.text) for each in landmarks]

@@ -1,37 +1,53 @@
-"""Section "awareness": what the model can look up without having it in the context."""
+"""Section "awareness": what the agent can look up, with the tools that it really has.
+
+The caller names the tools, in the call or in the settings. Without any, an agent cannot look up
+anything, and the section is empty.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ...core.access import Grant
+from ...core.derive import DOCUMENT_KEY
 from ...core.protocols.store import Store
-from ...core.records import MemoryKind, Trust
+from ...core.records import Memory, MemoryKind, Trust
 from ...core.records.context import ContextItem
+from ...core.records.notebook import DOCUMENT
 from ..request import SectionInput
 from ..section import Section, always
 
-KIND_NAMES = {
-    MemoryKind.PASSAGE: "messages and documents",
+TOOLS_ID, DOCUMENTS_ID, SOURCES_ID = "awareness:tools", "awareness:documents", "awareness:sources"
+TOOLS_TEXT = "The tools that the caller named."  # in explanations
+KNOWN_TOOLS = {  # methods of a place, which callers offer to their agents under these names
+    "recall": "recall(question) finds what was said",
+    "facts": "facts(subject) what is true",
+    "fact_timeline": "fact_timeline(subject, relation) since when it is true",
+    "entity": "entity(name) people and things",
+    "profile": "profile(person) what is known about a person",
+    "recent": "recent() the last messages",
+    "landmarks": "landmarks() decisions and tasks",
+    "get_value": "get_value(scope, key) an exact value",
+}
+SOURCE_NAMES = {
     MemoryKind.FACT: "facts",
     MemoryKind.ENTITY: "people and things",
-    MemoryKind.EPISODE: "episodes",
+    MemoryKind.EPISODE: "summaries of conversations",
     MemoryKind.PROCEDURE: "procedures",
 }
-HOW_ID, AMOUNTS_ID, SCOPES_ID = "awareness:how", "awareness:kept", "awareness:where"  # item ids
-AMOUNT_WORDS = ((1_000, "thousands of"), (100, "hundreds of"), (10, "dozens of"), (1, "a few"))
-LOOKUP_HELP = (
-    "To find more, call recall(question) for what was said, facts(subject) and"
-    " fact_timeline(subject, relation) for what is true and since when, entity(name) and"
-    " profile(person) for people and things, recent() for the last messages."
-)
+MAX_DOCUMENTS_READ, MAX_DOCUMENTS_NAMED, MAX_TITLE_CHARS = 50, 8, 60
+TITLE_KEYS = ("title", "path", "name", "file", "filename")  # of a document's metadata
 
 
 def awareness_items(inputs: SectionInput) -> list[ContextItem]:
-    """Return one item for each line of `lookup_lines` that has text; none for an empty memory."""
-    lines = lookup_lines(inputs.store, inputs.grant)
-    if not lines[AMOUNTS_ID]:  # nothing is stored
+    """Return one item each for the tools, the documents and the other sources."""
+    if not inputs.tools:
         return []
-    if inputs.is_replay:  # the store does not count memories at an earlier time
-        del lines[AMOUNTS_ID]
+    lines = {
+        TOOLS_ID: _tools_line(inputs.tools),
+        DOCUMENTS_ID: documents_line(inputs.filter_recorded(_find_documents(inputs))),
+        SOURCES_ID: "" if inputs.is_replay else sources_line(inputs.store, inputs.grant),
+    }
     return [
         ContextItem(
             text=text,
@@ -46,38 +62,65 @@ def awareness_items(inputs: SectionInput) -> list[ContextItem]:
 
 
 def lookup_lines(store: Store, grant: Grant) -> dict[str, str]:
-    """Return the lines that say what a reader with this grant can look up, by item id."""
+    """Return the lines as they would be rendered now, by item id, for explanations."""
     return {
-        HOW_ID: LOOKUP_HELP,
-        AMOUNTS_ID: _amounts_line(store, grant),
-        SCOPES_ID: _scopes_line(grant),
+        TOOLS_ID: TOOLS_TEXT,
+        DOCUMENTS_ID: documents_line(_read_documents(store, grant)),
+        SOURCES_ID: sources_line(store, grant),
     }
 
 
-def _amounts_line(store: Store, grant: Grant) -> str:
-    """Return the amounts in words: a number would change the stable prefix at every message."""
-    counts = store.count_by_kind(grant)
-    amounts = [
-        f"{amount} {name}"
-        for kind, name in KIND_NAMES.items()
-        if (amount := _amount_words(counts.get(kind.value, 0)))
+def _tools_line(tools: Sequence[str]) -> str:
+    return f"Tools to look up more: {'; '.join(KNOWN_TOOLS.get(each, each) for each in tools)}."
+
+
+def _find_documents(inputs: SectionInput) -> list[Memory]:
+    return _read_documents(inputs.store, inputs.grant)
+
+
+def _read_documents(store: Store, grant: Grant) -> list[Memory]:
+    """Return the first passages of the newest documents."""
+    return store.memories.find_by_name(
+        grant, [DOCUMENT_KEY], kinds=[MemoryKind.PASSAGE], limit=MAX_DOCUMENTS_READ
+    )
+
+
+def documents_line(documents: Sequence[Memory]) -> str:
+    """Return the titles of the documents, newest first; nothing if none has one."""
+    titles = dict.fromkeys(title for each in documents if (title := _title_of(each)))
+    named = list(titles)[:MAX_DOCUMENTS_NAMED]
+    if not named:
+        return ""
+    more = " and others" if len(titles) > len(named) or len(documents) > len(titles) else ""
+    return f"Documents: {', '.join(named)}{more}."
+
+
+def _title_of(document: Memory) -> str | None:
+    """Return the path or title of a document, or else its first heading."""
+    metadata = document.metadata
+    version = metadata.get(DOCUMENT)
+    known = [
+        version.get("path") if isinstance(version, dict) else None,
+        *(metadata.get(key) for key in TITLE_KEYS),
+        metadata.get("heading"),
     ]
-    return f"Stored here: {', '.join(amounts)}." if amounts else ""
+    title = next((each for each in known if isinstance(each, str) and each.strip()), None)
+    return " ".join(title.split())[:MAX_TITLE_CHARS] if title else None
 
 
-def _amount_words(number: int) -> str | None:
-    return next((words for least, words in AMOUNT_WORDS if number >= least), None)
-
-
-def _scopes_line(grant: Grant) -> str:
+def sources_line(store: Store, grant: Grant) -> str:
+    """Return what else is stored. A number would change the stable prefix at every message."""
+    counts = store.count_by_kind(grant)
+    names = [name for kind, name in SOURCE_NAMES.items() if counts.get(kind.value)]
     scopes = ", ".join(map(str, grant.places))
-    return f"A search can be limited to one scope: {scopes}."
+    stored = f"Stored besides messages: {', '.join(names)}. " if names else ""
+    return f"{stored}Scopes: {scopes}."
 
 
 AWARENESS = Section(
     name="awareness",
     heading="How to look up more",
-    description="Calls that return more memories.",
+    description="The tools, documents and sources that the agent has; empty without tools.",
     priority=3,
     cap=200,
     when=always("what can be looked up"),

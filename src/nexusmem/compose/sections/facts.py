@@ -16,7 +16,7 @@ from ...core.records.memory import drop_copies
 from ...recall.views.exact_values import load_exact_values
 from ...recall.views.fact_timeline import current_values, facts_about
 from ..question import capitalized_names
-from ..request import EXACT_KIND, SectionInput, mention_reason, rank_worth
+from ..request import EXACT_KIND, SectionInput, mention_reason, rank_worth, sure_reason
 from ..section import QuestionText, Section
 
 MAX_EXACT = 100  # keys, newest first
@@ -103,6 +103,7 @@ def _make_item(
         kind="holds now",
         confidence=confidence,
         **mentions,
+        **sure_reason(memory, confidence),
     )
     if since and since.date() != memory.at.date():
         return replace(item, text=f"{item.text} (since {since:%Y-%m-%d})")

@@ -1,32 +1,20 @@
-"""Section "landmarks": decisions, commitments, action items and stated preferences, pinned."""
+"""Section "landmarks": what is alive of decisions, tasks and wishes, pinned.
+
+Pinned are open commitments and action items by due date, standing decisions by weight, and
+preferences that concern the agent's behaviour. Done, cancelled and replaced ones are not shown.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-
-from ...core.records import Memory, MemoryKind
+from ...core.records import Memory
 from ...core.records.context import ContextItem
 from ...core.records.landmark_status import LandmarkStatus
-from ...core.records.landmarks import LandmarkKind, display_name
-from ...core.records.links import LinkRelation, select_links
-from ...recall.views.landmarks import (
-    LandmarkRank,
-    LandmarkView,
-    build_views,
-    drop_same,
-    find_rank,
-    rank_landmarks,
-)
-from ..request import MAX_LANDMARKS, SectionInput, mention_reason, rank_worth
+from ...core.records.landmarks import display_name
+from ...recall.views.landmarks import LandmarkView, load_pinned
+from ..request import SectionInput, mention_reason, rank_worth
 from ..section import Section, always
 
-GROUP_WORTH = {  # far apart: items compete by worth per token, and some are ten times as long
-    LandmarkRank.DECISION: 1.0,
-    LandmarkRank.OPEN_TASK: 0.1,
-    LandmarkRank.OTHER: 0.03,
-    LandmarkRank.CLOSED: 0.003,
-}
-MAX_SEARCHED = 300  # landmarks that are searched for decisions
+DECISION_WORTH, PREFERENCE_WORTH, TASK_WORTH = 1.0, 0.9, 0.8
 STATUS_MARKS = {  # after the kind of a landmark
     LandmarkStatus.OPEN: "",
     LandmarkStatus.DONE: ", done",
@@ -36,33 +24,31 @@ STATUS_MARKS = {  # after the kind of a landmark
 
 
 def landmark_items(inputs: SectionInput) -> list[ContextItem]:
-    """Return landmarks oldest first, so that a new one leaves the lines before it in place.
+    """Return decisions and preferences, oldest first, then open tasks by due date.
 
-    Decisions are worth most, then open tasks by due date; closed landmarks are worth least.
+    What changes seldom comes first, so that the text before a new task stays the same.
     """
-    every = _pinned_landmarks(inputs)
-    links = inputs.load_links(every)
-    same = select_links(links, [each.id for each in every], LinkRelation.SAME_AS)
-    ranked = rank_landmarks(build_views(drop_same(every, links), links, inputs.now))
-    counts: Counter[LandmarkRank] = Counter()
-    items: list[ContextItem] = []
-    for view in ranked:
-        group = find_rank(view)
-        worth = GROUP_WORTH[group] * rank_worth(counts[group], 0.97)
-        counts[group] += 1
-        items.append(_make_item(inputs, view, worth, same.get(view.id)))
-    return sorted(items, key=lambda item: (item.at, item.id))
-
-
-def _pinned_landmarks(inputs: SectionInput) -> list[Memory]:
-    """Return the newest landmarks, and older decisions: many tasks must not displace them."""
-    newest = inputs.landmarks
-    if len(newest) < MAX_LANDMARKS:
-        return newest
-    older = inputs.memories_of_kind(MemoryKind.LANDMARK, limit=MAX_SEARCHED)
-    known = {each.id for each in newest}
-    decisions = (each for each in older if each.body.get("kind") == LandmarkKind.DECISION)
-    return [*newest, *(each for each in decisions if each.id not in known)]
+    limits = inputs.settings
+    pinned = load_pinned(
+        inputs.store,
+        inputs.grant,
+        inputs.landmarks,
+        now=inputs.now,
+        as_of=inputs.now if inputs.is_replay else None,
+        decisions=limits.pinned_decisions,
+        preferences=limits.pinned_preferences,
+        tasks=limits.pinned_tasks,
+    )
+    groups = (
+        (pinned.decisions, DECISION_WORTH),
+        (pinned.preferences, PREFERENCE_WORTH),
+        (pinned.tasks, TASK_WORTH),
+    )
+    return [
+        _make_item(inputs, view, worth * rank_worth(rank, 0.97), pinned.links.get(view.id))
+        for views, worth in groups
+        for rank, view in enumerate(views)
+    ]
 
 
 def _make_item(
@@ -71,25 +57,23 @@ def _make_item(
     return inputs.make_item(
         view.memory,
         worth,
-        kind=display_name(view.kind or "landmark") + _status_mark(view),
+        kind=display_name(view.kind or "landmark") + _due_mark(view),
         strategy="pinned",
         salience=view.memory.salience,
         **mention_reason(link),
     )
 
 
-def _status_mark(view: LandmarkView) -> str:
+def _due_mark(view: LandmarkView) -> str:
     if view.is_overdue:
         return f", overdue since {view.due_day}"
-    if view.is_open and view.is_task and view.due_day:
-        return f", due {view.due_day}"
-    return STATUS_MARKS[view.status]
+    return f", due {view.due_day}" if view.is_task and view.due_day else ""
 
 
 LANDMARKS = Section(
     name="landmarks",
     heading="Decisions, commitments and requests (pinned)",
-    description="Decisions, commitments, action items and stated preferences; always.",
+    description="Open tasks, standing decisions, and preferences about the agent's behaviour.",
     priority=1,
     cap=500,
     floor=250,

@@ -8,7 +8,14 @@ from ...core.records import Memory, Trust
 from ...core.records.context import ContextItem
 from ...core.records.facts import is_stable_fact
 from ...recall.views.profile import Profile, ProfileEntry, get_profiles
-from ..request import MAX_LANDMARKS, SectionInput, mention_reason, rank_worth
+from ..request import (
+    MAX_LANDMARKS,
+    OBSERVED,
+    SectionInput,
+    mention_reason,
+    rank_worth,
+    sure_reason,
+)
 from ..section import Section, always
 
 MAX_PEOPLE = 4
@@ -50,13 +57,15 @@ def _person_items(inputs: SectionInput, profile: Profile) -> Iterator[ContextIte
         for rank, entry in enumerate(ranked):
             yield _make_item(inputs, entry, part, worth * rank_worth(rank))
     # The style counts today's messages, so a replay leaves it out.
-    if profile.style.messages >= MIN_STYLE_MESSAGES and not inputs.is_replay:
+    # Everybody has a length of messages, so that alone says nothing about a person.
+    is_known = profile.style.messages >= MIN_STYLE_MESSAGES and len(profile.style.traits) > 1
+    if is_known and not inputs.is_replay:
         yield ContextItem(
             text=f"{profile.person} {', '.join(profile.style.traits)}.",
             id=f"style:{profile.person}",
             trust=Trust.INFERRED,
             worth=0.4,
-            why={"strategy": "style"},
+            why={"strategy": "style", OBSERVED: 1},
         )
 
 
@@ -75,6 +84,7 @@ def _make_item(inputs: SectionInput, entry: ProfileEntry, part: str, worth: floa
         part=part,
         confidence=confidence,
         **mentions,
+        **sure_reason(entry.memory, confidence),
     )
 
 

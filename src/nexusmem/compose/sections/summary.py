@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from ...core.records.context import ContextItem, make_item
 from ...core.records.landmark_status import closings_by_landmark
 from ...core.records.links import load_links
-from ...core.records.window import SummaryLine
+from ...core.records.window import Summary, SummaryLine
 from ..request import SectionInput, rank_worth
 from ..section import Section, always
 from .landmarks import STATUS_MARKS
@@ -16,11 +17,11 @@ NO_MARKS: Mapping[str, str] = {}
 
 
 def summary_items(inputs: SectionInput) -> list[ContextItem]:
-    """Return the summary's sentences, oldest first.
+    """Return the summary's sentences about this session, oldest first.
 
-    Decisions and action items are worth most, then the newest sentences.
+    Decisions and action items are worth most, then the sentences that say most.
     """
-    summary = inputs.window_view.summary
+    summary = _this_session(inputs)
     pinned = [*summary.decisions, *summary.action_items]
     marks = _status_marks(inputs, pinned)
     items = {
@@ -37,6 +38,32 @@ def summary_items(inputs: SectionInput) -> list[ContextItem]:
     return sorted(items.values(), key=lambda item: order[item.id])
 
 
+def _this_session(inputs: SectionInput) -> Summary:
+    """Return the lines since the last silence of `idle_hours`.
+
+    The silence is looked for between the lines and the first message of the window. If the window
+    is empty, the last session's lines are returned.
+    """
+    view, idle = inputs.window_view, inputs.settings.idle_timeout
+    summary = view.summary
+    every = (*summary.lines, *summary.decisions, *summary.action_items)
+    since = min((event.at for event in view.events), default=None)
+    for at in sorted((line.at for line in every), reverse=True):
+        if since is not None and at <= since - idle:
+            break
+        since = at if since is None else min(since, at)
+
+    def keep(lines: tuple[SummaryLine, ...]) -> tuple[SummaryLine, ...]:
+        return tuple(line for line in lines if since is None or line.at >= since)
+
+    return replace(
+        summary,
+        lines=keep(summary.lines),
+        decisions=keep(summary.decisions),
+        action_items=keep(summary.action_items),
+    )
+
+
 def _line_items(
     inputs: SectionInput,
     lines: tuple[SummaryLine, ...],
@@ -44,7 +71,8 @@ def _line_items(
     kind: str | None = None,
     marks: Mapping[str, str] = NO_MARKS,
 ) -> Iterator[ContextItem]:
-    for rank, line in enumerate(reversed(lines)):
+    ranked = sorted(lines, key=lambda line: (-line.lead, -line.at.timestamp()))
+    for rank, line in enumerate(ranked):
         mark = next((marks[id] for id in line.memories if id in marks), "")
         kind_reason = {"kind": kind + mark} if kind else {}
         yield make_item(

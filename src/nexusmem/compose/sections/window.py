@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...core.records import Event
+from ...core.records.annotations import file_names, format_file_names
 from ...core.records.context import ContextItem, make_item
 from ...text.fence import remove_fences
 from ..request import SectionInput, rank_worth
@@ -11,17 +12,26 @@ from ..section import Section, always
 
 def window_items(inputs: SectionInput) -> list[ContextItem]:
     """Return the last messages that the caller does not show already, oldest first."""
-    events = [(event.id, event) for event in inputs.window_view.events]
-    if inputs.shown_event_ids:
-        events = [(id, event) for id, event in events if id not in inputs.shown_event_ids]
+    every = inputs.window_view.events
+    before = ("", *(event.text for event in every))
+    events = [
+        (event.id, event, previous)
+        for event, previous in zip(every, before, strict=False)
+        if event.id not in inputs.shown_event_ids
+    ]
     last = len(events) - 1
     items = [_make_item(inputs, *each, last - position) for position, each in enumerate(events)]
     return [item for item in items if item.text]
 
 
-def _make_item(inputs: SectionInput, id: str, event: Event, rank: int) -> ContextItem:
+def _make_item(
+    inputs: SectionInput, id: str, event: Event, previous: str, rank: int
+) -> ContextItem:
+    from ...text.secrets import mask_text  # loaded with the first context
+
+    text = mask_text(remove_fences(event.text), previous=previous)
     return make_item(
-        text=remove_fences(event.text),
+        text=(text + format_file_names(file_names(event.attachments))).lstrip(),
         id=id,
         at=event.at,
         speaker=event.speaker,

@@ -177,11 +177,13 @@ class Memories(MemoryStates, Protocol):
         limit: int,
         kinds: Sequence[MemoryKind] | None = None,
         learned: bool = True,
+        oldest_first: bool = False,
     ) -> list[Memory]:
-        """Return memories of these kinds about any of the names, newest first.
+        """Return memories of these kinds about any of the names, newest first by default.
 
-        `kinds=None` means facts and entities. `core.derive.names_in` defines the names of a memory;
-        case is ignored. Learned memories are included unless `learned` is False.
+        `kinds=None` means facts and entities. `core.derive.lookup_names` defines the names of a
+        memory; case is ignored. Learned memories are included unless `learned` is False. `limit`
+        keeps those that come first, so `oldest_first` with a limit returns the oldest.
         """
         ...
 

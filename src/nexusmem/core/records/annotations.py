@@ -8,23 +8,45 @@ show owner and due date of a landmark beside its kind.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from . import Memory, MemoryKind
+from .event import Attachment
 
 WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
+ATTACHED = "attached"  # in the body of a passage: the names of its files
+MAX_FILES_NAMED, MAX_FILE_NAME_CHARS = 5, 80
 GROUP = "we"  # the people of the place: the sentence says so itself
 
 
 def annotate_text(memory: Memory) -> str:
-    """Return the text of a learned fact with the names that it leaves open."""
-    if not memory.learned or memory.body.get("exact"):
-        return memory.text
-    if memory.kind is not MemoryKind.FACT:
+    """Return the text of a learned fact with open names, and of a message with its files."""
+    if memory.kind is MemoryKind.PASSAGE:
+        return memory.text + format_file_names(memory.body.get(ATTACHED, ()))
+    if memory.kind is not MemoryKind.FACT or not memory.learned or memory.body.get("exact"):
         return memory.text
     notes = [*find_open_names(memory.text, memory.speaker, memory.body)]
     return f"{memory.text} [{'; '.join(notes)}]" if notes else memory.text
+
+
+def file_names(attachments: Sequence[Attachment]) -> list[str]:
+    """Return the names of a message's files, without secrets; of many, the first ones."""
+    if not attachments:
+        return []
+    from ...text.secrets import redact_secrets  # loaded with the first file
+
+    names = [
+        redact_secrets(" ".join(each.name.split()))[:MAX_FILE_NAME_CHARS]
+        for each in attachments[:MAX_FILES_NAMED]
+    ]
+    more = len(attachments) - MAX_FILES_NAMED
+    return [*names, f"and {more} more"] if more > 0 else names
+
+
+def format_file_names(names: Sequence[str]) -> str:
+    """Return what follows a message with files: " [attached: plan.pdf]", or nothing."""
+    return f" [attached: {', '.join(names)}]" if names else ""
 
 
 def find_open_names(text: str, speaker: str | None, body: Mapping[str, Any]) -> Iterator[str]:

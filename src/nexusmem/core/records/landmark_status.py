@@ -8,7 +8,7 @@ erasing the closing message opens the landmark again.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -34,7 +34,7 @@ class LandmarkStatus(StrEnum):
 
 TASK_KINDS = frozenset({LandmarkKind.ACTION_ITEM, LandmarkKind.COMMITMENT})
 STATUS_NAMES = {"closed": LandmarkStatus.DONE, **{each.value: each for each in LandmarkStatus}}
-MAX_COMPARED = 40  # newest landmarks that are compared with each other to find replaced ones
+MAX_COMPARED = 40  # newest landmarks of which one shared term shows that a later one replaces it
 MIN_SAME_SHARE = 0.75  # shared terms of two equal tasks, relative to all their terms
 CHANGE_PATTERN = re.compile(
     r"\b(?:instead|no longer|any ?more|rather than|chang(?:e|ed|ing)|switch(?:ed|ing)?"
@@ -205,21 +205,28 @@ def _find_ended(
 def _find_replaced(newest_first: Sequence[LandmarkOutline]) -> Iterator[tuple[str, Closing]]:
     """Yield landmarks that a later one replaces.
 
-    The later one mentions a change and shares a topic term with the earlier one.
+    The later one mentions a change and shares a topic term with the earlier one. If many landmarks
+    are newer than the earlier one, half of its terms or of the later one's must be shared: of
+    hundreds, some share a term by chance.
     """
-    compared = newest_first[:MAX_COMPARED]
     changes = [
         (position, later, later.body.get("wrong"))
-        for position, later in enumerate(compared)
+        for position, later in enumerate(newest_first)
         if later.body.get("wrong") or later.mentions_change
     ]
-    topical = compared[changes[0][0] :] if changes else ()
-    topics = {each.id: each.topic_terms for each in topical}
+    if not changes:
+        return
+    about: defaultdict[str, list[int]] = defaultdict(list)  # term → positions
+    for position in range(changes[0][0], len(newest_first)):
+        for term in newest_first[position].topic_terms:
+            about[term].append(position)
     for position, later, wrong in changes:
-        topic = topic_terms(str(wrong)) if wrong else topics[later.id]
-        for each in compared[position + 1 :]:
-            is_about = not topic.isdisjoint(topics[each.id])  # rarely true, so it is tested first
-            if is_about and each.at < later.at and _may_replace(later, each):
+        topic = topic_terms(str(wrong)) if wrong else later.topic_terms
+        shared = Counter(place for term in topic for place in about[term] if place > position)
+        for place in sorted(shared):
+            each = newest_first[place]
+            least = 1 if place < MAX_COMPARED else min(len(topic), len(each.topic_terms)) / 2
+            if shared[place] >= least and each.at < later.at and _may_replace(later, each):
                 yield each.id, _supersede(later)
 
 
@@ -327,3 +334,68 @@ def common_decision_terms() -> frozenset[str]:
 @lru_cache(maxsize=1)
 def _common_and_stop_terms() -> frozenset[str]:
     return common_decision_terms().union(*map(extract_terms, STOP_WORDS))
+
+
+# -- keys of the landmarks that a context may pin
+
+
+DECISION_KEY = "#decision"
+CHANGE_KEY = "#change"  # it may replace earlier landmarks
+BEHAVIOUR_KEY = "#behaviour"  # a preference about what the agent does
+UNDATED_KEY = "#undated"  # a task without a due date
+MAX_RULE_CHARS = 500  # of a text that the rule below reads
+TALK = (  # what an agent does that a person may have wishes about
+    r"(?:answers?|repl(?:y|ies)|respon(?:d|ses?)|explain\w*|explanations?|messages?|e-?mails?|calls?"
+    r"|texts?|notifications?|reminders?|pings?|meetings?|emojis?|bullets?|bullet points|summar\w+"
+    r"|examples?|sources?|citations?|units?|tone|jargon|slang|small talk|markdown|tables?|lists?"
+    r"|paragraphs?|sentences?|code|comments?|greetings?|sign-?offs?|follow-?ups?|updates?|drafts?"
+    r"|first name|last name|pronouns?|spoilers?)"
+)
+BEHAVIOUR_PATTERN = re.compile(
+    # an order: "keep it short", "please never call before ten", "no calls before ten"
+    r"^\W*(?:(?:and|but|also|so|ok|hey|hi),?\s+){0,2}(?:(?:please|pls|kindly|just|only|always|never"
+    r"|from now on|going forward|do not|don['’]t|try to|remember to),?\s+){0,3}"
+    r"(?:answer|reply|respond|write|speak|talk|use|keep|be|ask|check|show|send|address|cite|include"
+    r"|avoid|skip|stop|give|explain|summari[sz]e|format|translate|remind|ping|confirm|warn|tell"
+    r"|contact|e-?mail|text|schedule|book|link|quote|round|double-check|let me|refer to|message"
+    r"|call(?! (?:it|them|him|her|us|later|back)\b))\b"
+    rf"|\bno (?:\w+ ){{0,2}}{TALK}\b.{{0,20}}"
+    r"\b(?:before|after|on|during|at|between|until|please|in)\b"
+    # a wish about the agent: "I like it when you …", "I'd prefer that you …", "you should always"
+    r"|\b(?:i(?:['’]d| would)?|we(?:['’]d| would)?) (?:\w+ )?(?:prefer|like|love|hate|want"
+    r"|appreciate|need|rather|expect)\b(?: it)?(?: that| when| if| for)? you(?:r)?\b"
+    r"|\b(?:you|you['’]d) (?:should|must|need to|have to|can) (?:always|never|only)\b"
+    r"|\bfrom now on\b|\bgoing forward\b"
+    # a wish about how one is talked to: "I prefer short answers", "short answers are best"
+    r"|\b(?:prefer|like|love|hate|want|dislike|rather have|appreciate|favou?r)\s"
+    rf"(?:[\w-]+ ){{0,3}}{TALK}\b"
+    rf"|\bmy (?:preferred|favou?rite) (?:\w+ )?(?:tone|format|units|form of address|pronouns)\b",
+    re.IGNORECASE,
+)
+
+
+def pin_keys(memory: Memory) -> frozenset[str]:
+    """Return the keys that find a landmark by its kind, its due week and its role."""
+    kind, text = memory.body.get("kind"), memory.text
+    keys = []
+    if kind == LandmarkKind.DECISION:
+        keys.append(DECISION_KEY)
+    elif kind in TASK_KINDS:
+        due = memory.body.get("due")
+        keys.append(due_week_key(parse_time(due)) if due else UNDATED_KEY)
+    elif kind == LandmarkKind.PREFERENCE_STATED and concerns_behaviour(text):
+        keys.append(BEHAVIOUR_KEY)
+    if kind == LandmarkKind.CORRECTION or memory.body.get("wrong") or mentions_change(text):
+        keys.append(CHANGE_KEY)
+    return frozenset(keys)
+
+
+def due_week_key(due: datetime) -> str:
+    """Return the key of the tasks that are due in the week of this time: `#due 2026-w10`."""
+    year, week, _ = due.isocalendar()
+    return f"#due {year}-w{week:02}"
+
+
+def concerns_behaviour(text: str) -> bool:
+    """Return whether a preference says how an agent should act: "answer in bullet points"."""
+    return BEHAVIOUR_PATTERN.search(text[:MAX_RULE_CHARS]) is not None

@@ -11,6 +11,7 @@ from ...core.access import administrator_grant
 from ...core.canonical import canonical_json
 from ...core.protocols.store import Store
 from ...core.records import Draft, Event, EventKind, Json, MemoryKind, memory_id
+from ...core.records.annotations import ATTACHED, file_names, format_file_names
 from ...core.records.notebook import DOCUMENT, is_version, load_history, parse_versions
 from ...core.records.procedures import ARGUMENTS, TOOL, is_tool_result
 from ...text.utc_offset import local_time
@@ -129,14 +130,18 @@ def _message_drafts(event: Event) -> Iterator[Draft]:
     pieces = [event.text]
     if len(event.text) > MAX_CHUNK_CHARS:
         pieces = [chunk.text for chunk in split_chunks(event.text)]
+    files = file_names(event.attachments)
     for number, piece in enumerate(pieces):
+        names = files if number == len(pieces) - 1 else []
         yield Draft(
             scope=event.scope,
             kind=MemoryKind.PASSAGE,
             text=piece,
             sources=(event.id,),
+            body={ATTACHED: names} if names else {},
             slot=f"{number:06}" if len(pieces) > 1 else "",
-            indexed_text=f"{event.speaker}: {piece} ({local_time(event):%A %d %B %Y})",
+            indexed_text=f"{event.speaker}: {piece}{format_file_names(names)}"
+            f" ({local_time(event):%A %d %B %Y})",
             speaker=event.speaker,
             role=event.role,
             source=str(event.metadata.get("source", "message")),

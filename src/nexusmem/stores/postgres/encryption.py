@@ -46,6 +46,7 @@ CONTENT_COLUMNS = {
     "memories_of_label": 8,
     "memory_rows_by_id": 3,
     "memories_by_name": 0,
+    "oldest_by_name": 0,
     "named_memories_since": 0,
     "newest_of_kind": 2,
     "next_named_memories": 2,
@@ -85,7 +86,12 @@ BLIND_VALUES = {
     "drop_window_item": ("key",),
     "window_items": ("key",),
 }
-BLIND_LISTS = {"latest_facts": "subjects", "memories_by_name": "names", "fact_outlines": "names"}
+BLIND_LISTS = {
+    "latest_facts": "subjects",
+    "memories_by_name": "names",
+    "oldest_by_name": "names",
+    "fact_outlines": "names",
+}
 # Sorted by time and key; the key is a digest, so the rows are sorted again after decryption.
 WINDOW_QUERIES = ("window_items", "window_items_by_link")
 # Columns of the rows that are written.

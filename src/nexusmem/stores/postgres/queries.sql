@@ -750,6 +750,24 @@ SELECT content, tier, is_archived
                       WHERE workspace = %(workspace)s AND id = chosen.id OFFSET 0) AS found
  ORDER BY chosen.at DESC, chosen.id;
 
+-- oldest_by_name --
+-- As memories_by_name, from the other end of each list.
+SELECT content, tier, is_archived
+  FROM (SELECT DISTINCT found.at, found.id
+          FROM unnest(translate(%(labels)s, '[]', '{}')::integer[]) AS readable (label)
+         CROSS JOIN jsonb_array_elements_text(%(names)s::jsonb) AS wanted (name)
+         CROSS JOIN jsonb_array_elements_text(%(kinds)s::jsonb) AS asked (kind)
+         CROSS JOIN LATERAL (SELECT at, id FROM names
+                              WHERE names.workspace = %(workspace)s
+                                AND names.label = readable.label
+                                AND md5(names.name) = md5(wanted.name)
+                                AND names.name = wanted.name AND names.kind = asked.kind
+                              ORDER BY at, id LIMIT %(limit)s) AS found
+         ORDER BY found.at, found.id LIMIT %(limit)s) AS chosen
+ CROSS JOIN LATERAL (SELECT content, tier, is_archived FROM memories_with_state
+                      WHERE workspace = %(workspace)s AND id = chosen.id OFFSET 0) AS found
+ ORDER BY chosen.at, chosen.id;
+
 -- fact_outlines --
 -- Complete contents, which may be encrypted; rows are selected as in memories_by_name.
 SELECT content

@@ -350,12 +350,12 @@ class SqlMemories(SqlMemoryStates):
         limit: int,
         kinds: Sequence[MemoryKind] | None = None,
         learned: bool = True,
+        oldest_first: bool = False,
     ) -> list[Memory]:
+        query = "oldest_by_name" if oldest_first else "memories_by_name"
         with self._connections.read_transaction() as session:
             view = compile_grant(session, grant).for_search(learned=learned)
-            rows = self._name_index.find_rows(
-                session, view, "memories_by_name", names, kinds=kinds, limit=limit
-            )
+            rows = self._name_index.find_rows(session, view, query, names, kinds=kinds, limit=limit)
         return _decode_granted(grant, rows)
 
     def fact_outlines(self, grant: Grant, names: Sequence[str], *, limit: int) -> list[FactOutline]:

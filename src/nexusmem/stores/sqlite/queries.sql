@@ -543,6 +543,25 @@ SELECT content, tier, is_archived
   CROSS JOIN memories ON memories.workspace = :workspace AND memories.id = chosen.id
  ORDER BY chosen.at DESC, chosen.id;
 
+-- oldest_by_name --
+-- As memories_by_name, from the other end of each list.
+SELECT content, tier, is_archived
+  FROM (SELECT DISTINCT names.at, names.id
+          FROM json_each(:labels) AS readable
+          CROSS JOIN json_each(:kinds) AS asked
+          CROSS JOIN json_each(:names) AS wanted
+          CROSS JOIN names ON names.workspace = :workspace AND names.label = readable.value
+                          AND names.name = wanted.value AND names.kind = asked.value
+                          AND names.at <= coalesce(
+                              (SELECT oldest.at FROM names AS oldest
+                                WHERE oldest.workspace = :workspace
+                                  AND oldest.label = readable.value
+                                  AND oldest.name = wanted.value AND oldest.kind = asked.value
+                                ORDER BY oldest.at LIMIT 1 OFFSET :limit - 1), '~')
+         ORDER BY names.at, names.id LIMIT :limit) AS chosen
+  CROSS JOIN memories ON memories.workspace = :workspace AND memories.id = chosen.id
+ ORDER BY chosen.at, chosen.id;
+
 -- fact_outlines --
 -- Only the fields of an outline, as JSON; rows are selected as in memories_by_name.
 SELECT json_extract(

@@ -323,6 +323,7 @@ VIEWER_READS: Mapping[str, ReadCall] = {
     "compose": lambda _world, place, _: [
         place.compose(question, budget=900, explain=True) for question in (*QUESTIONS, "tea today?")
     ],
+    "compose with tools": lambda _world, place, _: place.compose("hello", tools=["recall", "crm"]),
     "compose as of": lambda _world, place, _: place.compose(
         QUESTIONS[0], as_of=START + timedelta(seconds=5)
     ),

@@ -172,12 +172,15 @@ class ReferenceMemories(StorePart):
         limit: int,
         kinds: Sequence[MemoryKind] | None = None,
         learned: bool = True,
+        oldest_first: bool = False,
     ) -> list[Memory]:
         wanted = set(map(normalize_name, names))
         wanted_kinds = DEFAULT_NAMED_KINDS if kinds is None else kinds
         visible = self._state.visible_memories(grant, learned=learned)
         of_kind = (memory for memory in visible if memory.kind in wanted_kinds)
         about = (memory for memory in of_kind if not wanted.isdisjoint(lookup_names(memory)))
+        if oldest_first:
+            return sorted(about, key=lambda each: (each.at, each.id))[:limit]
         return sort_newest_first(about)[:limit]
 
     @with_lock

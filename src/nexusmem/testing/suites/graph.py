@@ -174,6 +174,38 @@ class NameIndexSuite:
         assert find_named(store, "Ada", "ada") == expected
         assert find_named(store, "Ada", limit=3) == expected[:3]
 
+    def test_oldest_named_memories_are_found_first_on_request(self, store: Store) -> None:
+        ids = [add_fact(store, f"{n}", "Ada", f"Charles {n}", minute=n).id for n in range(5)]
+        ids += [add_fact(store, "ada", "Ada", "Ada", minute=6).id]
+
+        def find_oldest(limit: int, *names: str) -> list[str]:
+            found = store.memories.find_by_name(ADMIN, names, limit=limit, oldest_first=True)
+            return [memory.id for memory in found]
+
+        assert find_oldest(3, "Ada") == ids[:3]
+        assert find_oldest(9, "Ada", "Charles 4") == ids
+        assert find_oldest(9) == find_oldest(9, "nobody") == []
+
+    @pytest.mark.parametrize(
+        ("body", "key"),
+        [
+            ({"kind": "decision"}, "#decision"),
+            ({"kind": "action_item"}, "#undated"),
+            ({"kind": "commitment", "due": "2026-03-06T00:00:00.000000Z"}, "#due 2026-w10"),
+            ({"kind": "correction"}, "#change"),
+            ({"kind": "preference_stated"}, "#behaviour"),
+        ],
+    )
+    def test_landmark_is_found_by_what_it_is(
+        self, store: Store, body: dict[str, Any], key: str
+    ) -> None:
+        text = "Please answer in bullet points."
+        known = add_memory(store, "1", text, kind=MemoryKind.LANDMARK, body=body).id
+        add_memory(store, "2", "I love jazz.", kind=MemoryKind.LANDMARK, body={"kind": "other"})
+
+        assert find_named(store, key, kinds=[MemoryKind.LANDMARK]) == [known]
+        assert find_named(store, key) == []
+
     def test_find_by_name_respects_grant(self, store: Store) -> None:
         ours = add_fact(store, "1", "Ada", "Charles").id
         secret = add_fact(store, "2", "Ada", "Mary", minute=5, scope=ALICE_DM).id

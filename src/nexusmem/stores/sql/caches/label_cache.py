@@ -155,7 +155,7 @@ class NameIndex:
         kinds: Sequence[MemoryKind] | None,
         limit: int,
     ) -> list[Row]:
-        """Return the rows of `query`, newest first. `kinds=None` means facts and entities."""
+        """Return the rows of `query`, in its order. `kinds=None` means facts and entities."""
         if not view.labels_with_names:
             return []
         wanted_kinds = DEFAULT_NAMED_KINDS if kinds is None else tuple(kinds)
