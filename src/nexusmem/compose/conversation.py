@@ -30,7 +30,7 @@ from ..text.gazetteer import is_common_word, is_first_name, name_type, person_ge
 from ..text.parser.parse import parse_each
 from ..text.parser.sentence import NO_HEAD
 from ..text.terms import STOP_WORDS, normalize_words
-from .question import is_small_talk
+from .question import is_small_talk, needs_no_memory
 
 if TYPE_CHECKING:
     from ..core.access import Viewer
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 
 TURN_ROLES = ("user", "assistant")
 MAX_QUESTION_CHARS = 300  # a longer message names what it is about
-MAX_TURNS = 6  # turns before the question that are read
+MAX_TURNS = 4  # turns before the question that are read
 MAX_TURN_CHARS = 300  # at the start of a turn
-MAX_TURN_WORDS = 50
+MAX_TURN_WORDS = 40
 MAX_LIST_CHARS = 4_000  # of a turn that may be a list
 MAX_LIST_ITEMS = 12
 MAX_TOPICS = 4  # phrases of the turns that are added
@@ -69,7 +69,12 @@ VAGUE_NOUNS = word_set(
     """thing things stuff way ways lot lots bit kind kinds sort sorts one ones question questions
     answer answers idea fact problem problems help info information details detail name number
     reason place part parts anything something everything nothing anyone someone everyone nobody
-    thanks thank please case point rest plan word words example"""
+    thanks thank please case point rest plan word words example people person news"""
+)
+ATTRIBUTE_NOUNS = word_set(  # of something that the question must name
+    """company brand model size colour color price cost fee amount version type dose code deadline
+    address phone email contact link password title kind shop store room seat line figure total
+    limit rate percentage budget"""
 )
 UNIQUE_NOUNS = word_set("weather news sun moon sky internet world president government economy")
 NOT_PEOPLE = word_set("lead head guide guard host judge model cook coach pilot")
@@ -109,7 +114,13 @@ SIGN_PATTERN = re.compile(  # a message without any of these signs stands alone
 QUESTION_WORDS = word_set("who whom whose what which when where why how")
 LOOKUP_OFFER = re.compile(
     r"\b(?:(?:shall|should|can|could|may) i|(?:want|like) me to|i can|i could)\b[^?]{0,40}?"
-    r"\b(?:check|look|find|remind|tell|pull|search|list|show|recall|dig|go over|walk you|repeat)\b",
+    r"\b(?:check|look (?:it |that |this )?up|look|find out|find|remind|tell|pull|search|list|show|recall|dig|go over|walk you|repeat)\b",
+    re.IGNORECASE,
+)
+MAX_GREETING_CHARS = 100
+GREETING = re.compile(
+    r"\bhow(?:'s| is| are| was|'re)? (?:you|things|it going|your (?:day|morning|evening|weekend))"
+    r"\b[^?]{0,30}\?\s*$",
     re.IGNORECASE,
 )
 AGREEMENT = re.compile(
@@ -135,6 +146,7 @@ class ResolvedQuestion:
 
     text: str
     added: tuple[AddedWords, ...] = ()
+    needs_memory: bool = True  # False: a greeting is answered
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +161,7 @@ class _Mention:
     is_name: bool = False
     is_person: bool = False
     is_subject: bool = False
+    is_main: bool = False  # it belongs to the main verb
     is_place: bool = False
     is_modified: bool = False
     preposition: str = ""
@@ -227,6 +240,8 @@ def resolve_question(question: str, turns: Sequence[Turn]) -> ResolvedQuestion:
     At most MAX_TURNS turns are read, and the start of each.
     """
     unchanged = ResolvedQuestion(text=question)
+    if turns and _answers_greeting(question, turns[-1]):
+        return replace(unchanged, needs_memory=False)
     if not turns or len(question) > MAX_QUESTION_CHARS or not question.strip():
         return unchanged
     earlier = list(turns[-MAX_TURNS:])
@@ -236,7 +251,7 @@ def resolve_question(question: str, turns: Sequence[Turn]) -> ResolvedQuestion:
         why = f"“{question.strip()}” accepts what the message before offers"
         words = AddedWords(words=base.text, why=why, events=earlier[-1].load_ids())
         return ResolvedQuestion(text=base.text, added=(words, *base.added))
-    if is_small_talk(question) or not _may_depend(question):
+    if needs_no_memory(question) or not _may_depend(question):
         return unchanged
     asked = _read_turns([Turn(question)])[0]
     if not any(_needs_earlier(tree) for tree in asked.trees):
@@ -262,7 +277,21 @@ def resolve_question(question: str, turns: Sequence[Turn]) -> ResolvedQuestion:
         )
         for each in changes
     )
-    return ResolvedQuestion(text=_apply_changes(asked.text, changes), added=tuple(added))
+    unique = {each.words: each for each in reversed(list(added))}
+    return ResolvedQuestion(
+        text=_apply_changes(asked.text, changes), added=tuple(reversed(unique.values()))
+    )
+
+
+def _answers_greeting(answer: str, last: Turn) -> bool:
+    """Return whether a message without a question only answers "How are you?"."""
+    return (
+        not last.is_user
+        and "?" not in answer
+        and len(answer) <= MAX_GREETING_CHARS
+        and bool(GREETING.search(last.text[-MAX_GREETING_CHARS:]))
+        and not any(word[:1].isupper() for word in answer.split()[1:] if word not in ("I", "I'm"))
+    )
 
 
 def _accepted_offer(question: str, last: Turn) -> str | None:
@@ -318,7 +347,7 @@ def _find_mentions(tree: Tree, *, is_user: bool) -> Iterator[_Mention]:
     for at, token in enumerate(tree.sentence):
         if token.upos not in ("NOUN", "PROPN") or token.deprel in NP_PARTS:
             continue
-        if _is_name_of_noun(tree, at) or token.lemma.lower() in VAGUE_NOUNS:
+        if _is_name_of_noun(tree, at) or _continues_name(tree, at) or token.lemma.lower() in VAGUE_NOUNS:
             continue
         mention = _make_mention(tree, at, is_user=is_user)
         if mention.lemma.rstrip(".") in TITLES and " " not in mention.text:
@@ -336,12 +365,25 @@ def _is_name_of_noun(tree: Tree, at: int) -> bool:
     return apposition is not None and apposition.head == at
 
 
+def _continues_name(tree: Tree, at: int) -> bool:
+    """Return whether the word before is part of the same capitalized name."""
+    if not at or tree.sentence[at].upos != "PROPN" or tree.sentence[at - 1].upos != "PROPN":
+        return False
+    before, token = tree.sentence[at - 1], tree.sentence[at]
+    is_close = before.end + 1 == token.start and before.deprel != "nmod:poss"
+    return is_close and before.text[:1].isupper() and token.text[:1].isupper()
+
+
 def _make_mention(tree: Tree, at: int, *, is_user: bool) -> _Mention:
     phrase, token = Phrase(tree, at), tree.sentence[at]
     positions = tree.phrase_positions(at, with_nmod=False)
     first, last = positions[0], positions[-1]
     if tree.lower[last] in ("'s", "’s") and last != first:
         positions, last = positions[:-1], positions[-2]
+    while token.upos == "PROPN" and last + 1 < len(tree.sentence) and _continues_name(tree, last + 1):
+        positions, last = [*positions, last + 1], last + 1
+    if len(positions) > 1 and tree.lower[positions[0]] in QUESTION_WORDS:
+        positions = positions[1:]
     text = tree.join(positions)
     name = phrase.apposition
     if name is not None and name.text not in text:
@@ -355,8 +397,11 @@ def _make_mention(tree: Tree, at: int, *, is_user: bool) -> _Mention:
             first -= 1
         else:
             break
-    is_name = token.upos == "PROPN" or name is not None
-    pronoun = _guess_pronoun(name.text if name else text, lemma, token.text.lower(), is_name)
+    is_capitalized = at > 0 and token.text[:1].isupper() and token.text[1:].islower()
+    is_name = token.upos == "PROPN" or name is not None or is_capitalized
+    has_title = lemma.rstrip(".") in TITLES
+    called = name.text if name is not None and not has_title else text
+    pronoun = _guess_pronoun(called, lemma, token.text.lower(), is_name)
     relation = token.deprel
     return _Mention(
         text=text,
@@ -367,6 +412,7 @@ def _make_mention(tree: Tree, at: int, *, is_user: bool) -> _Mention:
         is_name=is_name,
         is_person=pronoun in ("he", "she") or _is_person_noun(lemma, text),
         is_subject=relation.startswith("nsubj"),
+        is_main=_clause_verb(tree, at) == tree.sentence.root,
         is_place=name_type(text) == "place",
         is_modified=any(tree.relation(child) in MODIFIED for child in tree.children[at]),
         preposition=next(
@@ -427,12 +473,9 @@ def _is_fragment(tree: Tree) -> bool:
     root = tree.sentence.root
     token = tree.sentence[root]
     about = ABOUT.search(" ".join(words[:5]))
-    has_verb = token.upos in ("VERB", "AUX") or tree.child(
-        root, "nsubj", "nsubj:pass", "cop", "aux", "expl", "csubj"
-    )
     if about:
         return len(words) <= 12
-    if has_verb is not False and has_verb is not None:
+    if _has_verb(tree):
         return False
     if words[0] in OPENERS or words[0] in QUESTION_WORDS:
         return len(words) <= 10
@@ -443,6 +486,26 @@ def _is_fragment(tree: Tree) -> bool:
     if tree.child(root, "case") is not None or len(content) <= 1:
         return True
     return len(content) <= 3 and tree.lower[0] == "the"
+
+
+def _has_verb(tree: Tree) -> bool:
+    """Return whether a sentence has a verb outside of relative clauses."""
+    if tree.child(tree.sentence.root, "nsubj", "nsubj:pass", "cop", "aux", "csubj") is not None:
+        return True
+    return any(
+        token.upos in ("VERB", "AUX") and not _in_relative_clause(tree, at)
+        for at, token in enumerate(tree.sentence)
+    )
+
+
+def _in_relative_clause(tree: Tree, at: int) -> bool:
+    for _ in tree.sentence:
+        if tree.relation(at).startswith("acl"):
+            return True
+        at = tree.sentence[at].head
+        if at == NO_HEAD:
+            return False
+    return False
 
 
 def _references(tree: Tree) -> Iterator[tuple[int, str]]:
@@ -460,7 +523,7 @@ def _references(tree: Tree) -> Iterator[tuple[int, str]]:
                 yield at, "that noun"
         elif word == "there" and relation != "expl" and token.upos != "PRON":
             yield at, "there"
-        elif word in ("one", "ones") and token.upos in ("NOUN", "PRON") and relation != "nummod":
+        elif word in ("one", "ones") and relation not in ("nummod", "det"):
             if any(tree.lower[child] in CHOOSING for child in tree.children[at]):
                 yield at, "one"
         elif word in ORDINALS and (relation != "amod" or token.head < at) and at:
@@ -538,7 +601,7 @@ def _names_nothing(tree: Tree) -> bool:
     for at, token in enumerate(tree.sentence):
         lemma = token.lemma.lower()
         if token.upos in ("NOUN", "PROPN", "NUM", "SYM", "X"):
-            if lemma not in VAGUE_NOUNS and lemma not in TIME_NOUNS:
+            if lemma not in VAGUE_NOUNS | ATTRIBUTE_NOUNS and not _is_time(tree, at):
                 return False
         elif token.upos == "VERB":
             verbs.append(lemma)
@@ -707,7 +770,7 @@ def _candidates(
         for mention in (*reading.carried, *reading.mentions):
             fit = _fit(pronoun, mention)
             if fit > 0:
-                bonus = 0.3 * mention.is_subject + 0.1 * reading.turn.is_user
+                bonus = 0.2 * mention.is_subject + 0.2 * mention.is_main + 0.1 * reading.turn.is_user
                 found.append((fit + bonus - 0.5 * distance, number, mention))
     return sorted(found, key=lambda each: -each[0])
 
@@ -959,7 +1022,7 @@ def _fragment_phrase(
             return text, mention
     start, end = tree.sentence[positions[0]].start, tree.sentence[positions[-1]].end
     inside = [each for each in asked.mentions if start <= each.start and each.end <= end]
-    return tree.text[start:end], inside[-1] if inside else None
+    return tree.text[start:end], inside[0] if inside else None
 
 
 def _find_slot(
@@ -973,7 +1036,7 @@ def _find_slot(
         if match is None:
             return None
         return _Mention(match[0], "", "it", match.start(), match.end())
-    if re.search(r"\bones?\b", text):
+    if new is None and text.endswith(("one", "ones")):
         return None
     is_person = new is not None and (new.is_person or new.pronoun in ("he", "she"))
     is_owner = text.lower().endswith(("'s", "’s", "hers", "his", "theirs"))
@@ -985,7 +1048,7 @@ def _find_slot(
             return owner
         names = [each for each in mentions if each.is_name]
         return names[0] if names and new is not None and new.is_name else None
-    if new is not None and new.preposition:
+    if new is not None and new.preposition not in ("", "about", "of"):
         same = [each for each in mentions if each.preposition == new.preposition]
         if same:
             slot = same[-1]
@@ -994,7 +1057,7 @@ def _find_slot(
         return None
     if new is not None and new.is_name:
         names = [each for each in mentions if each.is_name and not each.is_person]
-        return names[-1] if names else None
+        return names[-1] if names else _last_name(sentence)
     things = [each for each in mentions if not each.is_person]
     if any(word in ORDINALS for word in normalize_words(text).split()):
         counted = [
@@ -1008,6 +1071,14 @@ def _find_slot(
         if owner is not None and base.text[owner.end : free[0].start].strip() in ("'s", "’s"):
             return replace(free[0], start=owner.start)
     return free[0] if free else None
+
+
+def _last_name(sentence: Tree) -> _Mention | None:
+    """Return the last name that is part of a phrase: "Berlin" in "the Berlin office"."""
+    for token in reversed(sentence.sentence):
+        if token.upos == "PROPN" and token.deprel == "compound":
+            return _Mention(token.text, token.lemma, "it", token.start, token.end)
+    return None
 
 
 def _first_owner(sentence: Tree) -> _Mention | None:

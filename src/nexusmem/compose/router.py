@@ -18,6 +18,7 @@ from .conversation import Turn, resolve_question
 from .question import capitalized_names, is_small_talk
 from .section import QuestionText
 from .sections import SECTIONS
+from .sections.recall import RECALL
 
 MAX_NAMES = 60
 MAX_NAME_CANDIDATES = 200  # possible names read of a long question
@@ -65,7 +66,11 @@ def plan_context(question: str, *, now: datetime, turns: Sequence[Turn] = ()) ->
     prefix = question[:MAX_READ_CHARS]
     window = find_time_window(prefix, now)
     return ContextPlan(
-        sections=dict(_plan_sections(QuestionText(prefix, window))),
+        sections={
+            name: why
+            for name, why in _plan_sections(QuestionText(prefix, window))
+            if resolved.needs_memory or name != RECALL.name
+        },
         question=question,
         steps=_split_question(question, prefix),
         names=_first_unique(_find_names(prefix), MAX_NAMES),
