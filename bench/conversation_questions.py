@@ -127,7 +127,9 @@ def print_scores(name: str, scores: Sequence[Mapping[str, float]]) -> None:
     parts = []
     for column, values in columns.items():
         if column in ("seconds", "plan"):
-            parts.append(f"{column} p50 {1000 * median(values):.1f} max {1000 * max(values):.1f} ms")
+            parts.append(
+                f"{column} p50 {1000 * median(values):.1f} max {1000 * max(values):.1f} ms"
+            )
         else:
             parts.append(f"{column} {mean(values):.2f} ({len(values)})")
     print(f"{name:9} {' · '.join(parts)}", flush=True)

@@ -31,7 +31,7 @@ from ..telemetry.spans import trace_step
 from ..text.terms import normalize_words
 from .caching.context_cache import context_key
 from .caching.viewer_caches import LineCache, SectionCache, SectionCacheKey, SectionItems
-from .conversation import list_turns
+from .conversation.turns import list_turns
 from .render import render_context
 from .request import ContextRequest, SectionInput, validate_request
 from .router import ContextPlan, plan_context

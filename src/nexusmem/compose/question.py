@@ -11,12 +11,12 @@ CAPITALIZED_NAME = re.compile(r"\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+){0,2}")
 
 MAX_CHAT_CHARS = 400  # a longer message is no small talk and no plain command
 SMALL_TALK = frozenset(
-    """hi hello hey yo hiya thanks thank thx ty tysm cheers ok okay kk yes yep yup yeah ya no nope nah
-    sure great nice cool good fine right well super wonderful lovely brilliant excellent fantastic
-    amazing awesome perfect neat sweet wow whoa oh ah aha ooh hm hmm mhm uh um er lol haha hahaha
-    hehe ha morning afternoon evening night day bye goodbye ciao later soon welcome continue go
-    ahead please much lot lots million ton bunch got it sounds works alright worries problem
-    appreciate appreciated helpful helped kind fair enough makes sense true agreed exactly
+    """hi hello hey yo hiya thanks thank thx ty tysm cheers ok okay kk yes yep yup yeah ya no nope
+    nah sure great nice cool good fine right well super wonderful lovely brilliant excellent
+    fantastic amazing awesome perfect neat sweet wow whoa oh ah aha ooh hm hmm mhm uh um er lol
+    haha hahaha hehe ha morning afternoon evening night day bye goodbye ciao later soon welcome
+    continue go ahead please much lot lots million ton bunch got it sounds works alright worries
+    problem appreciate appreciated helpful helped kind fair enough makes sense true agreed exactly
     absolutely definitely indeed totally understood noted gotcha sorry oops never mind nevermind
     nvm one another again next see ya job done clear cute funny love loved like that's it's i'm
     you're let's don't""".split()
@@ -28,10 +28,11 @@ FORM_WORDS = frozenset(
     table markdown json csv yaml html text english french german spanish italian portuguese dutch
     polish swedish norwegian danish finnish russian chinese japanese korean arabic turkish latin
     sentence sentences word words paragraph paragraphs line lines heading headline title emoji
-    emojis caps uppercase lowercase spelling grammar typo typos punctuation rhyme bit little less shorten rephrase reword rewrite translate proofread paraphrase simplify format
-    reformat convert polish repeat retry redo try make turn put say write give sound spell
-    summarize summarise joke jokes limerick haiku riddle poem flip coin dice roll correct fix plain
-    two three four five ten half short""".split()
+    emojis caps uppercase lowercase spelling grammar typo typos punctuation rhyme bit little less
+    shorten rephrase reword rewrite translate proofread paraphrase simplify format reformat
+    convert polish repeat retry redo try make turn put say write give sound spell summarize
+    summarise joke jokes limerick haiku riddle poem flip coin dice roll correct fix plain two
+    three four five ten half short""".split()
 )
 QUOTED = re.compile(r"[\"“«][^\"“”«»]{1,2000}[\"”»]|(?<!\w)['‘][^'‘’]{1,300}['’](?!\w)")
 ASKS = frozenset("who whom whose what which when where why how did does is are was were".split())

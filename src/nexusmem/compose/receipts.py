@@ -241,7 +241,10 @@ def with_hidden_hits(
     receipt = explanation.receipt
     query = make_query(
         receipt.searched or receipt.question or "?",
-        limit=MAX_HITS, threshold=0.0, now=receipt.at, as_of=receipt.at
+        limit=MAX_HITS,
+        threshold=0.0,
+        now=receipt.at,
+        as_of=receipt.at,
     )
     ids = [hit.memory.id for hit in search_memories(store, ranking, admin_grant, query)]
     visible = store.memories.load_texts(explanation.viewer.grant(), ids)

@@ -14,7 +14,8 @@ from itertools import islice
 from ..core.records.context import AddedWords
 from ..recall.question_analysis import TimeWindow, find_time_window
 from ..recall.strategies.graph import possible_names
-from .conversation import Turn, resolve_question
+from .conversation.resolve import resolve_question
+from .conversation.turns import Turn
 from .question import capitalized_names, is_small_talk
 from .section import QuestionText
 from .sections import SECTIONS
