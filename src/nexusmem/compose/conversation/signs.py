@@ -22,7 +22,7 @@ PRONOUNS = {
 DEMONSTRATIVES = word_set("that this these those")
 OPENERS = word_set("and or but also then so plus")  # of an elliptic question
 CHOOSING = word_set("the that this which these those what my your")
-EMPTY_IT_VERBS = word_set("rain snow seem depend matter go sound")
+EMPTY_IT_VERBS = word_set("rain raining snow snowing seem depend matter go going sound")
 UNIQUE_NOUNS = word_set("weather news sun moon sky internet world president government economy")
 ATTRIBUTE_NOUNS = word_set(  # of something that the question must name
     """company brand model size colour color price cost fee amount version type dose code deadline
@@ -31,7 +31,7 @@ ATTRIBUTE_NOUNS = word_set(  # of something that the question must name
 )
 GENERIC_VERBS = word_set(
     """be do have get go come say tell happen decide choose pick know think mean want need make
-    take give see find call cost pay start end finish begin leave arrive open close help work use
+    take give see find call cost pay start end finish begin leave arrive open close help use
     meet ask answer mention recommend suggest agree change buy book order keep put try send set
     remember remind"""
 )
@@ -186,8 +186,10 @@ def _is_comparative(tree: Tree, at: int) -> bool:
 def _is_empty_it(tree: Tree, at: int) -> bool:
     """Return whether "it" refers to nothing: "is it raining?", "what was it she wanted?"."""
     words, head = tree.lower, tree.sentence[at].head
-    if head != NO_HEAD and tree.sentence[head].lemma.lower() in EMPTY_IT_VERBS:
-        return True
+    if head != NO_HEAD:
+        above = {tree.sentence[head].lemma.lower(), words[head]}
+        if not EMPTY_IT_VERBS.isdisjoint(above):
+            return True
     is_asked = at > 1 and words[at - 1] in ("is", "was", "'s") and words[at - 2] in QUESTION_WORDS
     if is_asked and at + 1 < len(words):
         return tree.sentence[at + 1].upos in ("PRON", "PROPN", "NOUN", "DET")
@@ -202,6 +204,8 @@ def lacks_topic(tree: Tree) -> bool:
         return False
     if "you" in words and {"did", "had", "said", "told"}.isdisjoint(words):
         return False  # "How are you?"
+    if any(word == "it" and _is_empty_it(tree, at) for at, word in enumerate(words)):
+        return False
     return names_nothing(tree) or _asks_of_bare_noun(tree)
 
 
