@@ -142,8 +142,16 @@ def _resolve_dependent(question: str, earlier: Sequence[Turn]) -> ResolvedQuesti
         )
         for each in reversed(changes)
     }
-    text = _apply_changes(asked.text, changes)
+    text = _apply_changes(asked.text, [*changes, *_drop_small_talk(asked)])
     return ResolvedQuestion(text=text, added=tuple(reversed(added.values())))
+
+
+def _drop_small_talk(asked: Reading) -> Iterator[_Change]:
+    """Yield changes that remove the sentences without a word to search for: "Oh yes!"."""
+    for tree in asked.trees[:-1]:
+        start, end = tree.sentence[0].start, tree.sentence[-1].end
+        if is_small_talk(asked.text[start:end]):
+            yield _Change("", "", start, end)
 
 
 def _answers_greeting(answer: str, last: Turn) -> bool:
@@ -189,7 +197,8 @@ def _apply_changes(text: str, changes: Sequence[_Change]) -> str:
     replaced = sorted((each for each in changes if each.start >= 0), key=lambda each: -each.start)
     for each in replaced:
         text = f"{text[: each.start]}{each.words}{text[each.end :]}"
-    return " ".join([text, *(each.words for each in changes if each.start < 0)])
+    appended = (each.words for each in changes if each.start < 0)
+    return " ".join([text.strip(), *appended])
 
 
 def _find_changes(asked: Reading, earlier: Sequence[Reading]) -> list[_Change]:
@@ -589,7 +598,8 @@ def _find_thing_slot(
         for each in things:
             if not ORDINALS.keys().isdisjoint(normalize_words(each.text).split()):
                 return each
-    free = [each for each in things if not each.preposition and not each.is_name]
+    nouns = [each for each in inside if not each.preposition and not each.is_name]
+    free = [each for each in nouns if not each.is_person] or nouns
     if not free:
         return None
     for owner in inside:
