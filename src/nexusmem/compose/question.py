@@ -18,8 +18,8 @@ SMALL_TALK = frozenset(
     continue go ahead please much lot lots million ton bunch got it sounds works alright worries
     problem appreciate appreciated helpful helped kind fair enough makes sense true agreed exactly
     absolutely definitely indeed totally understood noted gotcha sorry oops never mind nevermind
-    nvm one another again next see ya job done clear cute funny love loved like that's it's i'm
-    you're let's don't""".split()
+    nvm today tonight tomorrow best hold sec wait moment one another again next see ya job done
+    clear cute funny love loved like that's it's i'm you're let's don't""".split()
 )
 # Words about the form of an answer, and verbs that ask for a new form of it.
 FORM_WORDS = frozenset(
@@ -37,6 +37,11 @@ FORM_WORDS = frozenset(
 QUOTED = re.compile(r"[\"“«][^\"“”«»]{1,2000}[\"”»]|(?<!\w)['‘][^'‘’]{1,300}['’](?!\w)")
 ASKS = frozenset("who whom whose what which when where why how did does is are was were".split())
 REQUESTS = frozenset("can could would will please".split())
+
+
+def is_chat(text: str) -> bool:
+    """Return whether all words are those of small talk; question words are none of them."""
+    return all(word.casefold() in SMALL_TALK for word in WORD.findall(text))
 
 
 def is_small_talk(question: str) -> bool:

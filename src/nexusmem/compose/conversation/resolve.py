@@ -16,7 +16,7 @@ from ...core.records.context import AddedWords
 from ...learn.rules.grammar import Phrase, Tree
 from ...learn.rules.lexicon import word_set
 from ...text.terms import STOP_WORDS, normalize_words
-from ..question import is_small_talk, needs_no_memory
+from ..question import is_form_request, is_small_talk, needs_no_memory
 from .signs import (
     GENERIC_VERBS,
     OPENERS,
@@ -25,6 +25,7 @@ from .signs import (
     Reference,
     find_bare_definites,
     find_references,
+    has_verb,
     is_fragment,
     lacks_topic,
     may_depend,
@@ -119,7 +120,7 @@ def resolve_question(question: str, turns: Sequence[Turn]) -> ResolvedQuestion:
     earlier = turns[-MAX_TURNS:]
     if needs_no_memory(question):
         return _resolve_offer(question, earlier) or unchanged
-    if _answers_greeting(question, earlier[-1]):
+    if _answers_greeting(question, earlier[-1]) or _continues_form_request(question, earlier):
         return replace(unchanged, needs_memory=False)
     return _resolve_dependent(question, earlier) or unchanged
 
@@ -129,9 +130,13 @@ def _resolve_dependent(question: str, earlier: Sequence[Turn]) -> ResolvedQuesti
     if not may_depend(question):
         return None
     (asked,) = read_turns([Turn(question)])
-    if not any(map(needs_earlier, asked.trees)):
+    is_answer = _answers_question(asked, earlier[-1])
+    if not is_answer and not any(map(needs_earlier, asked.trees)):
         return None
-    changes = _find_changes(asked, _resolve_turns(earlier))
+    readings = _resolve_turns(earlier)
+    changes = _find_changes(asked, readings)
+    if is_answer and not changes:
+        changes = _add_topic("it answers a question", readings, but=asked.text)
     if not changes:
         return None
     added = {
@@ -144,6 +149,19 @@ def _resolve_dependent(question: str, earlier: Sequence[Turn]) -> ResolvedQuesti
     }
     text = _apply_changes(asked.text, [*changes, *_drop_small_talk(asked)])
     return ResolvedQuestion(text=text, added=tuple(reversed(added.values())))
+
+
+def _continues_form_request(question: str, earlier: Sequence[Turn]) -> bool:
+    """Return whether "and in Spanish?" follows a request like "translate this into French"."""
+    asked = next((turn.text for turn in reversed(earlier) if turn.is_user), "")
+    return is_form_request(asked) and is_form_request(question.replace("?", " "))
+
+
+def _answers_question(asked: Reading, last: Turn) -> bool:
+    """Return whether a short phrase answers a question of the assistant: "the one from work"."""
+    is_asked = not last.is_user and last.text[-MAX_TURN_CHARS:].rstrip().endswith("?")
+    is_phrase = bool(asked.own_mentions) and not any(map(has_verb, asked.trees))
+    return is_asked and is_phrase and "?" not in asked.text
 
 
 def _drop_small_talk(asked: Reading) -> Iterator[_Change]:
@@ -528,7 +546,8 @@ def _new_part(
             text = tree.text[start : change.start] + change.words + tree.text[change.end : end]
             return text, next(iter(change.mentions), None)
     inside = [each for each in asked.own_mentions if start <= each.start and each.end <= end]
-    return tree.text[start:end], inside[0] if inside else None
+    longest = max(inside, key=lambda each: each.end - each.start, default=None)
+    return tree.text[start:end], longest
 
 
 def _trim_fragment(tree: Tree) -> list[int]:
@@ -592,20 +611,33 @@ def _find_person_slot(
 def _find_thing_slot(
     new: Mention, text: str, inside: Sequence[Mention], base: str
 ) -> Mention | None:
-    """Return the first thing without a preposition; with its owner if the new thing has one."""
+    """Return the first thing without a preposition; its owner stays unless the new part has one."""
     things = [each for each in inside if not each.is_person]
     if not ORDINALS.keys().isdisjoint(normalize_words(text).split()):
         for each in things:
             if not ORDINALS.keys().isdisjoint(normalize_words(each.text).split()):
                 return each
-    nouns = [each for each in inside if not each.preposition and not each.is_name]
-    free = [each for each in nouns if not each.is_person] or nouns
+    open_things = [each for each in inside if not _is_asked_for(each, base)]
+    nouns = [each for each in open_things if not each.preposition and not each.is_name]
+    others = [each for each in open_things if each in things and each.preposition]
+    free = [each for each in nouns if not each.is_person] or nouns or others[-1:]
     if not free:
         return None
-    for owner in inside:
-        if new.is_modified and base[owner.end : free[0].start].strip() in POSSESSIVE_ENDINGS:
-            return replace(free[0], start=owner.start)
-    return free[0]
+    slot = free[0]
+    if new.is_modified:
+        starts = [
+            each.start
+            for each in inside
+            if base[each.end : slot.start].strip() in POSSESSIVE_ENDINGS
+        ]
+        return replace(slot, start=min([slot.start, *starts]))
+    owner = base.find("'s ", slot.start, slot.end)
+    return slot if owner < 0 else replace(slot, start=owner + len("'s "))
+
+
+def _is_asked_for(mention: Mention, base: str) -> bool:
+    """Return whether a mention is what the question asks for: "which paint"."""
+    return base[mention.start : mention.end].lower().startswith(("which ", "what "))
 
 
 def _with_preposition(mention: Mention, text: str) -> Mention:

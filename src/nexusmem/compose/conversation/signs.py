@@ -10,7 +10,7 @@ from ...learn.rules.grammar import Phrase, Tree
 from ...learn.rules.lexicon import word_set
 from ...text.parser.sentence import NO_HEAD
 from ...text.terms import STOP_WORDS, normalize_words
-from ..question import is_small_talk
+from ..question import is_chat, is_small_talk
 from .turns import MODIFIERS, QUESTION_WORDS, VAGUE_NOUNS, is_time
 
 PRONOUNS = {
@@ -29,11 +29,12 @@ ATTRIBUTE_NOUNS = word_set(  # of something that the question must name
     address phone email contact link password title kind shop store room seat line figure total
     limit rate percentage budget"""
 )
+ASKING_VERBS = word_set("give tell show send find remind")
 GENERIC_VERBS = word_set(
     """be do have get go come say tell happen decide choose pick know think mean want need make
     take give see find call cost pay start end finish begin leave arrive open close help use
-    meet ask answer mention recommend suggest agree change buy book order keep put try send set
-    remember remind"""
+    stay park let talk meet ask answer mention recommend suggest agree change buy book order keep
+    put try send set remember remind"""
 )
 ORDINALS = {
     **{word: at for at, word in enumerate("first second third fourth fifth sixth".split())},
@@ -88,13 +89,14 @@ def is_fragment(tree: Tree) -> bool:
     """Return whether a sentence is an elliptic question: "And Priya's?", "What about May?"."""
     words = [word for word in tree.lower if word.isalnum()]
     text, has_mark = " ".join(words), "?" in tree.lower
-    if not words or len(words) > MAX_FRAGMENT_WORDS or (is_small_talk(text) and not has_mark):
+    is_talk = is_chat(text) or (is_small_talk(text) and not has_mark)
+    if not words or len(words) > MAX_FRAGMENT_WORDS or is_talk:
         return False
     if ABOUT.search(" ".join(words[:5])):
         return True
     if words[0] in QUESTION_WORDS:
         return not any(token.upos in ("VERB", "AUX") for token in tree.sentence)
-    if _has_verb(tree):
+    if has_verb(tree):
         return False
     return words[0] in OPENERS or (has_mark and _is_short_phrase(tree, words))
 
@@ -107,7 +109,7 @@ def _is_short_phrase(tree: Tree, words: list[str]) -> bool:
     return len(content) <= 3 and tree.lower[0] == "the"
 
 
-def _has_verb(tree: Tree) -> bool:
+def has_verb(tree: Tree) -> bool:
     """Return whether a sentence has a verb outside of relative clauses."""
     if tree.child(tree.sentence.root, "nsubj", "nsubj:pass", "cop", "aux", "csubj") is not None:
         return True
@@ -199,10 +201,10 @@ def _is_empty_it(tree: Tree, at: int) -> bool:
 def lacks_topic(tree: Tree) -> bool:
     """Return whether a question does not name its topic: "When did we decide?", "The key?"."""
     words = tree.lower
-    is_question = "?" in words or not QUESTION_WORDS.isdisjoint(words[:3])
+    is_question = "?" in words or not (QUESTION_WORDS | ASKING_VERBS).isdisjoint(words[:3])
     if not is_question or len(words) > MAX_TOPICLESS_WORDS or "my" in words:
         return False
-    if "you" in words and {"did", "had", "said", "told"}.isdisjoint(words):
+    if "you" in words and {"give", "did", "had", "said", "told"}.isdisjoint(words):
         return False  # "How are you?"
     if any(word == "it" and _is_empty_it(tree, at) for at, word in enumerate(words)):
         return False

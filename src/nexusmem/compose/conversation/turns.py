@@ -49,7 +49,8 @@ VAGUE_NOUNS = word_set(
     """thing things stuff way ways lot lots bit kind kinds sort sorts one ones question questions
     answer answers idea fact problem problems help info information details detail name number
     reason place part parts anything something everything nothing anyone someone everyone nobody
-    thanks thank please case point rest plan word words example people person news"""
+    thanks thank please case point rest plan word words example people person news percent euro
+    euros dollar dollars pound pounds kilo kilos"""
 )
 NOT_PEOPLE = word_set("lead head guide guard host judge model cook coach pilot")
 PERSON_NOUNS = (
@@ -65,6 +66,7 @@ MALE_TITLES = word_set("mr mister uncle sir")
 TITLES = FEMALE_TITLES | MALE_TITLES | word_set("dr prof doctor professor")
 MODIFIERS = frozenset(("amod", "compound", "nmod", "nmod:poss", "nummod", "acl:relcl", "flat"))
 NAME_PARTS = frozenset(("compound", "flat", "fixed", "goeswith", "vocative", "discourse"))
+ARGUMENTS = frozenset(("nsubj", "obj", "iobj", "obl", "nmod"))
 POSSESSIVE_ENDINGS = ("'s", "’s")
 
 
@@ -192,7 +194,9 @@ def find_clause_verb(tree: Tree, at: int) -> int:
 
 def _find_mentions(tree: Tree, *, is_user: bool) -> Iterator[Mention]:
     for at, token in enumerate(tree.sentence):
-        is_noun = token.upos in ("NOUN", "PROPN") and token.deprel not in NAME_PARTS
+        is_named = at > 0 and token.text.istitle() and token.deprel in ARGUMENTS
+        is_noun = token.upos in ("NOUN", "PROPN") or (is_named and token.upos == "ADJ")
+        is_noun = is_noun and not _is_part_of_name(tree, at)
         is_vague = token.lemma.lower() in VAGUE_NOUNS or is_time(tree, at)
         if not is_noun or is_vague or _is_inside_name(tree, at):
             continue
@@ -200,6 +204,18 @@ def _find_mentions(tree: Tree, *, is_user: bool) -> Iterator[Mention]:
         is_bare_title = mention.lemma.rstrip(".") in TITLES and " " not in mention.text
         if not is_bare_title and mention.text.lower() not in TIME_NOUNS:
             yield mention
+
+
+def _is_part_of_name(tree: Tree, at: int) -> bool:
+    """Return whether a word is part of a longer noun; a person before another noun is not."""
+    token = tree.sentence[at]
+    if token.deprel not in NAME_PARTS:
+        return False
+    if token.head == NO_HEAD or token.deprel != "compound":
+        return True
+    head = tree.sentence[token.head]
+    is_person = token.lemma.lower() in PERSON_NOUNS and head.lemma.lower() not in PERSON_NOUNS
+    return head.upos in ("NOUN", "PROPN") and not is_person
 
 
 def _is_inside_name(tree: Tree, at: int) -> bool:
@@ -238,6 +254,8 @@ def _make_mention(tree: Tree, at: int, *, is_user: bool) -> Mention:
     has_title = lemma.rstrip(".") in TITLES
     called = name.text if name is not None and not has_title else text
     pronoun = _guess_pronoun(called, lemma, token.text.lower(), is_name=is_name)
+    if is_name and owner == "the" and pronoun == "?" and token.text.endswith("s"):
+        pronoun = "they"  # "the Bergs"
     relations = {tree.relation(child): tree.lower[child] for child in tree.children[at]}
     return Mention(
         text=text,
