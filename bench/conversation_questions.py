@@ -1,7 +1,8 @@
 """Questions in conversation: does a context find what the last message is about?
 
-    python bench/conversation_questions.py --data TALK.jsonl
-    python bench/conversation_questions.py --data TALK.jsonl --last-only --misses
+    python bench/conversation_questions.py                                the twelve exchanges
+    python bench/conversation_questions.py --data TALK.jsonl --misses     your own
+    python bench/conversation_questions.py --data TALK.jsonl --last-only
 
 Each line of the file is a JSON object: `memory` (objects with `speaker`, `text` and `at`, or
 texts), `turns` (chat messages; the last one is the question), `evidence` (positions in `memory` of
@@ -154,7 +155,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--data", type=Path, default=Path(__file__).with_suffix(".jsonl"))
     parser.add_argument("--last-only", action="store_true")
     parser.add_argument("--misses", action="store_true", help="print what was not found")
     main(parser.parse_args())

@@ -78,7 +78,7 @@ def test_explain_shows_what_earlier_messages_added(run, lines) -> None:
 
     assert "question: Where does she live?" in shown
     assert "searched: Where does my sister live?" in shown
-    assert "added: my sister: “she”" in shown
+    assert "added: my sister: instead of “she”" in shown
     assert told["receipt"]["searched"] == "Where does my sister live?"
     assert [each["words"] for each in told["receipt"]["added"]] == ["my sister"]
 

@@ -28,6 +28,8 @@ PRONOUNS = [
     ("What's their number?", "The Novaks are back.", "Nice!", "Novaks's number"),
     ("What does it cost?", "I want the red bike.", "A good choice.", "red bike"),
     ("who runs it now?", "The Osprey project slipped.", "By how long?", "Osprey project"),
+    ("yes. Who feeds him?", "Our cat Moss is ill.", "Oh no!", "Who feeds our cat Moss"),
+    ("Do they have a key?", "Who waters the plant?", "The Bergs.", "Do Bergs have"),
     ("What was it she wanted?", "Ines texted me.", "How nice.", "it Ines wanted"),
 ]
 
@@ -66,9 +68,13 @@ def test_fragment_keeps_the_rest_of_the_question() -> None:
     asked = resolve("and the gate code?", "What's the wifi password at the cabin?", "spruce-41")
 
     assert asked == "What's the gate code at the cabin?"
-    assert "Hamburg office" in resolve(
-        "What about Hamburg?", "When does the lease for the Berlin office end?", "In March."
-    )
+    lease = "When does the lease for the Berlin office end?"
+    assert "Hamburg office" in resolve("What about Hamburg?", lease, "In March.")
+    paint = "Which paint did we use in the hall?"
+    asked = resolve("what about the kids' room", paint, "Sage green.")
+    assert asked == "Which paint did we use in the kids' room?"
+    size = resolve("and shoes?", "I need Tom's size for the jacket.", "Tom wears L.")
+    assert size == "I need Tom's shoes for the jacket."
 
 
 def test_question_without_topic_gets_that_of_the_turns() -> None:
@@ -173,6 +179,20 @@ def test_answer_to_a_greeting_needs_no_memory() -> None:
     assert resolve_question("Fine. Where is the key?", greeting).needs_memory
 
 
+def test_short_answer_is_searched_with_what_it_is_about() -> None:
+    assert "Ines" in resolve("about the key", "Please write a letter to Ines.", "About what?")
+    assert resolve("My phone is broken again.", "I'm late.", "Why?") == "My phone is broken again."
+
+
+def test_another_form_of_a_translation_needs_no_memory() -> None:
+    said = turns("Translate “good luck” into Italian.", "Buona fortuna.")
+
+    assert not resolve_question("and in Spanish?", said).needs_memory
+    assert resolve_question(
+        "and in Spanish?", turns("Is the menu in Italian?", "Yes.")
+    ).needs_memory
+
+
 def test_added_words_name_their_reason_and_their_messages() -> None:
     said = [
         Turn("My sister Marta called.", load_ids=lambda: ("first",)),
@@ -181,7 +201,11 @@ def test_added_words_name_their_reason_and_their_messages() -> None:
 
     (added,) = resolve_question("Where does she live?", said).added
 
-    assert (added.words, added.why, added.events) == ("my sister Marta", "“she”", ("first",))
+    assert (added.words, added.why, added.events) == (
+        "my sister Marta",
+        "instead of “she”",
+        ("first",),
+    )
 
 
 def test_only_the_last_turns_are_read() -> None:

@@ -259,7 +259,7 @@ def _resolve_references(
         if change is not None:
             yield change
         if topic is None and _wants_topic(tree, change, before):
-            why = f"“{tree.sentence[at].text}” refers to it"
+            why = f"what “{tree.sentence[at].text}” may refer to"
             topic = _add_topic(why, earlier, but=change.words if change else "")
             yield from topic
     for at in find_bare_definites(tree):
@@ -343,7 +343,8 @@ def _replace_pronoun(tree: Tree, at: int, earlier: Sequence[Reading]) -> _Change
     words = " and ".join(each.text for each in chosen)
     if token.deprel == "nmod:poss" or word in OWN_POSSESSIVES:
         words += "'s"
-    return _Change(words, f"“{token.text}”", token.start, token.end, chosen, (source,))
+    why = f"instead of “{token.text}”"
+    return _Change(words, why, token.start, token.end, chosen, (source,))
 
 
 def _rank_mentions(pronoun: str, earlier: Sequence[Reading]) -> list[tuple[float, int, Mention]]:
@@ -369,8 +370,8 @@ def _replace_place(tree: Tree, at: int, earlier: Sequence[Reading]) -> _Change |
             if each.preposition in ("in", "at", "into") and not each.is_person
         ]
         if places:
-            words, mentions = f"in {places[-1].text}", (places[-1],)
-            return _Change(words, f"“{token.text}”", token.start, token.end, mentions, (number,))
+            words, why = f"in {places[-1].text}", f"instead of “{token.text}”"
+            return _Change(words, why, token.start, token.end, (places[-1],), (number,))
     return None
 
 
@@ -388,7 +389,7 @@ def _describe_noun(
                 start = tree.sentence[at if determiner is None else determiner].start
                 is_owned = mention.text.startswith(("my ", "our ")) or "'s " in mention.text
                 words = mention.text if is_owned else f"the {mention.text}"
-                why = f"“the {token.text}”"
+                why = f"instead of “the {token.text}”"
                 return _Change(words, why, start, token.end, (mention,), (number,))
     return None
 
@@ -410,7 +411,7 @@ def _choose_from_list(tree: Tree, at: int, earlier: Sequence[Reading]) -> _Chang
         return None
     determiner, end = tree.child(at, "det"), tree.sentence[at].end
     start = tree.sentence[at if determiner is None else determiner].start
-    words, why = _first_words(items[ordinal]), f"“{tree.text[start:end]}” of a list"
+    words, why = _first_words(items[ordinal]), f"instead of “{tree.text[start:end]}”"
     return _Change(words, why, start, end, (), (source,))
 
 
