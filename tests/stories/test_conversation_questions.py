@@ -133,7 +133,7 @@ def test_receipt_is_erased_with_the_message_its_words_come_from(
         receipt = place.observe("alice", before[0]["content"])
     context = place.context_for([*before, *chat("Where does she live?")])
     assert "Ludmila" in context.receipt.searched
-    assert place.explain(context.id)
+    assert place.explain(context.id).receipt == context.receipt
 
     team.workspace.forget(event=receipt)
 

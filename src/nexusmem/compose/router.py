@@ -10,16 +10,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from ..core.records.context import AddedWords
 from ..recall.question_analysis import TimeWindow, find_time_window
 from ..recall.strategies.graph import possible_names
-from .conversation.resolve import resolve_question
-from .conversation.turns import Turn
 from .question import capitalized_names, is_small_talk
 from .section import QuestionText
 from .sections import SECTIONS
 from .sections.recall import RECALL
+
+if TYPE_CHECKING:
+    from .conversation.turns import Turn
 
 MAX_NAMES = 60
 MAX_NAME_CANDIDATES = 200  # possible names read of a long question
@@ -62,6 +64,9 @@ class ContextPlan:
 
 def plan_context(question: str, *, now: datetime, turns: Sequence[Turn] = ()) -> ContextPlan:
     """Return the plan for a question; `turns` are the messages before it, oldest first."""
+    # Loaded on first use: the thread of the learner may be importing the rules at the same time.
+    from .conversation.resolve import resolve_question
+
     resolved = resolve_question(question, turns)
     question = resolved.text
     prefix = question[:MAX_READ_CHARS]

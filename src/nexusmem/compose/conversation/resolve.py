@@ -17,6 +17,16 @@ from ...learn.rules.grammar import Phrase, Tree
 from ...learn.rules.lexicon import word_set
 from ...text.terms import STOP_WORDS, normalize_words
 from ..question import is_form_request, is_small_talk, needs_no_memory
+from .mentions import (
+    MAX_TURN_CHARS,
+    POSSESSIVE_ENDINGS,
+    QUESTION_WORDS,
+    Mention,
+    Reading,
+    find_clause_verb,
+    fit_pronoun,
+    read_turns,
+)
 from .signs import (
     GENERIC_VERBS,
     OPENERS,
@@ -32,18 +42,7 @@ from .signs import (
     names_nothing,
     needs_earlier,
 )
-from .turns import (
-    MAX_TURN_CHARS,
-    MAX_TURNS,
-    POSSESSIVE_ENDINGS,
-    QUESTION_WORDS,
-    Mention,
-    Reading,
-    Turn,
-    find_clause_verb,
-    fit_pronoun,
-    read_turns,
-)
+from .turns import MAX_TURNS, Turn
 
 MAX_QUESTION_CHARS = 300  # a longer message names what it is about
 MAX_LIST_CHARS = 4_000  # of a turn that may be a list

@@ -11,7 +11,7 @@ from ...learn.rules.lexicon import word_set
 from ...text.parser.sentence import NO_HEAD
 from ...text.terms import STOP_WORDS, normalize_words
 from ..question import is_chat, is_small_talk
-from .turns import MODIFIERS, QUESTION_WORDS, VAGUE_NOUNS, is_time
+from .mentions import MODIFIERS, QUESTION_WORDS, VAGUE_NOUNS, is_time
 
 PRONOUNS = {
     **dict.fromkeys(("he", "him", "his", "himself"), "he"),
