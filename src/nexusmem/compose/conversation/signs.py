@@ -47,10 +47,12 @@ PLAIN_ADJECTIVES = STOP_WORDS | ORDINALS.keys() | {"much", "many", "long", "ofte
 ABOUT = re.compile(r"\b(?:what|how) (?:about|of)\b", re.IGNORECASE)
 SIGN = re.compile(
     r"\b(?:he|him|his|himself|she|hers?|herself|they|them|theirs?|themselves|its?|itself|that|this"
-    r"|these|those|there|ones?|other|others|another|else|same|former|latter|first|second|third"
-    r"|fourth|fifth|last|[1-6](?:st|nd|rd|th)|the|instead|mine|ours|either|both|neither)\b",
+    r"|these|those|there|ones?|another|else|same|instead|mine|ours|either|both|neither"
+    r"|the (?:others?|former|latter|last|first|second|third|fourth|fifth|[1-6](?:st|nd|rd|th))"
+    r"|(?:what|how) (?:about|of))\b",
     re.IGNORECASE,
 )
+NAME = re.compile(r"\s(?!I\b)[^\W\d_a-z]\w")
 MAX_FRAGMENT_WORDS = 12
 MAX_TOPICLESS_WORDS = 12
 
@@ -69,10 +71,13 @@ class Reference(StrEnum):
 def may_depend(question: str) -> bool:
     """Return whether the words of a message have a sign that it needs earlier turns."""
     words = normalize_words(question).split()
+    if SIGN.search(question) or not OPENERS.isdisjoint(words[:2]):
+        return True
     content = [word for word in words if word not in STOP_WORDS and word not in VAGUE_NOUNS]
+    if len(content) > 3 and NAME.search(question):
+        return False
     is_question = "?" in question or not QUESTION_WORDS.isdisjoint(words[:3])
-    is_short = len(content) <= (6 if is_question else 4)
-    return is_short or bool(SIGN.search(question)) or not OPENERS.isdisjoint(words[:2])
+    return len(content) <= (6 if is_question else 4)
 
 
 def needs_earlier(tree: Tree) -> bool:
