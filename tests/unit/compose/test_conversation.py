@@ -119,6 +119,8 @@ STANDS_ALONE = [
     "What is the name of Tim's dog?",
     "My sister called, where does she live?",
     "I saw Tom yesterday. Is he still in Leeds?",
+    "How do I deploy the ledger?",
+    "What did we decide about the ledger?",
     "Is it raining?",
     "What time is it?",
     "How are you?",

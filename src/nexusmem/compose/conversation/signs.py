@@ -233,7 +233,10 @@ def names_nothing(tree: Tree) -> bool:
 
 
 def _asks_of_bare_noun(tree: Tree) -> bool:
-    """Return whether all that a question names is "the key", without saying which one."""
+    """Return whether all that a question names is "the key", without saying which one.
+
+    "How do I deploy the ledger?" and "What about the ledger?" say enough.
+    """
     bare = set(find_bare_definites(tree))
     nouns = {
         at
@@ -241,7 +244,10 @@ def _asks_of_bare_noun(tree: Tree) -> bool:
         if token.upos in ("NOUN", "PROPN", "NUM") and not is_time(tree, at)
     }
     lemmas = {tree.sentence[at].lemma.lower() for at in bare}
-    return bool(bare) and nouns == bare and UNIQUE_NOUNS.isdisjoint(lemmas)
+    verbs = {token.lemma.lower() for token in tree.sentence if token.upos == "VERB"}
+    is_named = any(tree.lower[child] == "about" for at in bare for child in tree.children[at])
+    says_enough = is_named or not verbs <= GENERIC_VERBS
+    return bool(bare) and nouns == bare and UNIQUE_NOUNS.isdisjoint(lemmas) and not says_enough
 
 
 def find_bare_definites(tree: Tree) -> Iterator[int]:
