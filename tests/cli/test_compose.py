@@ -78,6 +78,21 @@ def test_explain_shows_every_item_and_what_was_cut(run, lines) -> None:
     assert everything["withheld"] == 0
 
 
+@pytest.mark.requirement("X7")
+def test_explain_shows_what_earlier_messages_added(run, lines) -> None:
+    run("observe", "alice", "My sister called.", *HERE)
+    id = context_id(run("compose", "Where does she live?", *HERE))
+
+    shown = run("explain", id, *HERE).stderr
+    (told,) = lines("explain", id, *HERE)
+
+    assert "question: Where does she live?" in shown
+    assert "searched: Where does my sister live?" in shown
+    assert "added: my sister: instead of “she”" in shown
+    assert told["receipt"]["searched"] == "Where does my sister live?"
+    assert [each["words"] for each in told["receipt"]["added"]] == ["my sister"]
+
+
 @pytest.mark.requirement("X7", "X2")
 @pytest.mark.usefixtures("told")
 def test_explain_of_other_place_is_not_found(run) -> None:

@@ -88,6 +88,11 @@ def _item_text(explanation: ContextExplanation, id: str) -> str:
 
 def _total_lines(receipt: ContextReceipt) -> Iterator[str]:
     yield f"question: {one_line(receipt.question, 200)}"
+    if receipt.searched:
+        yield f"searched: {one_line(receipt.searched, 200)}"
+    yield from (
+        f"added: {one_line(each.words, 100)}: {one_line(each.why, 100)}" for each in receipt.added
+    )
     yield f"composed for {_format_time(receipt.at)}; {receipt.tokens} of {receipt.budget} tokens"
     parts = [f"{part} {tokens}" for part, tokens in receipt.sections.items()]
     yield f"tokens: {', '.join([*parts, f'frame {receipt.frame}'])}"

@@ -31,6 +31,7 @@ from ..telemetry.spans import trace_step
 from ..text.terms import normalize_words
 from .caching.context_cache import context_key
 from .caching.viewer_caches import LineCache, SectionCache, SectionCacheKey, SectionItems
+from .conversation.turns import list_turns
 from .render import ContextWriter, mask_item, render_context
 from .request import ContextRequest, SectionInput, validate_request
 from .router import ContextPlan, plan_context
@@ -155,9 +156,9 @@ class Composer:
             "window", lambda: self._load_window(bare, request), bare.window_view
         )
         stages.degraded += view.degraded
-        recent = [event.text for event in view.events if event.text != request.question]
         with stages.time_stage("plan"):
-            plan = plan_context(request.question, now=bare.now, recent=recent)
+            turns = list_turns(request, viewer, view.events)
+            plan = plan_context(request.question, now=bare.now, turns=turns)
             if self.settings.sections:
                 shown = {n: plan.sections[n] for n in writer.order if n in plan.sections}
                 plan = replace(plan, sections=shown)
@@ -225,7 +226,9 @@ class Composer:
         return search_plan(
             inputs.plan,
             search_once,
-            lambda hits: find_lead_names(self.store, inputs.grant, request.question, hits, people),
+            lambda hits: find_lead_names(
+                self.store, inputs.grant, inputs.plan.question, hits, people
+            ),
         )
 
     def _load_sections(
@@ -314,6 +317,8 @@ def _build_context(
         budget=request.budget or inputs.settings.budget_tokens,
         tokens=selection.tokens,
         plan=inputs.plan.sections,
+        searched=inputs.plan.question if inputs.plan.added else "",
+        added=inputs.plan.added,
         sections={each.part: each.tokens for each in sections},
         frame=selection.tokens - sum(each.tokens for each in shares),
         shown=list_shown(sections),

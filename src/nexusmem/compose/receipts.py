@@ -1,4 +1,7 @@
-"""Receipts of contexts: stored with the viewer, and without any text except the question."""
+"""Receipts of contexts: stored with the viewer, and without any text except the question.
+
+The question is stored with the words that earlier messages added to it.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,14 @@ from ..core.canonical import clean_text, format_time, parse_time
 from ..core.errors import NotFound
 from ..core.ids import AgentId, UserId, WorkspaceId
 from ..core.protocols.store import Store
-from ..core.records.context import Context, ContextItem, ContextReceipt, CutItem, ShownItem
+from ..core.records.context import (
+    AddedWords,
+    Context,
+    ContextItem,
+    ContextReceipt,
+    CutItem,
+    ShownItem,
+)
 from ..core.records.window import MAX_ITEMS, WindowItem, WindowSlot
 from ..core.scope import Scope
 from ..learn.extract.echo_filter import make_injected_item
@@ -48,7 +58,8 @@ def receipt_items(context: Context, viewer: Viewer, now: datetime) -> list[Windo
     items = [item for section in context.sections for item in section.items]
     people = [person.value for person in viewer.people]
     shown = _source_ids(items)
-    source_ids = [*shown, *_cut_ids(context.receipt.cut)]
+    added = [id for each in context.receipt.added for id in each.events]
+    source_ids = [*shown, *_cut_ids(context.receipt.cut), *added]
     receipt = {**receipt_to_json(context.receipt), "viewer": viewer_to_json(viewer)}
     home, id = viewer.home, context.id
     return [
@@ -95,6 +106,10 @@ def receipt_to_json(receipt: ContextReceipt) -> dict[str, Any]:
         **{name: getattr(receipt, name) for name in receipt.__slots__},
         "at": format_time(receipt.at),
         "plan": dict(receipt.plan),
+        "added": [
+            {"words": each.words, "why": each.why, "events": list(each.events)}
+            for each in receipt.added
+        ],
         "sections": dict(receipt.sections),
         "seconds": dict(receipt.seconds),
         "shown": [_encode_shown(each) for each in receipt.shown],
@@ -125,6 +140,11 @@ def receipt_from_json(data: Mapping[str, Any]) -> ContextReceipt:
         **rest,
         at=parse_time(data["at"]),
         plan=_order_sections(data["plan"]),
+        searched=data.get("searched", ""),
+        added=tuple(
+            AddedWords(words=each["words"], why=each["why"], events=tuple(each["events"]))
+            for each in data.get("added", ())
+        ),
         sections=_order_sections(data.get("sections", {})),
         frame=data.get("frame", 0),
         seconds={name: data["seconds"][name] for name in sorted(data["seconds"], key=_stage_order)},
@@ -231,7 +251,11 @@ def with_hidden_hits(
     """
     receipt = explanation.receipt
     query = make_query(
-        receipt.question or "?", limit=MAX_HITS, threshold=0.0, now=receipt.at, as_of=receipt.at
+        receipt.searched or receipt.question or "?",
+        limit=MAX_HITS,
+        threshold=0.0,
+        now=receipt.at,
+        as_of=receipt.at,
     )
     ids = [hit.memory.id for hit in search_memories(store, ranking, admin_grant, query)]
     visible = store.memories.load_texts(explanation.viewer.grant(), ids)

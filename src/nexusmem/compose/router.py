@@ -10,12 +10,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
+from typing import TYPE_CHECKING
 
+from ..core.records.context import AddedWords
 from ..recall.question_analysis import TimeWindow, find_time_window
 from ..recall.strategies.graph import possible_names
-from .question import CAPITALIZED_NAME, capitalized_names, is_small_talk
+from .question import capitalized_names, is_small_talk
 from .section import QuestionText
 from .sections import SECTIONS
+from .sections.recall import RECALL
+
+if TYPE_CHECKING:
+    from .conversation.turns import Turn
 
 MAX_NAMES = 60
 MAX_NAME_CANDIDATES = 200  # possible names read of a long question
@@ -36,9 +42,6 @@ NESTED_PATTERN = re.compile(
     re.IGNORECASE,
 )
 SIDES_PATTERN = re.compile(r"\b(?:and|versus|vs\.?|with|to|from|or)\b", re.IGNORECASE)
-PRONOUN_PATTERN = re.compile(
-    r"\b(?:he|she|it|they|him|her|them|his|its|their|that|this|those)\b", re.IGNORECASE
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,10 +49,11 @@ class ContextPlan:
     """What to fetch for one question, and why."""
 
     sections: Mapping[str, str]  # name of each section to show → why
-    question: str
+    question: str  # to search with: resolved, if earlier messages say what it is about
     steps: tuple[str, ...]  # searches to run: the question, then its parts if it has several
     names: tuple[str, ...] = ()  # possible names in the question, normalized for lookup
     window: TimeWindow | None = None  # the period that the question names
+    added: tuple[AddedWords, ...] = ()  # what earlier messages add to the question
     is_nested: bool = False  # it asks for something through something else
 
     @property
@@ -58,16 +62,26 @@ class ContextPlan:
         return len(self.steps) > 1 or self.is_nested
 
 
-def plan_context(question: str, *, now: datetime, recent: Sequence[str] = ()) -> ContextPlan:
-    """Return the plan for a question; `recent` are the messages before it, oldest first."""
+def plan_context(question: str, *, now: datetime, turns: Sequence[Turn] = ()) -> ContextPlan:
+    """Return the plan for a question; `turns` are the messages before it, oldest first."""
+    # Loaded on first use: the thread of the learner may be importing the rules at the same time.
+    from .conversation.resolve import resolve_question
+
+    resolved = resolve_question(question, turns)
+    question = resolved.text
     prefix = question[:MAX_READ_CHARS]
     window = find_time_window(prefix, now)
     return ContextPlan(
-        sections=dict(_plan_sections(QuestionText(prefix, window))),
+        sections={
+            name: why
+            for name, why in _plan_sections(QuestionText(prefix, window))
+            if resolved.needs_memory or name != RECALL.name
+        },
         question=question,
         steps=_split_question(question, prefix),
-        names=_first_unique(_find_names(prefix, recent), MAX_NAMES),
+        names=_first_unique(_find_names(prefix), MAX_NAMES),
         window=window,
+        added=resolved.added,
         is_nested=bool(NESTED_PATTERN.search(prefix)),
     )
 
@@ -100,16 +114,8 @@ def _first_unique(names: Iterator[str], limit: int) -> tuple[str, ...]:
     return tuple(dict.fromkeys(islice(names, MAX_NAME_CANDIDATES)))[:limit]
 
 
-def _find_names(question: str, recent: Sequence[str]) -> Iterator[str]:
-    """Yield possible names: capitalized words first, then any words of the question.
-
-    If the question has a pronoun and no capitalized word, the names in the last two messages are
-    used, newest message first.
-    """
+def _find_names(question: str) -> Iterator[str]:
+    """Yield possible names: capitalized words first, then any words of the question."""
     capitals = capitalized_names(question)
     yield from (name for capital in capitals for name in possible_names(capital))
-    if not capitals and PRONOUN_PATTERN.search(question):
-        for message in reversed(recent[-2:]):
-            for capital in CAPITALIZED_NAME.findall(message[:MAX_READ_CHARS]):
-                yield from possible_names(capital)
     yield from possible_names(question)

@@ -265,13 +265,20 @@ def message_key(content_hash: str, number: int) -> str:
     return f"{KEY_PREFIX}{digest(content_hash, str(number))}"
 
 
+def list_event_ids(
+    messages: Sequence[ChatMessage], viewer: Viewer, thread: str | None = None
+) -> list[str]:
+    """Return the event id of each message as if `record` had written exactly this list."""
+    words = [hash_message(each, viewer, thread) for each in messages]
+    keys = map(message_key, words, occurrence_numbers(words))
+    return [event_id(viewer.home, key) for key in keys]
+
+
 def derive_event_ids(
     messages: Sequence[ChatMessage], viewer: Viewer, thread: str | None = None
 ) -> frozenset[str]:
-    """Return the event ids of these messages as if `record` had written exactly this list."""
-    words = [hash_message(each, viewer, thread) for each in messages]
-    keys = map(message_key, words, occurrence_numbers(words))
-    return frozenset(event_id(viewer.home, key) for key in keys)
+    """Return the event ids of these messages as a set."""
+    return frozenset(list_event_ids(messages, viewer, thread))
 
 
 def _canonical_call(call: Mapping[str, Any]) -> str:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from nexusmem.compose.conversation.turns import Turn
 from nexusmem.compose.question import is_small_talk
 from nexusmem.compose.router import plan_context
 
@@ -93,13 +94,13 @@ def test_capitalized_names_come_first() -> None:
 
 
 def test_pronoun_refers_to_names_in_recent_messages() -> None:
-    recent = ["The launch is in May.", "Have you met Tyler?"]
+    recent = [Turn("The launch is in May."), Turn("Have you met Tyler?")]
 
-    assert "tyler" in plan_context("where does he work?", now=NOW, recent=recent).names
-    assert "tyler" not in plan_context("which database do we use?", now=NOW, recent=recent).names
+    assert "tyler" in plan_context("where does he work?", now=NOW, turns=recent).names
+    assert "tyler" not in plan_context("which database do we use?", now=NOW, turns=recent).names
     assert (
         "tyler"
-        not in plan_context("where does Bob work, and is he here?", now=NOW, recent=recent).names
+        not in plan_context("where does Bob work, and is he here?", now=NOW, turns=recent).names
     )
 
 
@@ -122,7 +123,7 @@ def test_plan_takes_less_than_ten_milliseconds() -> None:
 def _seconds(question: str) -> float:
     def once() -> float:
         started = time.thread_time()
-        plan_context(question, now=NOW, recent=[question])
+        plan_context(question, now=NOW, turns=[Turn(question)])
         return time.thread_time() - started
 
     return min(once() for _ in range(5))

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ...core.records import Explanation, Hit
 from ...core.records.context import ContextItem
-from ..question import is_small_talk
+from ..question import needs_no_memory
 from ..request import EXACT_KIND, SectionInput, rank_worth
 from ..section import QuestionText, Section
 
@@ -14,8 +14,8 @@ MAX_FULL_CHARS = 900  # of a longer text only the sentences that answer are show
 
 
 def asks_for_something(question: QuestionText) -> str | None:
-    """Return why the question needs a search, or None for small talk."""
-    return None if is_small_talk(question.text) else "it asks for something"
+    """Return why the question needs a search, or None for small talk and plain commands."""
+    return None if needs_no_memory(question.text) else "it asks for something"
 
 
 def recall_items(inputs: SectionInput) -> list[ContextItem]:

@@ -133,6 +133,15 @@ def _make_shown(part: str, item: ContextItem) -> ShownItem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AddedWords:
+    """Words of earlier messages that were searched with the question, and why."""
+
+    words: str
+    why: str
+    events: tuple[str, ...] = ()  # ids of the messages that the words come from
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ContextReceipt:
     """Explanation of a context. It reveals nothing that the viewer may not see."""
 
@@ -142,6 +151,8 @@ class ContextReceipt:
     budget: int
     tokens: int
     plan: Mapping[str, str]  # planned section → why
+    searched: str = ""  # the question with the words of earlier messages; empty: nothing was added
+    added: tuple[AddedWords, ...] = ()  # what earlier messages added to the question
     sections: Mapping[str, int] = field(default_factory=dict)  # → tokens with heading
     frame: int = 0  # tokens of header and fence; with `sections` they sum up to `tokens`
     shown: tuple[ShownItem, ...] = ()
@@ -220,7 +231,7 @@ def _system_blocks(stable: str, changing: str) -> list[dict[str, Any]]:
     return [block for block in (cached, {"type": "text", "text": changing}) if block["text"]]
 
 
-ENCODING_VERSION = 1  # part of the cache key
+ENCODING_VERSION = 2  # part of the cache key
 COMPRESSION_LEVEL = 1  # twice as fast as the default, and almost as small
 MAX_UNPACKED_BYTES = 64_000_000  # protects against decompression bombs
 
@@ -307,6 +318,8 @@ def _encode_receipt(context: Context) -> Row:
         dict(receipt.seconds),
         receipt.degraded,
         receipt.cached,
+        receipt.searched,
+        [[each.words, each.why, each.events] for each in receipt.added],
     ]
 
 
@@ -376,7 +389,7 @@ def _decode_item(row: Row) -> ContextItem:
 
 def _decode_receipt(row: Row, sections: Sequence[ContextSection]) -> ContextReceipt:
     id, at, question, budget, tokens, plan, spent, frame, *rest = row
-    shown, cut, seconds, degraded, cached = rest
+    shown, cut, seconds, degraded, cached, searched, added = rest
     return ContextReceipt(
         id=_require_text(id),
         at=datetime.fromisoformat(at),
@@ -391,6 +404,13 @@ def _decode_receipt(row: Row, sections: Sequence[ContextSection]) -> ContextRece
         seconds={name: _require_number(took) for name, took in seconds.items()},
         degraded=_require_texts(degraded),
         cached=bool(cached),
+        searched=_require_text(searched),
+        added=tuple(
+            AddedWords(
+                words=_require_text(words), why=_require_text(why), events=_require_texts(events)
+            )
+            for words, why, events in added
+        ),
     )
 
 

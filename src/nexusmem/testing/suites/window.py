@@ -16,6 +16,7 @@ from ...core.protocols.context_cache import CachedContext, SharedContextCache
 from ...core.protocols.store import Store
 from ...core.records import Tombstone, Trust
 from ...core.records.context import (
+    AddedWords,
     Compaction,
     Context,
     ContextItem,
@@ -408,6 +409,8 @@ def full_context(text: str = "Tea is served at four. π ␀ </nexus-memory>") ->
         budget=4_000,
         tokens=99,
         plan={"window": "always", "recall": "a question"},
+        searched="When is Ann's tea?",
+        added=(AddedWords(words="Ann's", why="“her”", events=("5" * 32,)),),
         sections={"recall": 9, "window": 0},
         frame=90,
         shown=(ShownItem(part="recall", id=item.id, tokens=7, scope=str(ROOM), why=item.why),),
