@@ -13,12 +13,13 @@ from ..core.derive import thread_name
 from ..core.filters import filter_fields
 from ..core.json_codec import fast_constructor
 from ..core.protocols.store import Store
-from ..core.records import Explanation, Hit, Hits, Memory, StrategyReport
+from ..core.records import Explanation, Hit, Hits, Memory, StrategyReport, Validity
 from ..core.records.memory import is_copy, is_said_by, statement_key
 from ..core.scope import Scope
 from ..telemetry.metrics import Metrics
 from ..text.terms import normalize_words
 from .query import Query
+from .views.currency import find_validities
 from .views.exact_values import CurrentValues
 
 
@@ -79,8 +80,11 @@ def search_memories(
         best = _select_hits(store, grant, query, order, relevant)
         sources = [id for _, memory in best for id in memory.sources]
         keys = store.ledger.load_keys(grant, sources) if include_keys else {}
+        validities = find_validities(store, grant, (memory for _, memory in best), query.now)
         matching = store.memories.count_matching(grant, order.query_terms) if is_unfiltered else 0
-    hits = tuple(_build_hit(ranked, memory, order.query_terms, keys) for ranked, memory in best)
+    hits = tuple(
+        _build_hit(ranked, memory, order.query_terms, keys, validities) for ranked, memory in best
+    )
     return Hits(
         hits=hits,
         total=max(relevant, matching),
@@ -203,7 +207,11 @@ class _HitSelection:
 
 
 def _build_hit(
-    ranked: RankedId, memory: Memory, query_terms: tuple[str, ...], event_keys: Mapping[str, str]
+    ranked: RankedId,
+    memory: Memory,
+    query_terms: tuple[str, ...],
+    event_keys: Mapping[str, str],
+    validities: Mapping[str, Validity],
 ) -> Hit:
     return _new_hit(
         memory=memory,
@@ -212,6 +220,7 @@ def _build_hit(
         event_keys=tuple(event_keys[id] for id in memory.sources if id in event_keys),
         query_terms=query_terms,
         explanation=ranked.explanation,
+        validity=validities.get(memory.id),
     )
 
 
