@@ -18,6 +18,7 @@ from ..core.records.memory import is_copy, is_said_by, statement_key
 from ..core.scope import Scope
 from ..telemetry.metrics import Metrics
 from ..text.terms import normalize_words
+from .hit_order import order_hits
 from .query import Query
 from .views.currency import find_validities
 from .views.exact_values import CurrentValues
@@ -78,9 +79,14 @@ def search_memories(
     is_unfiltered = query.where is None and query.threshold == 0
     with store.snapshot():
         best = _select_hits(store, grant, query, order, relevant)
+        memories = [memory for _, memory in best]
+        validities = find_validities(store, grant, memories, query.now)
+        positions, validities = order_hits(
+            memories, query.question, order.query_terms, validities
+        )
+        best = _reorder(best, positions)
         sources = [id for _, memory in best for id in memory.sources]
         keys = store.ledger.load_keys(grant, sources) if include_keys else {}
-        validities = find_validities(store, grant, (memory for _, memory in best), query.now)
         matching = store.memories.count_matching(grant, order.query_terms) if is_unfiltered else 0
     hits = tuple(
         _build_hit(ranked, memory, order.query_terms, keys, validities) for ranked, memory in best
@@ -132,6 +138,16 @@ def _drop_redundant_copies(
     readable = store.ledger.load_keys(grant, [id for each in copies for id in each.sources])
     redundant = {each.id for each in copies if readable.keys() >= set(each.sources)}
     return [each for each in memories if each.id not in redundant]
+
+
+def _reorder(
+    hits: Sequence[tuple[RankedId, Memory]], positions: Sequence[int]
+) -> list[tuple[RankedId, Memory]]:
+    """Return the hits in another order; each position keeps its score, so that scores fall."""
+    return [
+        (hits[position][0]._replace(score=ranked.score), hits[position][1])
+        for (ranked, _), position in zip(hits, positions, strict=True)
+    ]
 
 
 class _HitSelection:
