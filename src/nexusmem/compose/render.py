@@ -88,9 +88,14 @@ def _section_lines(part: str, items: Sequence[ContextItem], remark: str | None) 
         return
     yield ""
     yield section_heading(part)
-    yield from (item.line or format_line(item, part) for item in items)
-    if not items and remark:
+    if remark:
         yield remark
+    yield from (item.line or format_line(item, part) for item in items)
+
+
+def empty_period_remark(period: str) -> str:
+    """Return the remark about a period that the question asks about."""
+    return f"Nothing was recorded {period}."
 
 
 def section_heading(part: str) -> str:

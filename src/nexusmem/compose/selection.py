@@ -33,6 +33,7 @@ from .render import (
     NOTHING_FOUND,
     NOTHING_MORE,
     context_header,
+    empty_period_remark,
     format_line,
     format_moment,
     indent_text,
@@ -103,7 +104,9 @@ class TokenMeter:
     def frame_tokens(self, inputs: SectionInput) -> int:
         """Return the tokens of the header, the fence, and the remark that nothing was found."""
         header = (INTRODUCTION, context_header(inputs.viewer), format_moment(inputs.now))
-        remark = (section_heading(RECALL.name), NOTHING_MORE)
+        empty = inputs.empty_period
+        nothing = empty_period_remark(empty) if empty else NOTHING_MORE
+        remark = (section_heading(RECALL.name), nothing)
         return sum(self.count_tokens(each + "\n") for each in (*header, *remark, SAMPLE_FENCE))
 
 
@@ -283,6 +286,8 @@ def _make_remarks(
     shares: Mapping[str, SectionShare],
 ) -> dict[str, str]:
     """Return the remark that tells the model that the search has nothing to show."""
+    if inputs.empty_period:
+        return {RECALL.name: empty_period_remark(inputs.empty_period)}
     shown = RECALL.name in shares and shares[RECALL.name].items
     if RECALL.name not in inputs.plan.sections or shown:
         return {}

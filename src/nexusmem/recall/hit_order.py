@@ -46,7 +46,8 @@ CHANGE_PATTERN = re.compile(
     rf" (?:now|today|tomorrow|yesterday|this|next|last|my|\w+day|{MONTHS})"
     r"|changed|switched|swapped|moved (?:to|out)|been moved|renamed|replaced|raised|lowered"
     r"|increased|decreased|reduced|turned (?:down|up|the \w+ (?:down|up))|dropped|quit|stopped|sold"
-    r"|gave (?:up|us)|pushed|push (?:the|it|this|that|back)|postponed|delayed|extended|rescheduled|cancell?ed|updated?"
+    r"|gave (?:up|us)|pushed|push (?:the|it|this|that|back)|postponed|delayed|extended"
+    r"|rescheduled|cancell?ed|updated?"
     r"|upgraded|migrated|took over"
     r"|(?:is|are|am|i'm|it's|he's|she's|we're|they're|goes?|runs?|uses?|drives?|lives?|works?"
     r"|learning) \w+ now"
@@ -120,7 +121,7 @@ class HitComparison:
         """Return whether a message says nearly the same as an earlier one, or what changed in it.
 
         A change names another figure, day or name. It concerns what the question asks, or
-        something that few hits mention.
+        something else of the earlier message that few hits mention.
         """
         if later.memory.at - earlier.memory.at < MIN_GAP:
             return False
@@ -147,7 +148,7 @@ class HitComparison:
         return len(shared) >= share * min(len(later.terms), len(earlier.terms))
 
     def _is_change(self, later: ComparedHit, earlier: ComparedHit, shared: frozenset[str]) -> bool:
-        is_rare = not shared <= self.common | self.asked
+        is_rare = not (shared <= self.common | self.asked or earlier.terms.isdisjoint(self.asked))
         is_close = len(later.terms & self.asked) >= len(earlier.terms & self.asked) - 1
         if not is_rare and (shared.isdisjoint(self.asked) or not is_close):
             return False
@@ -187,7 +188,9 @@ def order_hits(
         earlier = hits[position]
         known = validities.get(earlier.memory.id)
         changes = [
-            at for at in compared if known is None and comparison.marks_as_earlier(hits[at], earlier)
+            at
+            for at in compared
+            if known is None and comparison.marks_as_earlier(hits[at], earlier)
         ]
         if changes:
             marks[earlier.memory.id] = _mark_earlier(hits[at].memory for at in changes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 from ..core.access import Grant
@@ -18,6 +18,7 @@ from ..core.records.memory import is_copy, is_said_by, statement_key
 from ..core.scope import Scope
 from ..telemetry.metrics import Metrics
 from ..text.terms import normalize_words
+from .asked_period import AskedPeriod, choose_of_period, find_asked_period
 from .hit_order import order_hits
 from .query import Query
 from .views.currency import find_validities
@@ -63,6 +64,7 @@ class RankedResults(Protocol):
 Ranking = Callable[[Grant, Query], RankedResults]
 
 _new_hit = fast_constructor(Hit)
+EXTRA_OF_PERIOD = 30  # hits looked at beyond the limit for a question about a period
 RANKS_FOR_ORIGINALS = 10  # an original has about the score of its copy
 
 
@@ -78,13 +80,18 @@ def search_memories(
     relevant = sum(score > 0 and score >= query.threshold for score in order.scores)
     is_unfiltered = query.where is None and query.threshold == 0
     with store.snapshot():
-        best = _select_hits(store, grant, query, order, relevant)
+        period = find_asked_period(query.question, query.now)
+        is_filtered = period is not None and period.is_whole_topic
+        more = replace(query, limit=query.limit + EXTRA_OF_PERIOD) if is_filtered else query
+        best = _select_hits(store, grant, more, order, relevant)
         memories = [memory for _, memory in best]
         validities = find_validities(store, grant, memories, query.now)
-        positions, validities = order_hits(
-            memories, query.question, order.query_terms, validities
-        )
-        best = _reorder(best, positions)
+        positions, validities = order_hits(memories, query.question, order.query_terms, validities)
+        if period:
+            is_ahead = period.window.until > query.now
+            positions = choose_of_period(memories, positions, period, is_ahead=is_ahead)
+        best = _reorder(best, positions)[: query.limit]
+        is_empty = period is not None and _is_empty_period(store, grant, period, best)
         sources = [id for _, memory in best for id in memory.sources]
         keys = store.ledger.load_keys(grant, sources) if include_keys else {}
         matching = store.memories.count_matching(grant, order.query_terms) if is_unfiltered else 0
@@ -97,6 +104,7 @@ def search_memories(
         seconds=time.perf_counter() - started,
         degraded=order.degraded,
         strategies=order.build_reports([hit.memory.id for hit in hits]),
+        empty_period=period.describe() if period and is_empty else None,
     )
 
 
@@ -146,8 +154,18 @@ def _reorder(
     """Return the hits in another order; each position keeps its score, so that scores fall."""
     return [
         (hits[position][0]._replace(score=ranked.score), hits[position][1])
-        for (ranked, _), position in zip(hits, positions, strict=True)
+        for (ranked, _), position in zip(hits, positions, strict=False)  # some may be left out
     ]
+
+
+def _is_empty_period(
+    store: Store, grant: Grant, period: AskedPeriod, hits: Sequence[tuple[RankedId, Memory]]
+) -> bool:
+    """Return whether nothing visible is of the period, and no hit names it."""
+    window = period.window
+    return not any(
+        period.holds(memory) or period.is_named_in(memory) for _, memory in hits
+    ) and not store.memories.ids_between(grant, window.since, window.until, limit=1)
 
 
 class _HitSelection:

@@ -9,6 +9,7 @@ from ...core.records.context import ContextItem
 from ...core.records.landmark_status import LandmarkStatus
 from ...core.records.landmarks import LandmarkKind, display_name
 from ...core.records.links import LinkRelation, select_links
+from ...recall.views.currency import find_validities
 from ...recall.views.landmarks import (
     LandmarkRank,
     LandmarkView,
@@ -43,7 +44,9 @@ def landmark_items(inputs: SectionInput) -> list[ContextItem]:
     every = _pinned_landmarks(inputs)
     links = inputs.load_links(every)
     same = select_links(links, [each.id for each in every], LinkRelation.SAME_AS)
-    ranked = rank_landmarks(build_views(drop_same(every, links), links, inputs.now))
+    views = build_views(drop_same(every, links), links, inputs.now)
+    over = find_validities(inputs.store, inputs.grant, every, inputs.now)  # by facts said later
+    ranked = rank_landmarks([each for each in views if not (each.is_open and each.id in over)])
     counts: Counter[LandmarkRank] = Counter()
     items: list[ContextItem] = []
     for view in ranked:

@@ -60,6 +60,7 @@ __all__ = [
     "Tier",
     "Tombstone",
     "Trust",
+    "Validity",
     "event_id",
     "memory_id",
 ]

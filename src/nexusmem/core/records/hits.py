@@ -120,6 +120,7 @@ class Hits(Sequence[Hit]):
     seconds: float
     degraded: tuple[str, ...] = ()  # parts that were unavailable, and why
     strategies: tuple[StrategyReport, ...] = ()
+    empty_period: str | None = None  # the period that was asked about, if nothing is known of it
 
     @overload
     def __getitem__(self, index: int) -> Hit: ...

@@ -73,9 +73,7 @@ def _find_fact_ends(
     known = {
         each.id: each
         for each in (
-            *store.memories.find_by_name(
-                grant, subjects, limit=MAX_FACTS, kinds=[MemoryKind.FACT]
-            ),
+            *store.memories.find_by_name(grant, subjects, limit=MAX_FACTS, kinds=[MemoryKind.FACT]),
             *facts,
         )
         if each.recorded_at <= now
@@ -150,9 +148,7 @@ def _sum_up(
     return replace(last, status=HitStatus.PARTLY_FORMER) if holds else last
 
 
-def _statements_in(
-    memory: Memory, by_source: Mapping[str, Sequence[Memory]]
-) -> Iterator[Memory]:
+def _statements_in(memory: Memory, by_source: Mapping[str, Sequence[Memory]]) -> Iterator[Memory]:
     """Yield the facts and landmarks that were read from this text, each once."""
     derived = {each.id: each for source in memory.sources for each in by_source.get(source, ())}
     is_piece = memory.kind is MemoryKind.LANDMARK or memory.slot != ""
