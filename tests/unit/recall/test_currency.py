@@ -1,4 +1,4 @@
-"""Currency: hits that were superseded, corrected or ended are marked, and come after the new ones."""
+"""Currency: former hits are marked, and come after the statements that replaced them."""
 
 from __future__ import annotations
 
