@@ -21,7 +21,7 @@ from ..core.derive import is_question
 from ..core.records import HitStatus, Memory, MemoryKind, Validity
 from ..text.terms import STOP_WORDS, extract_terms
 
-MAX_COMPARED = 30  # best hits that are compared with each other
+MAX_COMPARED = 15  # best hits that are compared with each other
 MAX_CHARACTERS = 2_000  # of a text that the rules read
 MIN_GAP = timedelta(hours=1)  # messages of one conversation answer each other
 MIN_ALIKE_TERMS = 3
@@ -52,7 +52,23 @@ CHANGE_PATTERN = re.compile(
     r"|(?:is|are|am|i'm|it's|he's|she's|we're|they're|goes?|runs?|uses?|drives?|lives?|works?"
     r"|learning) \w+ now"
     r"|now[.,!]|now$)",
-    re.IGNORECASE,
+)
+CHANGE_HINTS = (  # every match of CHANGE_PATTERN contains one of these
+    *("instead", "no longer", "no more", "any more", "anymore", "these days", "nowadays"),
+    *(
+        "correction",
+        "as of",
+        "from ",
+        "starting",
+        "since",
+        "effective",
+        "changed",
+        "swi",
+        "swapped",
+    ),
+    *("moved", "renamed", "replaced", "raised", "lowered", "creased", "reduced", "turned"),
+    *("dropped", "quit", "stopped", "sold", "gave ", "push", "postponed", "delayed", "extended"),
+    *("rescheduled", "cancel", "update", "upgraded", "migrated", "took over", "now"),
 )
 NUMBER = re.compile(r"\d[\d,.:]*")
 WEEKDAY = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b", re.IGNORECASE)
@@ -82,7 +98,12 @@ class ComparedHit:
 
     @cached_property
     def tells_change(self) -> bool:
-        return CHANGE_PATTERN.search(self.text) is not None and not is_question(self.text)
+        lowered = self.text.lower()
+        return (
+            any(hint in lowered for hint in CHANGE_HINTS)
+            and not is_question(lowered)
+            and CHANGE_PATTERN.search(lowered) is not None
+        )
 
     @cached_property
     def values(self) -> frozenset[str]:
