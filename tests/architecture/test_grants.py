@@ -27,7 +27,7 @@ from nexusmem.core.protocols.queue import Queue
 from nexusmem.core.protocols.store import Store
 from nexusmem.core.protocols.usage_counts import UsageCounts
 from nexusmem.core.protocols.vectors import Vectors
-from nexusmem.core.records import EmbeddingProfile
+from nexusmem.core.records import EmbeddingProfile, MemoryKind
 from nexusmem.core.records.window import Window, WindowSlot
 from nexusmem.stores.external.composite_store import CompositeStore, ExternalPart
 from nexusmem.stores.sqlite.store import SqliteStore
@@ -72,6 +72,7 @@ READS: dict[str, dict[str, Any]] = {
     "memories.load_texts": {"ids": ["x"]},
     "memories.ids_between": {"since": NOON, "until": NOON, "limit": 1},
     "memories.find_by_name": {"names": ["x"], "limit": 1},
+    "memories.find_by_source": {"sources": ["x"], "kinds": [MemoryKind.FACT]},
     "memories.fact_outlines": {"names": ["x"], "limit": 1},
     "memories.latest_facts": {"subjects": ["x"]},
     "memories.find_neighbours": {"ids": ["x"], "reach": 1},

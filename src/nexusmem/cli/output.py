@@ -229,6 +229,8 @@ def print_hits(hits: Hits, *, as_json: bool, full: bool, explain: bool = False) 
         _print_hit_tables(hits, full=full, explain=explain)
     else:
         _print_hit_lines(hits, full=full, explain=explain)
+    if hits.empty_period:
+        print_message(f"nothing was recorded {hits.empty_period}")
     if hits:
         print_message(f"{len(hits)} of {hits.total} in {hits.seconds * 1000:.1f} ms")
 
@@ -291,6 +293,7 @@ def hit_json(hit: Hit) -> dict[str, Any]:
         "highlights": hit.highlights,
         "reasons": hit.reasons,
         "event_keys": hit.event_keys,
+        **({"validity": asdict(hit.validity)} if hit.validity else {}),
         **({"explanation": asdict(hit.explanation)} if hit.explanation else {}),
     }
 
@@ -307,7 +310,8 @@ def _hit_text(hit: Hit, *, full: bool) -> str:
 def _hit_origin(hit: Hit) -> str:
     memory = hit.memory
     at = format_time(memory.at)[:19] + "Z"
-    parts = (str(memory.scope), memory.kind.value, memory.speaker, at, memory.id)
+    mark = hit.validity.mark if hit.validity else None
+    parts = (mark, str(memory.scope), memory.kind.value, memory.speaker, at, memory.id)
     return " · ".join(one_line(part) for part in parts if part)
 
 

@@ -172,12 +172,14 @@ class ContextWriter:
     def write_section(
         self, part: str, items: Sequence[ContextItem], remark: str | None
     ) -> str | None:
-        """Return the block of a section, the remark in its place, or None."""
+        """Return the remark about a section and its block, one of them, or None."""
+        above = self.remark(remark) if remark else None
         if not items:
-            return self.remark(remark) if remark else None
+            return above
         begin, end = self._section_pieces(part)
         lines = [item.line or self.write_line(item, part) for item in items]
-        return "\n".join(filter(None, (begin, self.line_end().join(lines), end)))
+        block = "\n".join(filter(None, (begin, self.line_end().join(lines), end)))
+        return f"{self.template.between_blocks}\n".join([above, block]) if above else block
 
     def _section_pieces(self, part: str) -> tuple[str, str]:
         heading = clean_text(self.settings.headings.get(part) or SECTIONS_BY_NAME[part].heading)
@@ -247,6 +249,11 @@ def render_context(
 def has_stable_items(sections: Mapping[str, Sequence[ContextItem]]) -> bool:
     """Return whether any stable section has items."""
     return any(sections.get(name) for name in STABLE_SECTIONS)
+
+
+def empty_period_remark(period: str) -> str:
+    """Return the remark about a period that the question asks about."""
+    return f"Nothing was recorded {period}."
 
 
 def clean_text(text: str) -> str:

@@ -119,6 +119,11 @@ class SectionInput:
         object.__setattr__(self, "home", self.viewer.home)
 
     @property
+    def empty_period(self) -> str | None:
+        """Return the period that the question is about if nothing is known of it."""
+        return None if self.search_results is None else self.search_results.empty_period
+
+    @property
     def as_of_filter(self) -> Filter | None:
         """Return the filter for memories recorded by `now`; None unless this is a replay."""
         return Condition("recorded_at", Op.LTE, self.now) if self.is_replay else None

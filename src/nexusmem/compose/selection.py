@@ -32,6 +32,7 @@ from .render import (
     NOTHING_MORE,
     ContextWriter,
     clean_text,
+    empty_period_remark,
     has_stable_items,
     is_same_line,
 )
@@ -128,7 +129,9 @@ def select_items(
     over_limit = _cuts_by_limit(LANDMARKS.name, landmarks, offered)
     visible = _visible_messages(inputs, request, settings, counted.get(WINDOW.name, ()))
     lines = compare_lines(counted, visible)
-    frame = meter.frame_tokens(counted, [NOTHING_MORE])
+    empty = inputs.empty_period
+    remark = empty_period_remark(empty) if empty else NOTHING_MORE
+    frame = meter.frame_tokens(counted, [remark])
     room = (request.budget or settings.budget_tokens) - frame
     deduplicated, shares, cuts = _allocate_room(lines, settings, meter, room)
     unshown: set[ItemKey] = set()
@@ -287,6 +290,8 @@ def _make_remarks(
     shares: Mapping[str, SectionShare],
 ) -> dict[str, str]:
     """Return the remark that tells the model that the search has nothing to show."""
+    if inputs.empty_period:
+        return {RECALL.name: empty_period_remark(inputs.empty_period)}
     shown = RECALL.name in shares and shares[RECALL.name].items
     if RECALL.name not in inputs.plan.sections or shown:
         return {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
 from ..text.terms import WORD, extract_terms, query_terms
@@ -44,6 +44,14 @@ BOILERPLATE_PATTERN = re.compile(
         )""",
     re.IGNORECASE | re.VERBOSE,
 )
+# "between 3 and 9 February": the first day has no month.
+FIRST_DAY = re.compile(
+    r"\b(?:between|from)\s(?:the\s)?(\d{1,2})(?:st|nd|rd|th)?\s(?:and|to|until|till)\s(?:the\s)?$",
+    re.IGNORECASE,
+)
+MAX_FIRST_DAY = 40  # characters before a date in which FIRST_DAY is looked for
+AROUND_DAYS = timedelta(days=3)
+MAX_READ_CHARACTERS = 1_000  # of a question that is read for a period
 MIN_REMAINING_TERMS = 2  # with fewer terms left, the question is kept unchanged
 
 
@@ -132,12 +140,33 @@ def find_time_window(question: str, now: datetime) -> TimeWindow | None:
 
 
 def _parse_time_window(question: str, now: datetime) -> TimeWindow | None:
-    from ..text.dates import find_dates  # slow to import
+    return read_time_window(question, now)[0]
 
-    spans = find_dates(question, now)
-    if not spans:
-        return None
-    return TimeWindow(min(span.since for span in spans), max(span.until for span in spans))
+
+def read_time_window(
+    question: str, now: datetime
+) -> tuple[TimeWindow | None, list[tuple[int, int]]]:
+    """Return the time window of a question, and where its dates are in the text.
+
+    "Around" a day is three days before it to three days after it.
+    """
+    from ..text.dates import DatePrecision, DateRelation, find_dates  # slow to import
+
+    found: list[TimeWindow] = []
+    places: list[tuple[int, int]] = []
+    for span in find_dates(question, now):
+        since, until, start = span.since, span.until, span.start
+        is_day = span.precision is DatePrecision.DAY
+        first = FIRST_DAY.search(question[max(0, start - MAX_FIRST_DAY) : start])
+        if is_day and first and 1 <= int(first[1]) < since.day:
+            since, start = since.replace(day=int(first[1])), start - len(first[0])
+        elif is_day and span.relation is DateRelation.AROUND:
+            since, until = since - AROUND_DAYS, until + AROUND_DAYS
+        found.append(TimeWindow(since, until))
+        places.append((start, span.end))
+    if not found:
+        return None, []
+    return TimeWindow(min(each.since for each in found), max(each.until for each in found)), places
 
 
 # The planner, the search and the episode view parse the same question. Only UTC times are cached:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 from ..core.access import Grant
@@ -13,12 +13,15 @@ from ..core.derive import thread_name
 from ..core.filters import filter_fields
 from ..core.json_codec import fast_constructor
 from ..core.protocols.store import Store
-from ..core.records import Explanation, Hit, Hits, Memory, StrategyReport
+from ..core.records import Explanation, Hit, Hits, Memory, StrategyReport, Validity
 from ..core.records.memory import is_copy, is_said_by, statement_key
 from ..core.scope import Scope
 from ..telemetry.metrics import Metrics
 from ..text.terms import normalize_words
+from .asked_period import AskedPeriod, choose_of_period, find_asked_period
+from .hit_order import order_hits
 from .query import Query
+from .views.currency import find_validities
 from .views.exact_values import CurrentValues
 
 
@@ -61,6 +64,7 @@ class RankedResults(Protocol):
 Ranking = Callable[[Grant, Query], RankedResults]
 
 _new_hit = fast_constructor(Hit)
+EXTRA_OF_PERIOD = 30  # hits looked at beyond the limit for a question about a period
 RANKS_FOR_ORIGINALS = 10  # an original has about the score of its copy
 
 
@@ -76,17 +80,31 @@ def search_memories(
     relevant = sum(score > 0 and score >= query.threshold for score in order.scores)
     is_unfiltered = query.where is None and query.threshold == 0
     with store.snapshot():
-        best = _select_hits(store, grant, query, order, relevant)
+        period = find_asked_period(query.question, query.now)
+        is_filtered = period is not None and period.is_whole_topic
+        more = replace(query, limit=query.limit + EXTRA_OF_PERIOD) if is_filtered else query
+        best = _select_hits(store, grant, more, order, relevant)
+        memories = [memory for _, memory in best]
+        validities = find_validities(store, grant, memories, query.now)
+        positions, validities = order_hits(memories, query.question, order.query_terms, validities)
+        if period:
+            is_ahead = period.window.until > query.now
+            positions = choose_of_period(memories, positions, period, is_ahead=is_ahead)
+        best = _reorder(best, positions)[: query.limit]
+        is_empty = period is not None and _is_empty_period(store, grant, period, best)
         sources = [id for _, memory in best for id in memory.sources]
         keys = store.ledger.load_keys(grant, sources) if include_keys else {}
         matching = store.memories.count_matching(grant, order.query_terms) if is_unfiltered else 0
-    hits = tuple(_build_hit(ranked, memory, order.query_terms, keys) for ranked, memory in best)
+    hits = tuple(
+        _build_hit(ranked, memory, order.query_terms, keys, validities) for ranked, memory in best
+    )
     return Hits(
         hits=hits,
         total=max(relevant, matching),
         seconds=time.perf_counter() - started,
         degraded=order.degraded,
         strategies=order.build_reports([hit.memory.id for hit in hits]),
+        empty_period=period.describe() if period and is_empty else None,
     )
 
 
@@ -128,6 +146,26 @@ def _drop_redundant_copies(
     readable = store.ledger.load_keys(grant, [id for each in copies for id in each.sources])
     redundant = {each.id for each in copies if readable.keys() >= set(each.sources)}
     return [each for each in memories if each.id not in redundant]
+
+
+def _reorder(
+    hits: Sequence[tuple[RankedId, Memory]], positions: Sequence[int]
+) -> list[tuple[RankedId, Memory]]:
+    """Return the hits in another order; each position keeps its score, so that scores fall."""
+    return [
+        (hits[position][0]._replace(score=ranked.score), hits[position][1])
+        for (ranked, _), position in zip(hits, positions, strict=False)  # some may be left out
+    ]
+
+
+def _is_empty_period(
+    store: Store, grant: Grant, period: AskedPeriod, hits: Sequence[tuple[RankedId, Memory]]
+) -> bool:
+    """Return whether nothing visible is of the period, and no hit names it."""
+    window = period.window
+    return not any(
+        period.holds(memory) or period.is_named_in(memory) for _, memory in hits
+    ) and not store.memories.ids_between(grant, window.since, window.until, limit=1)
 
 
 class _HitSelection:
@@ -203,7 +241,11 @@ class _HitSelection:
 
 
 def _build_hit(
-    ranked: RankedId, memory: Memory, query_terms: tuple[str, ...], event_keys: Mapping[str, str]
+    ranked: RankedId,
+    memory: Memory,
+    query_terms: tuple[str, ...],
+    event_keys: Mapping[str, str],
+    validities: Mapping[str, Validity],
 ) -> Hit:
     return _new_hit(
         memory=memory,
@@ -212,6 +254,7 @@ def _build_hit(
         event_keys=tuple(event_keys[id] for id in memory.sources if id in event_keys),
         query_terms=query_terms,
         explanation=ranked.explanation,
+        validity=validities.get(memory.id),
     )
 
 

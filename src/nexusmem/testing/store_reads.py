@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..core.access import Grant
+from ..core.access import Grant, administrator_grant, check_grant
 from ..core.filters import parse_filter
 from ..core.ids import WorkspaceId
 from ..core.protocols.store import Store
@@ -70,6 +70,14 @@ def fill_scopes(
         )
         samples.events[source] = samples.memories[memory.id] = name
     return samples
+
+
+def _all_sources(store: Store, grant: Grant, samples: SampleNames) -> list[str]:
+    """Return the sources of the sample memories, which a viewer may guess."""
+    check_grant(grant)
+    everything = administrator_grant(grant.workspace)
+    written = store.memories.get(everything, list(samples.memories))
+    return [source for memory in written for source in memory.sources]
 
 
 StoreRead = Callable[[Store, Grant, SampleNames], ReadResult]
@@ -142,6 +150,12 @@ STORE_READS: Mapping[str, StoreRead] = {
     "memories.find_by_name by kind": lambda store, grant, samples: samples.memory_names(
         memory.id
         for memory in store.memories.find_by_name(grant, ["Tea"], limit=999, kinds=[*MemoryKind])
+    ),
+    "memories.find_by_source": lambda store, grant, samples: samples.memory_names(
+        memory.id
+        for memory in store.memories.find_by_source(
+            grant, _all_sources(store, grant, samples), kinds=[*MemoryKind]
+        )
     ),
     "memories.fact_outlines": lambda store, grant, samples: samples.memory_names(
         fact.id for fact in store.memories.fact_outlines(grant, ["Tea"], limit=999)

@@ -10,6 +10,7 @@ from ...core.records import Memory
 from ...core.records.context import ContextItem
 from ...core.records.landmark_status import LandmarkStatus
 from ...core.records.landmarks import display_name
+from ...recall.views.currency import find_validities
 from ...recall.views.landmarks import LandmarkView, load_pinned
 from ..request import SectionInput, mention_reason, rank_worth
 from ..section import Section, always
@@ -44,10 +45,13 @@ def landmark_items(inputs: SectionInput) -> list[ContextItem]:
         (pinned.preferences, PREFERENCE_WORTH),
         (pinned.tasks, TASK_WORTH),
     )
+    memories = [view.memory for views, _ in groups for view in views]
+    over = find_validities(inputs.store, inputs.grant, memories, inputs.now)  # by facts said later
     return [
         _make_item(inputs, view, worth * rank_worth(rank, 0.97), pinned.links.get(view.id))
         for views, worth in groups
         for rank, view in enumerate(views)
+        if view.id not in over
     ]
 
 

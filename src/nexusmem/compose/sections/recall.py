@@ -34,6 +34,9 @@ def _make_item(inputs: SectionInput, hit: Hit, rank: int) -> ContextItem:
         why |= _signal_parts(hit.explanation)
     if hit.memory.role == "tool":
         why["kind"] = "tool result"
+    if hit.validity:
+        why["status"], why["kind"] = hit.validity.status.value, hit.validity.mark
+        why["superseded_by"] = hit.validity.by
     item = inputs.make_item(hit.memory, rank_worth(rank) * (0.5 + hit.score / 2), **why)
     is_long = len(item.text) > MAX_FULL_CHARS and item.why.get("kind") != EXACT_KIND
     return _use_highlights(item, hit) if is_long else item

@@ -187,6 +187,15 @@ class Memories(MemoryStates, Protocol):
         """
         ...
 
+    def find_by_source(
+        self, grant: Grant, sources: Sequence[str], *, kinds: Sequence[MemoryKind]
+    ) -> list[Memory]:
+        """Return memories of these kinds with one of these sources, newest first and then by id.
+
+        A source is the id of an event or memory that they were derived from directly.
+        """
+        ...
+
     def fact_outlines(self, grant: Grant, names: Sequence[str], *, limit: int) -> list[FactOutline]:
         """Return outlines of the facts about these names, newest first.
 

@@ -19,7 +19,7 @@ from .event import (
     Trust,
     event_id,
 )
-from .hits import Explanation, Hit, Hits, StrategyReport
+from .hits import Explanation, Hit, Hits, HitStatus, StrategyReport, Validity
 from .memory import (
     Draft,
     EmbeddingProfile,
@@ -42,6 +42,7 @@ __all__ = [
     "Explanation",
     "Fact",
     "Hit",
+    "HitStatus",
     "Hits",
     "Json",
     "LedgerReport",
@@ -59,6 +60,7 @@ __all__ = [
     "Tier",
     "Tombstone",
     "Trust",
+    "Validity",
     "event_id",
     "memory_id",
 ]

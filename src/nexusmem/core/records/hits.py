@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 from typing import overload
 
 from ...text.terms import find_highlights
@@ -31,6 +32,33 @@ class StrategyReport:
     shown: int  # number of hits that this strategy found
 
 
+class HitStatus(StrEnum):
+    """What is known about the validity of a hit."""
+
+    FORMER = "former"  # what it states was superseded, corrected or ended
+    PARTLY_FORMER = "partly former"  # that is true of a part of it
+    EARLIER = "earlier"  # a later hit tells of a change in the same matter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Validity:
+    """Since when a statement no longer holds, and the message that says so."""
+
+    status: HitStatus
+    since: datetime  # for "earlier": the time of the later statement
+    by: str  # id of the event that says so; the own event if the statement names its end itself
+    is_corrected: bool = False  # it never held
+
+    @property
+    def mark(self) -> str:
+        """The mark of a context line, such as "until 2026-03-02"."""
+        day = f"{self.since:%Y-%m-%d}"
+        if self.status is HitStatus.EARLIER:
+            return f"earlier, see {day}"
+        verb = "corrected" if self.is_corrected else "until"
+        return f"{verb} {day}" if self.status is HitStatus.FORMER else f"partly {verb} {day}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
     """A memory that matches a query, with its score."""
@@ -41,6 +69,17 @@ class Hit:
     event_keys: tuple[str, ...] = ()
     explanation: Explanation | None = None  # only if the query requests it
     query_terms: tuple[str, ...] = ()
+    validity: Validity | None = None  # None: nothing newer is known
+
+    @property
+    def status(self) -> HitStatus | None:
+        """The status if a newer statement is known, else None."""
+        return self.validity.status if self.validity else None
+
+    @property
+    def superseded_by(self) -> str | None:
+        """The id of the newer event, which is among the `sources` of its memories; or None."""
+        return self.validity.by if self.validity else None
 
     @property
     def id(self) -> str:
@@ -81,6 +120,7 @@ class Hits(Sequence[Hit]):
     seconds: float
     degraded: tuple[str, ...] = ()  # parts that were unavailable, and why
     strategies: tuple[StrategyReport, ...] = ()
+    empty_period: str | None = None  # the period that was asked about, if nothing is known of it
 
     @overload
     def __getitem__(self, index: int) -> Hit: ...

@@ -616,6 +616,62 @@ def fact_statuses(facts: Sequence[Memory], at: datetime) -> dict[str, FactStatus
     return statuses
 
 
+@dataclass(frozen=True, slots=True)
+class FactEnd:
+    """When a stated value ceased to hold, and the fact that ended or replaced it."""
+
+    at: datetime
+    by: Memory
+    is_correction: bool = False  # the value never held
+
+
+def find_fact_ends(
+    facts: Iterable[Memory], ids: Container[str], at: datetime, predicate: str
+) -> dict[str, FactEnd | None]:
+    """Return the ends of those facts with an id in `ids`; None for a value that holds or will hold.
+
+    `facts` are all those of one timeline. Facts that are unsure, held back, denials or about the
+    past state no current value and are left out, as are values without a known end.
+    """
+    observations = [each for each in _parse_observations(facts, at, predicate) if each.is_sure]
+    histories = _build_histories(observations, at)
+    ends: dict[str, FactEnd | None] = {}
+    for each in observations:
+        if each.memory.id not in ids or each.is_denial or each.is_past or each.is_held_back:
+            continue
+        history = histories[each.aspect]
+        if each.value in history.current or each.value in history.upcoming:
+            ends[each.memory.id] = None
+        elif end := _find_end(each, history, observations):
+            ends[each.memory.id] = end
+    return ends
+
+
+def _find_end(
+    observation: Observation, history: FactHistory, observations: Iterable[Observation]
+) -> FactEnd | None:
+    """Return the end of a value that no longer holds, or of a plan that was replaced."""
+    if known := history.past.get(observation.value):
+        end = known[1]
+        if end.ended_at is not None or end.ended_by.id != end.memory.id:
+            return FactEnd(end.ended_at or end.ended_by.at, end.ended_by)
+        return None
+    later = [
+        other
+        for other in observations
+        if other.aspect == observation.aspect
+        and other.memory.at > observation.memory.at
+        and (other.value != observation.value or other.is_denial or other.is_past)
+        and other.can_end(observation)
+        and not other.is_held_back
+    ]
+    if not later:
+        return None
+    by = min(later, key=lambda other: (other.memory.at, other.memory.id))
+    is_correction = by.is_correction and observation.memory.id in by.supersedes
+    return FactEnd(by.memory.at, by.memory, is_correction)
+
+
 def _parse_observations(
     facts: Iterable[Memory], at: datetime, predicate: str | None
 ) -> list[Observation]:

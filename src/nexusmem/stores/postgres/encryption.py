@@ -47,6 +47,7 @@ CONTENT_COLUMNS = {
     "memory_rows_by_id": 3,
     "memories_by_name": 0,
     "oldest_by_name": 0,
+    "memories_by_source": 0,
     "named_memories_since": 0,
     "newest_of_kind": 2,
     "next_named_memories": 2,

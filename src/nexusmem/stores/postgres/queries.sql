@@ -768,6 +768,21 @@ SELECT content, tier, is_archived
                       WHERE workspace = %(workspace)s AND id = chosen.id OFFSET 0) AS found
  ORDER BY chosen.at, chosen.id;
 
+-- memories_by_source --
+-- Those derived directly from these events or memories.
+SELECT content, tier, is_archived
+  FROM (SELECT DISTINCT first.origin AS id
+          FROM jsonb_array_elements_text(%(sources)s::jsonb) AS given (value)
+         CROSS JOIN LATERAL (SELECT origin FROM links
+                              WHERE workspace = %(workspace)s AND target = given.value
+                                AND relation = 'derived_from' OFFSET 0) AS first) AS derived
+ CROSS JOIN LATERAL (SELECT at, content, tier, is_archived FROM memories_with_state
+                      WHERE workspace = %(workspace)s AND id = derived.id
+                        AND kind IN (SELECT jsonb_array_elements_text(%(kinds)s::jsonb))
+                        AND label + 0 = ANY (translate(%(labels)s, '[]', '{}')::integer[])
+                      OFFSET 0) AS found
+ ORDER BY at DESC, derived.id;
+
 -- fact_outlines --
 -- Complete contents, which may be encrypted; rows are selected as in memories_by_name.
 SELECT content

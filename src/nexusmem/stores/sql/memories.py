@@ -358,6 +358,15 @@ class SqlMemories(SqlMemoryStates):
             rows = self._name_index.find_rows(session, view, query, names, kinds=kinds, limit=limit)
         return _decode_granted(grant, rows)
 
+    def find_by_source(
+        self, grant: Grant, sources: Sequence[str], *, kinds: Sequence[MemoryKind]
+    ) -> list[Memory]:
+        wanted = {"sources": json.dumps(list(sources)), "kinds": json.dumps(list(kinds))}
+        with self._connections.read_transaction() as session:
+            bound = {**compile_grant(session, grant).parameters, **wanted}
+            rows = session.execute_query("memories_by_source", bound).fetchall()
+        return _decode_granted(grant, rows)
+
     def fact_outlines(self, grant: Grant, names: Sequence[str], *, limit: int) -> list[FactOutline]:
         with self._connections.read_transaction() as session:
             view = compile_grant(session, grant)

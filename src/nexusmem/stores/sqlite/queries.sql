@@ -562,6 +562,18 @@ SELECT content, tier, is_archived
   CROSS JOIN memories ON memories.workspace = :workspace AND memories.id = chosen.id
  ORDER BY chosen.at, chosen.id;
 
+-- memories_by_source --
+-- Those derived directly from these events or memories.
+SELECT content, tier, is_archived
+  FROM (SELECT DISTINCT links.origin AS id
+          FROM json_each(:sources) AS given
+          CROSS JOIN links ON links.workspace = :workspace AND links.target = given.value
+                          AND links.relation = 'derived_from') AS derived
+  CROSS JOIN memories ON memories.workspace = :workspace AND memories.id = derived.id
+ WHERE +kind IN (SELECT value FROM json_each(:kinds))
+   AND +label IN (SELECT value FROM json_each(:labels))
+ ORDER BY at DESC, memories.id;
+
 -- fact_outlines --
 -- Only the fields of an outline, as JSON; rows are selected as in memories_by_name.
 SELECT json_extract(

@@ -293,6 +293,9 @@ VIEWER_READS: Mapping[str, ReadCall] = {
             place.grant, [name for ref in known_events for name in ref.scope.ids], limit=99
         ),
         world.store.memories.find_by_name(place.grant, WORDS, limit=99, kinds=[*MemoryKind]),
+        world.store.memories.find_by_source(
+            place.grant, [ref.id for ref in known_events], kinds=[*MemoryKind]
+        ),
         world.store.memories.fact_outlines(place.grant, WORDS, limit=99),
         world.store.memories.latest_facts(
             place.grant, sorted(str(ref.scope) for ref in known_events)

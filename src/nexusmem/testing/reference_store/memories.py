@@ -184,6 +184,18 @@ class ReferenceMemories(StorePart):
         return sort_newest_first(about)[:limit]
 
     @with_lock
+    def find_by_source(
+        self, grant: Grant, sources: Sequence[str], *, kinds: Sequence[MemoryKind]
+    ) -> list[Memory]:
+        visible = self._state.visible_memories(grant, learned=True)
+        wanted = set(sources)
+        return sort_newest_first(
+            memory
+            for memory in visible
+            if memory.kind in kinds and not wanted.isdisjoint(memory.sources)
+        )
+
+    @with_lock
     def fact_outlines(self, grant: Grant, names: Sequence[str], *, limit: int) -> list[FactOutline]:
         facts = self.find_by_name(grant, names, limit=limit, kinds=[MemoryKind.FACT])
         return [

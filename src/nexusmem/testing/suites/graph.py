@@ -238,6 +238,24 @@ class NameIndexSuite:
         assert len(store.memories.fact_outlines(IN_ROOM.grant(), ["Ada"], limit=9)) == 4
         assert store.memories.fact_outlines(ADMIN, ["nobody"], limit=9) == []
 
+    def test_memories_are_found_by_their_direct_sources(self, store: Store) -> None:
+        older, newer = (add_fact(store, str(n), "Ada", f"Tea {n}", minute=n) for n in (1, 2))
+        secret = add_fact(store, "secret", "Ada", "Mary", minute=3, scope=ALICE_DM)
+        note = add_memory(store, "4", kind=MemoryKind.ENTITY, body={"name": "Ada", "aliases": []})
+        sources = [id for each in (older, newer, secret, note) for id in each.sources]
+
+        def find(grant: Grant, wanted: Sequence[str], *kinds: MemoryKind) -> list[str]:
+            return [each.id for each in store.memories.find_by_source(grant, wanted, kinds=kinds)]
+
+        facts = [secret.id, newer.id, older.id]
+        assert find(ADMIN, sources, MemoryKind.FACT) == facts
+        assert find(IN_ROOM.grant(), sources, MemoryKind.FACT) == facts[1:]
+        assert find(ADMIN, older.sources, MemoryKind.FACT) == [older.id]
+        assert find(ADMIN, note.sources, MemoryKind.FACT) == []
+        assert find(ADMIN, sources, MemoryKind.ENTITY) == [note.id]
+        assert find(ADMIN, [], MemoryKind.FACT) == find(ADMIN, ["x"], MemoryKind.FACT) == []
+        assert find(ADMIN, sources) == []
+
     def test_latest_facts_returns_newest_per_key(self, store: Store) -> None:
         def set_value(key: str, predicate: str, minute: int, **more: Any) -> str:
             body = {"subject": "project:apollo", "predicate": predicate, "exact": True}
