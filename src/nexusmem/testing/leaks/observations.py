@@ -22,6 +22,7 @@ from ...core.scope import Scope
 from ...embedders.feature_hash import HashingEmbedder
 from ...place.place import Place
 from ...recall.views.episodes import embed_question, find_episodes
+from ...recall.views.message_neighbours import load_neighbours
 from ...text.terms import query_terms
 from .operations import START, EventRef, World
 
@@ -203,6 +204,9 @@ VIEWER_READS: Mapping[str, ReadCall] = {
     "nearest learned": lambda world, place, _: _nearest_vectors(world, place, _, learned=True),
     "neighbours": lambda world, place, _: world.store.memories.find_neighbours(
         place.grant, [memory.id for memory in world.store.memories.find(place.grant)], reach=2
+    ),
+    "message neighbours": lambda world, place, _: load_neighbours(
+        world.store, place.grant, world.store.memories.find(place.grant)
     ),
     "vectors": _read_vectors,
     "strength": _for_each_event(
