@@ -41,6 +41,10 @@ def make_ranking(
     rewriters = make_rewriters(settings, model, breakers.model)
     preparer = QuestionPreparer(embedder.embed_query, rewriters, vector_status)
     ranking = _select_ranking(settings.ranking, store, embedder, preparer, strategies)
+    if "graph" in settings.strategies:
+        from ..recall.ranking.knowledge import with_knowledge
+
+        ranking = with_knowledge(ranking, store, settings.kind_weights)
     reranker = make_reranker(settings)
     if reranker is None:
         return ranking

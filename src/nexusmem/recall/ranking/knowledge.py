@@ -1,0 +1,423 @@
+"""Knowledge hits: facts, entities, episodes and procedures beside the passages of a ranking.
+
+A question about one name, a connection or a list (`question_intent`) is answered from what was
+learned, too. Each kind of hit gets a share of the ranks by its weight; a kind without relevant
+records leaves its share to the others. A fact and the message it comes from are one hit.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+from typing import NamedTuple
+
+from ...core.access import Grant
+from ...core.derive import normalize_name
+from ...core.filters import matches_filter
+from ...core.protocols.store import Store
+from ...core.records import Memory, MemoryKind, StrategyReport, memory_id
+from ...core.records.facts import is_sure
+from ...core.records.memory import drop_copies
+from ...text.terms import extract_terms, normalize_words
+from ..list_topics import ListTopic, find_topic
+from ..query import KindWeights, Query
+from ..question_intent import Intent, QuestionIntent, find_intent
+from ..search import RankedId, RankedResults, Ranking
+from ..views.entities import UNKNOWN_TYPE
+from ..views.fact_timeline import FactStatus, fact_statuses
+from ..views.neighbourhood import find_connection
+from ..views.question_names import QuestionName, find_question_names
+
+MERGED_DEPTH = 60  # ranks of the passages that are merged; the rest follows unchanged
+MAX_PEOPLE = 4  # names of a comparison that are searched for
+MAX_FACTS_READ = 200  # the newest facts about a name
+MENTIONS_READ = 100  # messages with words of a listed kind
+MAX_FACTS = 12  # facts about a name that become hits
+MAX_OTHERS = 3  # entities, episodes and procedures of each kind
+MAX_SOURCES = 6  # messages of a fact whose passages are compared with it
+MAX_PIECES = 8  # passages of a long message that a fact stands for
+SHORT_MESSAGE_CHARS = 240  # a message up to this length is a better rendering than its fact
+SHORTEST_PART = 2
+NAME = "knowledge"  # of the strategy in reports and reasons
+
+CONNECTED, NAMED, LISTED = 1.0, 0.8, 0.7  # relevance of a step, of a fact about a name, of a value
+
+EPISODIC, FACTS, ENTITIES, PROCEDURES = "episodic", "facts", "entities", "procedures"
+GROUPS = (EPISODIC, FACTS, ENTITIES, PROCEDURES)
+
+
+class Entry(NamedTuple):
+    """A result before merging, and the passages that say the same."""
+
+    ranked: RankedId
+    passages: frozenset[str] = frozenset()
+    is_preferred: bool = False  # shown itself, also if its message is short
+
+
+def with_knowledge(ranking: Ranking, store: Store, weights: KindWeights) -> Ranking:
+    """Return a ranking that puts records of these names between the passages.
+
+    Questions without an intent keep the ranking as it is.
+    """
+
+    def rank_query(grant: Grant, query: Query) -> RankedResults:
+        intent = find_intent(query.question)
+        if intent.intent is Intent.NONE:
+            return ranking(grant, query)
+        started = perf_counter()
+        with store.snapshot():
+            names = find_question_names(store, grant, intent.subject, query.people)
+        if intent.intent is Intent.OVERVIEW and not _covers(names, intent.subject):
+            return ranking(grant, query)
+        finder = _KnowledgeFinder(store, grant, query, weights)
+        with store.snapshot():
+            first, groups = finder.find(intent, names)
+        search = _SideBySide(ranking, grant, query)
+        results = search.run(_choose_compared(intent, names, has_path=bool(first)))
+        if not first and not any(groups.values()) and len(search.lists) == 1:
+            return results
+        passages = search.merge()
+        with store.snapshot():
+            merged = finder.merge(first, {EPISODIC: passages, **groups})
+        found = [each.ranked.id for each in (*first, *(e for g in groups.values() for e in g))]
+        return KnowledgeResults.build(results, merged, found, perf_counter() - started)
+
+    return rank_query
+
+
+def _covers(names: Sequence[QuestionName], subject: str) -> bool:
+    """Return whether the subject of an overview is one name, and nothing but it."""
+    if len(names) != 1:
+        return False
+    rest = subject.replace(names[0].written, " ", 1)
+    return not re.search(r"[^\W_]", re.sub(r"['’]s?\b|\b(?:the|our|my|a|an)\b", " ", rest))
+
+
+# -- several people side by side
+
+
+def _choose_compared(
+    intent: QuestionIntent, names: Sequence[QuestionName], *, has_path: bool
+) -> Sequence[QuestionName]:
+    """Return the names to search for one by one: the people of a list, or names without a path."""
+    if intent.intent is Intent.LIST:
+        return [each for each in names if each.is_person]
+    return names if intent.intent is Intent.CONNECTION and not has_path else ()
+
+
+class _SideBySide:
+    """The search of a question, once as it is and once for each person that it compares."""
+
+    def __init__(self, ranking: Ranking, grant: Grant, query: Query) -> None:
+        self._ranking, self._grant, self._query = ranking, grant, query
+        self.lists: list[list[RankedId]] = []
+
+    def run(self, names: Sequence[QuestionName]) -> RankedResults:
+        results = self._search(self._query)
+        if SHORTEST_PART <= len(names) <= MAX_PEOPLE:
+            for name in names:
+                others = [each.written for each in names if each is not name]
+                self._search(replace(self._query, question=_without(self._query.question, others)))
+        return results
+
+    def _search(self, query: Query) -> RankedResults:
+        results = self._ranking(self._grant, query)
+        self.lists.append(results.get_slice(0, min(MERGED_DEPTH, len(results.scores))))
+        return results
+
+    def merge(self) -> list[Entry]:
+        """Return the results of all searches, best first and in turn, each once."""
+        merged: dict[str, RankedId] = {}
+        # The question itself comes last in each turn: the persons' own searches know the speaker.
+        lists = [*self.lists[1:], self.lists[0]]
+        for rank in range(MERGED_DEPTH):
+            for results in lists:
+                if rank < len(results):
+                    merged.setdefault(results[rank].id, results[rank])
+        return [Entry(ranked) for ranked in merged.values()]
+
+
+def _without(question: str, names: Iterable[str]) -> str:
+    for name in names:
+        pattern = rf"\s*(?:,|\band\b|\bor\b|&)?\s*(?<!\w){re.escape(name)}(?:['’]s)?(?!\w)"
+        question = re.sub(pattern, " ", question)
+    return question
+
+
+# -- records
+
+
+class _KnowledgeFinder:
+    """Reads the records that answer a question with an intent."""
+
+    def __init__(self, store: Store, grant: Grant, query: Query, weights: KindWeights) -> None:
+        self._store, self._grant, self._query, self._weights = store, grant, query, weights
+        self._passage_texts: dict[str, str] = {}
+
+    def find(
+        self, intent: QuestionIntent, names: Sequence[QuestionName]
+    ) -> tuple[list[Entry], dict[str, list[Entry]]]:
+        """Return the entries that come first, in order, and the other ones by group."""
+        if intent.intent is Intent.CONNECTION and len(names) == 2:
+            path = find_connection(
+                self._store,
+                self._grant,
+                _spell(names[0]),
+                _spell(names[1]),
+                now=self._query.now,
+            )
+            steps = self._allowed([each.fact for each in path])
+            if len(steps) == len(path):  # a path with a hole connects nothing
+                return self._make_entries(steps, CONNECTED, is_preferred=True), {}
+            return [], {}
+        if intent.intent is Intent.OVERVIEW:
+            return [], self._find_overview(names[0])
+        if intent.intent is Intent.LIST:
+            return [], {FACTS: self._list_values(intent, names)}
+        return [], {}
+
+    def _find_overview(self, name: QuestionName) -> dict[str, list[Entry]]:
+        facts = self._load_facts(name)
+        spellings = sorted(name.spellings)
+        found = self._store.memories.find_by_name(
+            self._grant, spellings, kinds=(MemoryKind.ENTITY,), limit=MAX_FACTS_READ
+        )
+        entities = [each for each in drop_copies(self._allowed(found)) if _is_informative(each)]
+        entities.sort(key=lambda each: -len(each.text))  # stable: newest first
+        procedures = self._find_procedures(name)
+        return {
+            FACTS: self._make_entries(facts[:MAX_FACTS], NAMED),
+            ENTITIES: self._make_entries(entities[:1], NAMED, is_preferred=True),
+            PROCEDURES: self._make_entries(procedures, NAMED, is_preferred=True),
+        }
+
+    def _find_procedures(self, name: QuestionName) -> list[Memory]:
+        """Return procedures whose text names the subject."""
+        from ...core.filters import Condition, Op
+
+        where = Condition("kind", Op.EQ, MemoryKind.PROCEDURE)
+        terms = extract_terms(name.name)
+        found = self._store.memories.search_keywords(
+            self._grant, terms, where=where, limit=MAX_OTHERS
+        )
+        memories = self._store.memories.get(self._grant, [each.id for each in found])
+        return [
+            each for each in self._allowed(memories) if set(terms) <= set(extract_terms(each.text))
+        ]
+
+    def _list_values(self, intent: QuestionIntent, names: Sequence[QuestionName]) -> list[Entry]:
+        """Return the facts of each person whose relation is the one that is listed, in turn."""
+        topic = find_topic(intent.noun)
+        if topic is None:
+            return []
+        by_person = [
+            self._make_entries(
+                [each for each in self._load_facts(name) if topic.fits(each)][:MAX_FACTS], LISTED
+            )
+            + self._find_mentions(topic, name)
+            for name in [each for each in names if each.is_person][:MAX_PEOPLE]
+        ]
+        return [
+            entries[rank]
+            for rank in range(MAX_FACTS)
+            for entries in by_person
+            if rank < len(entries)
+        ]
+
+    def _find_mentions(self, topic: ListTopic, name: QuestionName) -> list[Entry]:
+        """Return messages by this speaker with words of the listed kind, best first."""
+        if not topic.terms:
+            return []
+        memories = self._store.memories
+        found = memories.search_keywords(
+            self._grant, sorted(topic.terms), where=self._query.where, limit=MENTIONS_READ
+        )
+        scores = {each.id: each.score for each in found}
+        candidates = memories.load_candidates(self._grant, list(scores), ())
+        own = [
+            id
+            for id in scores
+            if id in candidates
+            and candidates[id].speaker is not None
+            and normalize_name(candidates[id].speaker or "") in name.spellings
+        ]
+        return [Entry(RankedId(id, LISTED, {NAME: scores[id]})) for id in own[:MAX_FACTS]]
+
+    def _load_facts(self, name: QuestionName) -> list[Memory]:
+        """Return the sure facts about a name: current ones first, then newest."""
+        found = self._store.memories.find_by_name(
+            self._grant,
+            sorted(name.spellings),
+            kinds=(MemoryKind.FACT,),
+            limit=MAX_FACTS_READ,
+        )
+        now = self._query.now
+        facts = [
+            each
+            for each in drop_copies(self._allowed(found))
+            if not each.body.get("exact") and not each.archived and is_sure(each, now)
+        ]
+        statuses = fact_statuses(facts, now)
+        recency = {each.id: rank for rank, each in enumerate(facts)}
+        steps = max(len(facts), 1)
+        order = {
+            each.id: (1 - self._weights.recency) * _status_rank(statuses.get(each.id))
+            + self._weights.recency * recency[each.id] / steps
+            for each in facts
+        }
+        is_subject = {
+            each.id: normalize_name(each.body["subject"]) in name.spellings for each in facts
+        }
+        return sorted(facts, key=lambda each: (order[each.id], not is_subject[each.id]))
+
+    def _allowed(self, memories: Iterable[Memory]) -> list[Memory]:
+        where = self._query.where
+        return [each for each in memories if where is None or matches_filter(where, each)]
+
+    def _make_entries(
+        self, memories: Sequence[Memory], score: float, *, is_preferred: bool = False
+    ) -> list[Entry]:
+        ids = {each.id: _passage_ids(each) for each in memories if each.kind is MemoryKind.FACT}
+        wanted = [id for passages in ids.values() for id in passages]
+        texts = self._store.memories.load_texts(self._grant, wanted) if wanted else {}
+        self._passage_texts |= texts
+        return [
+            Entry(
+                RankedId(each.id, score, {NAME: score}),
+                _restated(each, {id: texts[id] for id in ids.get(each.id, ()) if id in texts}),
+                is_preferred,
+            )
+            for each in memories
+        ]
+
+    # -- merge
+
+    def merge(self, first: Sequence[Entry], groups: Mapping[str, Sequence[Entry]]) -> list[Entry]:
+        """Return all entries: the first ones, then each group with its share of the ranks.
+
+        Entries for a passage that was shown are dropped. A fact that stands for a short message
+        shows the message.
+        """
+        order = [*first, *share_ranks(groups, self._weights.shares())]
+        shown: set[str] = set()
+        merged: list[Entry] = []
+        for entry in order:
+            same = entry.passages or {entry.ranked.id}
+            if shown.isdisjoint(same | {entry.ranked.id}):
+                chosen = self._render(entry)
+                merged.append(chosen)
+                shown |= same | {entry.ranked.id, chosen.ranked.id}
+        return merged
+
+    def _render(self, entry: Entry) -> Entry:
+        if entry.is_preferred or len(entry.passages) != 1:
+            return entry
+        (passage,) = entry.passages
+        if len(self._passage_texts.get(passage, "")) > SHORT_MESSAGE_CHARS:
+            return entry
+        return entry._replace(ranked=entry.ranked._replace(id=passage))
+
+
+def share_ranks(groups: Mapping[str, Sequence[Entry]], weights: Mapping[str, float]) -> list[Entry]:
+    """Return the entries of all groups; each group gets ranks in proportion to its weight.
+
+    The next rank goes to the group with the highest weight / (ranks it has + 1), the method of
+    D'Hondt; the earlier group wins a tie. A group without weight comes last.
+    """
+    taken = dict.fromkeys(groups, 0)
+    order: list[Entry] = []
+    while left := [name for name in groups if taken[name] < len(groups[name])]:
+        best = max(left, key=lambda name: weights.get(name, 0.0) / (taken[name] + 1))
+        order.append(groups[best][taken[best]])
+        taken[best] += 1
+    return order
+
+
+def _spell(name: QuestionName) -> list[str]:
+    own = normalize_name(name.name)
+    return [name.name, *sorted(name.spellings - {own})]
+
+
+def _status_rank(status: FactStatus | None) -> float:
+    return 1.0 if status is FactStatus.PAST else 0.0
+
+
+def _is_informative(entity: Memory) -> bool:
+    """Return whether an entity record says more than that the name was mentioned."""
+    body = entity.body
+    if entity.archived or body.get("guess") or body.get("same_as"):
+        return False
+    has_type = body.get("type") not in (None, UNKNOWN_TYPE)
+    return has_type or any(body.get(key) for key in ("aliases", "description", "properties"))
+
+
+def _passage_ids(memory: Memory) -> list[str]:
+    """Return the ids that the passages of a memory's source messages may have."""
+    slots = ("", *(f"{number:06}" for number in range(MAX_PIECES)))
+    return [
+        memory_id(MemoryKind.PASSAGE, memory.scope, slot, [source])
+        for source in memory.sources[:MAX_SOURCES]
+        for slot in slots
+    ]
+
+
+def _restated(fact: Memory, texts: Mapping[str, str]) -> frozenset[str]:
+    """Return the passages that contain the sentence of a fact, else those of its only source."""
+    sentence = normalize_words(fact.text)
+    same = {id for id, text in texts.items() if sentence in normalize_words(text)}
+    return frozenset(same or (texts.keys() if len(fact.sources) == 1 else ()))
+
+
+# -- results
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeResults:
+    """A ranking whose first results are merged with records."""
+
+    results: RankedResults
+    head: Sequence[RankedId]  # all results, best first
+    found: Sequence[str]  # ids of the records
+    seconds: float
+    scores: Sequence[float] = field(default=())
+
+    @classmethod
+    def build(
+        cls, results: RankedResults, merged: Sequence[Entry], found: Sequence[str], seconds: float
+    ) -> KnowledgeResults:
+        """Return the results with descending scores: a score is at least that of any later hit."""
+        shown = {entry.ranked.id for entry in merged}
+        shown |= {id for entry in merged for id in entry.passages}
+        later = results.get_slice(MERGED_DEPTH, len(results.scores))
+        rest = [each for each in later if each.id not in shown]
+        own = [entry.ranked for entry in merged] + rest
+        best = 0.0
+        scores: list[float] = []
+        for each in reversed(own):
+            best = max(best, each.score)
+            scores.append(best)
+        scores.reverse()
+        ranked = [each._replace(score=score) for each, score in zip(own, scores, strict=True)]
+        return cls(results, ranked, found, seconds, scores)
+
+    @property
+    def query_terms(self) -> tuple[str, ...]:
+        return self.results.query_terms
+
+    @property
+    def degraded(self) -> tuple[str, ...]:
+        return self.results.degraded
+
+    def get_slice(self, start: int, end: int) -> list[RankedId]:
+        return list(self.head[start:end])
+
+    def build_reports(self, shown: Sequence[str]) -> tuple[StrategyReport, ...]:
+        report = StrategyReport(
+            name=NAME,
+            seconds=self.seconds,
+            found=len(self.found),
+            shown=len(set(self.found).intersection(shown)),
+        )
+        return (*self.results.build_reports(shown), report)
