@@ -10,25 +10,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from time import perf_counter
 from typing import NamedTuple
 
 from ...core.access import Grant
-from ...core.derive import normalize_name
+from ...core.derive import is_span_episode, normalize_name
 from ...core.filters import matches_filter
 from ...core.protocols.store import Store
-from ...core.records import Memory, MemoryKind, StrategyReport, memory_id
+from ...core.records import Explanation, Memory, MemoryKind, StrategyReport, memory_id
 from ...core.records.facts import is_sure
 from ...core.records.memory import drop_copies
-from ...text.terms import extract_terms, normalize_words
+from ...text.terms import extract_terms, normalize_words, query_terms
 from ..list_topics import ListTopic, find_topic
 from ..query import KindWeights, Query
 from ..question_intent import Intent, QuestionIntent, find_intent
 from ..search import RankedId, RankedResults, Ranking
+from ..views.connection import connect_names
 from ..views.entities import UNKNOWN_TYPE
 from ..views.fact_timeline import FactStatus, fact_statuses
-from ..views.neighbourhood import find_connection
-from ..views.question_names import QuestionName, find_question_names
+from ..views.question_names import QuestionName, correct_names, find_question_names
 
 MERGED_DEPTH = 60  # ranks of the passages that are merged; the rest follows unchanged
 MAX_PEOPLE = 4  # names of a comparison that are searched for
@@ -45,7 +46,8 @@ NAME = "knowledge"  # of the strategy in reports and reasons
 CONNECTED, NAMED, LISTED = 1.0, 0.8, 0.7  # relevance of a step, of a fact about a name, of a value
 
 EPISODIC, FACTS, ENTITIES, PROCEDURES = "episodic", "facts", "entities", "procedures"
-GROUPS = (EPISODIC, FACTS, ENTITIES, PROCEDURES)
+EPISODES = "episodes"  # a part of the episodic group
+MESSAGES_BEFORE_EPISODE = 2
 
 
 class Entry(NamedTuple):
@@ -63,10 +65,14 @@ def with_knowledge(ranking: Ranking, store: Store, weights: KindWeights) -> Rank
     """
 
     def rank_query(grant: Grant, query: Query) -> RankedResults:
-        intent = find_intent(query.question)
+        started = perf_counter()
+        with store.snapshot():
+            question = correct_names(store, grant, query.question, query.people)
+        if question != query.question:
+            query = replace(query, question=question)
+        intent = find_intent(question)
         if intent.intent is Intent.NONE:
             return ranking(grant, query)
-        started = perf_counter()
         with store.snapshot():
             names = find_question_names(store, grant, intent.subject, query.people)
         if intent.intent is Intent.OVERVIEW and not _covers(names, intent.subject):
@@ -78,10 +84,14 @@ def with_knowledge(ranking: Ranking, store: Store, weights: KindWeights) -> Rank
         results = search.run(_choose_compared(intent, names, has_path=bool(first)))
         if not first and not any(groups.values()) and len(search.lists) == 1:
             return results
+        found = [each.ranked.id for each in (*first, *chain.from_iterable(groups.values()))]
         passages = search.merge()
-        with store.snapshot():
-            merged = finder.merge(first, {EPISODIC: passages, **groups})
-        found = [each.ranked.id for each in (*first, *(e for g in groups.values() for e in g))]
+        episodic = [
+            *passages[:MESSAGES_BEFORE_EPISODE],
+            *groups.pop(EPISODES, ()),
+            *passages[MESSAGES_BEFORE_EPISODE:],
+        ]
+        merged = finder.merge(first, {EPISODIC: episodic, **groups})
         return KnowledgeResults.build(results, merged, found, perf_counter() - started)
 
     return rank_query
@@ -91,7 +101,9 @@ def _covers(names: Sequence[QuestionName], subject: str) -> bool:
     """Return whether the subject of an overview is one name, and nothing but it."""
     if len(names) != 1:
         return False
-    rest = subject.replace(names[0].written, " ", 1)
+    rest = subject
+    for written in names[0].written:
+        rest = rest.replace(written, " ", 1)
     return not re.search(r"[^\W_]", re.sub(r"['’]s?\b|\b(?:the|our|my|a|an)\b", " ", rest))
 
 
@@ -118,7 +130,7 @@ class _SideBySide:
         results = self._search(self._query)
         if SHORTEST_PART <= len(names) <= MAX_PEOPLE:
             for name in names:
-                others = [each.written for each in names if each is not name]
+                others = [each for other in names if other is not name for each in other.written]
                 self._search(replace(self._query, question=_without(self._query.question, others)))
         return results
 
@@ -155,23 +167,17 @@ class _KnowledgeFinder:
     def __init__(self, store: Store, grant: Grant, query: Query, weights: KindWeights) -> None:
         self._store, self._grant, self._query, self._weights = store, grant, query, weights
         self._passage_texts: dict[str, str] = {}
+        self._passages: dict[str, RankedId] = {}
 
     def find(
         self, intent: QuestionIntent, names: Sequence[QuestionName]
     ) -> tuple[list[Entry], dict[str, list[Entry]]]:
         """Return the entries that come first, in order, and the other ones by group."""
-        if intent.intent is Intent.CONNECTION and len(names) == 2:
-            path = find_connection(
-                self._store,
-                self._grant,
-                _spell(names[0]),
-                _spell(names[1]),
-                now=self._query.now,
-            )
-            steps = self._allowed([each.fact for each in path])
-            if len(steps) == len(path):  # a path with a hole connects nothing
-                return self._make_entries(steps, CONNECTED, is_preferred=True), {}
-            return [], {}
+        if intent.intent is Intent.CONNECTION:
+            path = connect_names(self._store, self._grant, names, now=self._query.now)
+            if len(self._allowed(path)) < len(path):  # a path with a hole connects nothing
+                return [], {}
+            return self._make_entries(path, CONNECTED, is_preferred=True), {}
         if intent.intent is Intent.OVERVIEW:
             return [], self._find_overview(names[0])
         if intent.intent is Intent.LIST:
@@ -191,7 +197,19 @@ class _KnowledgeFinder:
             FACTS: self._make_entries(facts[:MAX_FACTS], NAMED),
             ENTITIES: self._make_entries(entities[:1], NAMED, is_preferred=True),
             PROCEDURES: self._make_entries(procedures, NAMED, is_preferred=True),
+            EPISODES: self._make_entries(self._find_episodes(name), NAMED, is_preferred=True),
         }
+
+    def _find_episodes(self, name: QuestionName) -> list[Memory]:
+        """Return the newest summary of a conversation or a day that names the subject."""
+        found = self._store.memories.find_by_name(
+            self._grant,
+            sorted(name.spellings),
+            kinds=(MemoryKind.EPISODE,),
+            limit=MAX_FACTS_READ,
+        )
+        spans = [each for each in self._allowed(found) if is_span_episode(each)]
+        return [each for each in drop_copies(spans) if not each.archived][:1]
 
     def _find_procedures(self, name: QuestionName) -> list[Memory]:
         """Return procedures whose text names the subject."""
@@ -210,15 +228,19 @@ class _KnowledgeFinder:
     def _list_values(self, intent: QuestionIntent, names: Sequence[QuestionName]) -> list[Entry]:
         """Return the facts of each person whose relation is the one that is listed, in turn."""
         topic = find_topic(intent.noun)
+        people = [each for each in names if each.is_person][:MAX_PEOPLE]
         if topic is None:
-            return []
-        by_person = [
-            self._make_entries(
-                [each for each in self._load_facts(name) if topic.fits(each)][:MAX_FACTS], LISTED
-            )
-            + self._find_mentions(topic, name)
-            for name in [each for each in names if each.is_person][:MAX_PEOPLE]
-        ]
+            facts = _select_shared([self._load_facts(name) for name in people])
+            by_person = [self._make_entries(each[:MAX_FACTS], LISTED) for each in facts]
+        else:
+            by_person = [
+                self._make_entries(
+                    [each for each in self._load_facts(name) if topic.fits(each)][:MAX_FACTS],
+                    LISTED,
+                )
+                + self._find_mentions(topic, name)
+                for name in people
+            ]
         return [
             entries[rank]
             for rank in range(MAX_FACTS)
@@ -243,7 +265,10 @@ class _KnowledgeFinder:
             and candidates[id].speaker is not None
             and normalize_name(candidates[id].speaker or "") in name.spellings
         ]
-        return [Entry(RankedId(id, LISTED, {NAME: scores[id]})) for id in own[:MAX_FACTS]]
+        return [
+            Entry(self._rank(id, LISTED, position))
+            for position, id in enumerate(own[:MAX_FACTS], start=1)
+        ]
 
     def _load_facts(self, name: QuestionName) -> list[Memory]:
         """Return the sure facts about a name: current ones first, then newest."""
@@ -285,12 +310,16 @@ class _KnowledgeFinder:
         self._passage_texts |= texts
         return [
             Entry(
-                RankedId(each.id, score, {NAME: score}),
+                self._rank(each.id, score, position),
                 _restated(each, {id: texts[id] for id in ids.get(each.id, ()) if id in texts}),
                 is_preferred,
             )
-            for each in memories
+            for position, each in enumerate(memories, start=1)
         ]
+
+    def _rank(self, id: str, score: float, position: int) -> RankedId:
+        explanation = Explanation(found_by={NAME: position}, parts={NAME: score}, total=score)
+        return RankedId(id, score, {NAME: score}, explanation if self._query.explain else None)
 
     # -- merge
 
@@ -300,6 +329,7 @@ class _KnowledgeFinder:
         Entries for a passage that was shown are dropped. A fact that stands for a short message
         shows the message.
         """
+        self._passages = {each.ranked.id: each.ranked for each in groups[EPISODIC]}
         order = [*first, *share_ranks(groups, self._weights.shares())]
         shown: set[str] = set()
         merged: list[Entry] = []
@@ -317,7 +347,14 @@ class _KnowledgeFinder:
         (passage,) = entry.passages
         if len(self._passage_texts.get(passage, "")) > SHORT_MESSAGE_CHARS:
             return entry
-        return entry._replace(ranked=entry.ranked._replace(id=passage))
+        own = self._passages.get(passage) or entry.ranked._replace(id=passage)
+        return entry._replace(ranked=_add_reason(own, entry.ranked))
+
+
+def _add_reason(passage: RankedId, fact: RankedId) -> RankedId:
+    """Return a passage with the score of the fact that it states, if that is higher."""
+    reasons = {**passage.reasons, **fact.reasons}
+    return passage._replace(score=max(passage.score, fact.score), reasons=reasons)
 
 
 def share_ranks(groups: Mapping[str, Sequence[Entry]], weights: Mapping[str, float]) -> list[Entry]:
@@ -335,9 +372,27 @@ def share_ranks(groups: Mapping[str, Sequence[Entry]], weights: Mapping[str, flo
     return order
 
 
-def _spell(name: QuestionName) -> list[str]:
-    own = normalize_name(name.name)
-    return [name.name, *sorted(name.spellings - {own})]
+def _select_shared(by_person: Sequence[Sequence[Memory]]) -> list[list[Memory]]:
+    """Return of each person's facts those whose value occurs in a fact of another person."""
+    values = [[_value_terms(each) for each in facts] for facts in by_person]
+    return [
+        [
+            fact
+            for fact, own in zip(facts, values[number], strict=True)
+            if any(
+                own & other
+                for index, others in enumerate(values)
+                if index != number
+                for other in others
+            )
+        ]
+        for number, facts in enumerate(by_person)
+    ]
+
+
+def _value_terms(fact: Memory) -> frozenset[str]:
+    value = fact.body.get("object") or fact.body.get("value")
+    return frozenset(query_terms(value)) if isinstance(value, str) else frozenset()
 
 
 def _status_rank(status: FactStatus | None) -> float:

@@ -11,22 +11,20 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from string import ascii_lowercase
 
 from ...core.access import Grant
 from ...core.derive import first_name, name_part_key, normalize_name
 from ...core.protocols.store import Store
 from ...core.records import Memory, MemoryKind
-from ...text.nicknames import first_name_variants
+from ...text.nicknames import first_name_variants, misspellings
 from ...text.predicates import PERSON_PREDICATES
-from ...text.terms import STOP_WORDS, WORD
+from ...text.terms import STOP_WORDS, WORD, extract_terms
 from .entities import PERSON_TYPE, EntityNames, find_full_name, resolve_names
 
 MAX_NAME_WORDS = 4
 MAX_WORDS = 60  # words of a question that are looked up
 MAX_RECORDS = 500
 MAX_GUESSED_WORDS = 4  # unknown words that are compared with known names
-MIN_TYPO_LETTERS = 5  # in shorter names one letter makes another name
 NAMED_KINDS = (MemoryKind.ENTITY, MemoryKind.FACT)
 
 
@@ -34,7 +32,7 @@ NAMED_KINDS = (MemoryKind.ENTITY, MemoryKind.FACT)
 class QuestionName:
     """A known person or thing that a question names."""
 
-    written: str  # as in the question
+    written: tuple[str, ...]  # as in the question
     name: str  # display name of the entity
     spellings: frozenset[str]  # all its names, normalized
     is_sure: bool = True  # False: a nickname or a misspelling
@@ -71,6 +69,29 @@ def find_question_names(
             persons |= _find_persons(_find_records(store, grant, [normalize_name(guess)]))
     persons |= {normalize_name(each) for each in people}
     return _resolve(store, grant, [found[number] for number in sorted(found)], persons)
+
+
+def correct_names(store: Store, grant: Grant, question: str, people: Iterable[str] = ()) -> str:
+    """Return the question with nicknames and misspelt names replaced by the names they mean.
+
+    Only capitalized words are replaced that occur in no visible memory: with "Bob" in a message,
+    Bob is not Robert. The first word of a question is seldom a name.
+    """
+    known = {word for person in people for word in normalize_name(person).split()}
+    names = list(people)
+    corrected: dict[str, str] = {}
+    for match in list(WORD.finditer(question))[1:MAX_WORDS]:
+        written = _bare(match.group())
+        key = normalize_name(written)
+        if not _may_be_name(written) or key in known or len(corrected) == MAX_GUESSED_WORDS:
+            continue
+        if store.memories.count_matching(grant, extract_terms(written)):
+            continue
+        if guess := _guess_name(store, grant, key, names):
+            corrected[written] = guess
+    for written, name in corrected.items():
+        question = re.sub(rf"(?<!\w){re.escape(written)}(?!\w)", lambda _: name, question)  # noqa: B023
+    return question
 
 
 def _list_runs(text: str, words: Sequence[re.Match[str]]) -> Iterator[tuple[int, int, str]]:
@@ -191,24 +212,6 @@ def _drop_first_names(meant: Mapping[str, str]) -> list[str]:
     ]
 
 
-def misspellings(word: str) -> frozenset[str]:
-    """Return the words that differ from this one by one letter, or by two swapped letters.
-
-    Empty for words with fewer than MIN_TYPO_LETTERS letters, or with other characters. The first
-    letter stays: people seldom get it wrong, and other names differ in it.
-    """
-    if len(word) < MIN_TYPO_LETTERS or not (word.isascii() and word.isalpha()) or len(word) > 30:
-        return frozenset()
-    splits = [(word[:at], word[at:]) for at in range(1, len(word) + 1)]
-    swapped = {left + right[1] + right[0] + right[2:] for left, right in splits if len(right) > 1}
-    missing = {left + letter + right for left, right in splits for letter in ascii_lowercase}
-    wrong = {left + each + right[1:] for left, right in splits if right for each in ascii_lowercase}
-    extra = {left + right[1:] for left, right in splits if right}
-    if len(word) == MIN_TYPO_LETTERS:
-        extra = set()  # a name of four letters differs from too many words
-    return frozenset((swapped | missing | wrong | extra) - {word})
-
-
 def _resolve(
     store: Store, grant: Grant, found: Sequence[tuple[str, str, bool]], persons: set[str]
 ) -> list[QuestionName]:
@@ -220,8 +223,12 @@ def _resolve(
     for (written, _, is_sure), entity in zip(found, entities, strict=True):
         spellings = entity.spellings | find_full_name(store, grant, entity.name)
         is_person = not persons.isdisjoint(spellings)
-        names.setdefault(
+        known = names.get(entity.name)
+        names[entity.name] = QuestionName(
+            (*known.written, written) if known else (written,),
             entity.name,
-            QuestionName(written, entity.name, frozenset(spellings), is_sure, is_person),
+            frozenset(spellings),
+            is_sure or (known is not None and known.is_sure),
+            is_person,
         )
     return list(names.values())
