@@ -35,7 +35,9 @@ class QuestionIntent:
 
 NO_INTENT = QuestionIntent(Intent.NONE)
 
-POLITE = r"(?:(?:so|and|ok|okay|hey|please)[, ]+)*(?:(?:can|could|would|will) you (?:please )?)?"
+POLITE = (
+    r"(?:(?:so|and|ok|okay|hey|please)[, ]+)*(?:(?:can|could|would|will)\s+you\s+(?:please\s+)?)?"
+)
 OVERVIEW_PATTERN = re.compile(
     rf"""^\s*{POLITE}(?:
         (?:tell|remind)\s+(?:me|us)\s+(?:(?:everything|all|anything|more|something|a\s+bit)\s+)?

@@ -8,6 +8,7 @@ records leaves its share to the others. A fact and the message it comes from are
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -56,6 +57,7 @@ class Entry(NamedTuple):
     ranked: RankedId
     passages: frozenset[str] = frozenset()
     is_preferred: bool = False  # shown itself, also if its message is short
+    sentence: str = ""  # of a fact
 
 
 def with_knowledge(ranking: Ranking, store: Store, weights: KindWeights) -> Ranking:
@@ -84,8 +86,10 @@ def with_knowledge(ranking: Ranking, store: Store, weights: KindWeights) -> Rank
         results = search.run(_choose_compared(intent, names, has_path=bool(first)))
         if not first and not any(groups.values()) and len(search.lists) == 1:
             return results
-        found = [each.ranked.id for each in (*first, *chain.from_iterable(groups.values()))]
-        passages = search.merge()
+        records = (*first, *chain.from_iterable(groups.values()))
+        found = dict.fromkeys(each.ranked.id for each in records)
+        own = {each.ranked.id for each in records if each.ranked.id not in each.passages}
+        passages = [each for each in search.merge() if each.ranked.id not in own]
         episodic = [
             *passages[:MESSAGES_BEFORE_EPISODE],
             *groups.pop(EPISODES, ()),
@@ -266,7 +270,7 @@ class _KnowledgeFinder:
             and normalize_name(candidates[id].speaker or "") in name.spellings
         ]
         return [
-            Entry(self._rank(id, LISTED, position))
+            Entry(self._rank(id, LISTED, position), frozenset([id]))
             for position, id in enumerate(own[:MAX_FACTS], start=1)
         ]
 
@@ -313,6 +317,7 @@ class _KnowledgeFinder:
                 self._rank(each.id, score, position),
                 _restated(each, {id: texts[id] for id in ids.get(each.id, ()) if id in texts}),
                 is_preferred,
+                each.text,
             )
             for position, each in enumerate(memories, start=1)
         ]
@@ -326,29 +331,36 @@ class _KnowledgeFinder:
     def merge(self, first: Sequence[Entry], groups: Mapping[str, Sequence[Entry]]) -> list[Entry]:
         """Return all entries: the first ones, then each group with its share of the ranks.
 
-        Entries for a passage that was shown are dropped. A fact that stands for a short message
-        shows the message.
+        Entries for a passage that was shown are dropped. A fact and its message are one entry: the
+        message if it is short or states several sentences, else the sentence of the fact.
         """
         self._passages = {each.ranked.id: each.ranked for each in groups[EPISODIC]}
         order = [*first, *share_ranks(groups, self._weights.shares())]
+        facts: defaultdict[str, list[Entry]] = defaultdict(list)  # passage → facts it states
+        for entry in order:
+            for passage in entry.passages:
+                facts[passage].append(entry)
         shown: set[str] = set()
         merged: list[Entry] = []
         for entry in order:
-            same = entry.passages or {entry.ranked.id}
-            if shown.isdisjoint(same | {entry.ranked.id}):
-                chosen = self._render(entry)
+            same = {entry.ranked.id, *entry.passages}
+            if shown.isdisjoint(same):
+                chosen = self._render(entry, facts)
                 merged.append(chosen)
-                shown |= same | {entry.ranked.id, chosen.ranked.id}
+                shown |= {*same, chosen.ranked.id, *chosen.passages}
         return merged
 
-    def _render(self, entry: Entry) -> Entry:
-        if entry.is_preferred or len(entry.passages) != 1:
+    def _render(self, entry: Entry, facts: Mapping[str, Sequence[Entry]]) -> Entry:
+        """Return the better one of a fact and its message, in place of either."""
+        passage = next(iter(entry.passages), entry.ranked.id)
+        stated = facts.get(passage, ())
+        if entry.is_preferred or len(entry.passages) > 1 or not stated:
             return entry
-        (passage,) = entry.passages
-        if len(self._passage_texts.get(passage, "")) > SHORT_MESSAGE_CHARS:
-            return entry
+        is_short = len(self._passage_texts.get(passage, "")) <= SHORT_MESSAGE_CHARS
+        if not is_short and len({each.sentence for each in stated}) == 1:
+            return stated[0]
         own = self._passages.get(passage) or entry.ranked._replace(id=passage)
-        return entry._replace(ranked=_add_reason(own, entry.ranked))
+        return entry._replace(ranked=_add_reason(own, stated[0].ranked))
 
 
 def _add_reason(passage: RankedId, fact: RankedId) -> RankedId:
@@ -434,13 +446,17 @@ class KnowledgeResults:
 
     results: RankedResults
     head: Sequence[RankedId]  # all results, best first
-    found: Sequence[str]  # ids of the records
+    found: Mapping[str, None]  # ids of the records
     seconds: float
     scores: Sequence[float] = field(default=())
 
     @classmethod
     def build(
-        cls, results: RankedResults, merged: Sequence[Entry], found: Sequence[str], seconds: float
+        cls,
+        results: RankedResults,
+        merged: Sequence[Entry],
+        found: Mapping[str, None],
+        seconds: float,
     ) -> KnowledgeResults:
         """Return the results with descending scores: a score is at least that of any later hit."""
         shown = {entry.ranked.id for entry in merged}
@@ -473,6 +489,6 @@ class KnowledgeResults:
             name=NAME,
             seconds=self.seconds,
             found=len(self.found),
-            shown=len(set(self.found).intersection(shown)),
+            shown=len(self.found.keys() & set(shown)),
         )
         return (*self.results.build_reports(shown), report)
