@@ -171,6 +171,16 @@ def test_people_of_a_comparison_are_searched_side_by_side(yard: Place) -> None:
     assert any(key.startswith("ruth") for key in found)
 
 
+def test_comparison_without_a_topic_lists_what_both_mention(yard: Place) -> None:
+    say(yard, "Ruth Adeyemi", "I like jazz and opera.", "jazz")
+    say(yard, "Marek", "Last night the jazz in the pub was loud.", "pub")
+    say(yard, "Marek", "I like Thai food.", "thai")
+
+    found = keys(yard.recall("What do Ruth and Marek have in common?", limit=2))
+
+    assert set(found) == {"jazz", "pub"}
+
+
 def test_misspelt_name_is_found_if_nobody_has_it(yard: Place) -> None:
     say(yard, "Marek", "My sister Danuta has two greyhounds.", "dogs")
     yard.flush()

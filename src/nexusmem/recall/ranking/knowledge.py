@@ -22,10 +22,10 @@ from ...core.protocols.store import Store
 from ...core.records import Explanation, Memory, MemoryKind, StrategyReport, memory_id
 from ...core.records.facts import is_sure
 from ...core.records.memory import drop_copies
-from ...text.terms import extract_terms, normalize_words, query_terms
+from ...text.terms import STOP_WORDS, WORD, extract_terms, normalize_words, query_terms
 from ..list_topics import ListTopic, find_topic
 from ..query import KindWeights, Query
-from ..question_intent import Intent, QuestionIntent, find_intent
+from ..question_intent import COMPARISON_PATTERN, Intent, QuestionIntent, find_intent
 from ..search import RankedId, RankedResults, Ranking
 from ..views.connection import connect_names
 from ..views.entities import UNKNOWN_TYPE
@@ -99,6 +99,17 @@ def with_knowledge(ranking: Ranking, store: Store, weights: KindWeights) -> Rank
         return KnowledgeResults.build(results, merged, found, perf_counter() - started)
 
     return rank_query
+
+
+def _is_bare(intent: QuestionIntent, names: Sequence[QuestionName]) -> bool:
+    """Return whether a comparison has no words but names, as "what do Ann and Bo have in common?".
+
+    Then the ranking has nothing to search for.
+    """
+    rest = COMPARISON_PATTERN.sub(" ", intent.subject)
+    for name in names:
+        rest = _without(rest, name.written)
+    return all(word.casefold() in STOP_WORDS for word in WORD.findall(rest))
 
 
 def _covers(names: Sequence[QuestionName], subject: str) -> bool:
@@ -185,7 +196,8 @@ class _KnowledgeFinder:
         if intent.intent is Intent.OVERVIEW:
             return [], self._find_overview(names[0])
         if intent.intent is Intent.LIST:
-            return [], {FACTS: self._list_values(intent, names)}
+            values = self._list_values(intent, names)
+            return (values, {}) if _is_bare(intent, names) else ([], {FACTS: values})
         return [], {}
 
     def _find_overview(self, name: QuestionName) -> dict[str, list[Entry]]:
@@ -234,8 +246,7 @@ class _KnowledgeFinder:
         topic = find_topic(intent.noun)
         people = [each for each in names if each.is_person][:MAX_PEOPLE]
         if topic is None:
-            facts = _select_shared([self._load_facts(name) for name in people])
-            by_person = [self._make_entries(each[:MAX_FACTS], LISTED) for each in facts]
+            by_person = self._list_shared(people)
         else:
             by_person = [
                 self._make_entries(
@@ -251,6 +262,29 @@ class _KnowledgeFinder:
             for entries in by_person
             if rank < len(entries)
         ]
+
+    def _list_shared(self, people: Sequence[QuestionName]) -> list[list[Entry]]:
+        """Return for each person facts and messages about what facts of another one state."""
+        facts = [self._load_facts(name) for name in people]
+        stated = [frozenset[str]().union(*map(_value_terms, own)) for own in facts]
+        mentions = [
+            self._find_mentions(ListTopic(frozenset(), _union_others(stated, number)), name)
+            for number, name in enumerate(people)
+        ]
+        said = [
+            stated[number] | self._read_terms(entries) for number, entries in enumerate(mentions)
+        ]
+        listed: list[list[Entry]] = []
+        for number, own in enumerate(facts):
+            others = _union_others(said, number)
+            shared = [each for each in own if others & _value_terms(each)]
+            listed.append(self._make_entries(shared[:MAX_FACTS], LISTED) + mentions[number])
+        return listed
+
+    def _read_terms(self, entries: Sequence[Entry]) -> frozenset[str]:
+        ids = [each.ranked.id for each in entries]
+        texts = self._store.memories.load_texts(self._grant, ids) if ids else {}
+        return frozenset(term for text in texts.values() for term in query_terms(text))
 
     def _find_mentions(self, topic: ListTopic, name: QuestionName) -> list[Entry]:
         """Return messages by this speaker with words of the listed kind, best first."""
@@ -384,22 +418,9 @@ def share_ranks(groups: Mapping[str, Sequence[Entry]], weights: Mapping[str, flo
     return order
 
 
-def _select_shared(by_person: Sequence[Sequence[Memory]]) -> list[list[Memory]]:
-    """Return of each person's facts those whose value occurs in a fact of another person."""
-    values = [[_value_terms(each) for each in facts] for facts in by_person]
-    return [
-        [
-            fact
-            for fact, own in zip(facts, values[number], strict=True)
-            if any(
-                own & other
-                for index, others in enumerate(values)
-                if index != number
-                for other in others
-            )
-        ]
-        for number, facts in enumerate(by_person)
-    ]
+def _union_others(terms: Sequence[frozenset[str]], number: int) -> frozenset[str]:
+    """Return the terms of all but one of these sets."""
+    return frozenset[str]().union(*terms[:number], *terms[number + 1 :])
 
 
 def _value_terms(fact: Memory) -> frozenset[str]:
