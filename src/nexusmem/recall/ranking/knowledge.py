@@ -33,15 +33,14 @@ from ..views.fact_timeline import FactStatus, fact_statuses
 from ..views.question_names import QuestionName, correct_names, find_question_names
 
 MERGED_DEPTH = 60  # ranks of the passages that are merged; the rest follows unchanged
-MAX_PEOPLE = 4  # names of a comparison that are searched for
+MIN_PEOPLE, MAX_PEOPLE = 2, 4  # names of a comparison that are searched for
 MAX_FACTS_READ = 200  # the newest facts about a name
 MENTIONS_READ = 100  # messages with words of a listed kind
 MAX_FACTS = 12  # facts about a name that become hits
-MAX_OTHERS = 3  # entities, episodes and procedures of each kind
+MAX_PROCEDURES = 3
 MAX_SOURCES = 6  # messages of a fact whose passages are compared with it
 MAX_PIECES = 8  # passages of a long message that a fact stands for
 SHORT_MESSAGE_CHARS = 240  # a message up to this length is a better rendering than its fact
-SHORTEST_PART = 2
 NAME = "knowledge"  # of the strategy in reports and reasons
 
 CONNECTED, NAMED, LISTED = 1.0, 0.8, 0.7  # relevance of a step, of a fact about a name, of a value
@@ -96,7 +95,8 @@ def with_knowledge(ranking: Ranking, store: Store, weights: KindWeights) -> Rank
             *passages[MESSAGES_BEFORE_EPISODE:],
         ]
         merged = finder.merge(first, {EPISODIC: episodic, **groups})
-        return KnowledgeResults.build(results, merged, found, perf_counter() - started)
+        seconds = perf_counter() - started - search.seconds
+        return KnowledgeResults.build(results, merged, found, seconds)
 
     return rank_query
 
@@ -140,17 +140,20 @@ class _SideBySide:
     def __init__(self, ranking: Ranking, grant: Grant, query: Query) -> None:
         self._ranking, self._grant, self._query = ranking, grant, query
         self.lists: list[list[RankedId]] = []
+        self.seconds = 0.0
 
     def run(self, names: Sequence[QuestionName]) -> RankedResults:
         results = self._search(self._query)
-        if SHORTEST_PART <= len(names) <= MAX_PEOPLE:
+        if MIN_PEOPLE <= len(names) <= MAX_PEOPLE:
             for name in names:
                 others = [each for other in names if other is not name for each in other.written]
                 self._search(replace(self._query, question=_without(self._query.question, others)))
         return results
 
     def _search(self, query: Query) -> RankedResults:
+        started = perf_counter()
         results = self._ranking(self._grant, query)
+        self.seconds += perf_counter() - started
         self.lists.append(results.get_slice(0, min(MERGED_DEPTH, len(results.scores))))
         return results
 
@@ -167,10 +170,13 @@ class _SideBySide:
 
 
 def _without(question: str, names: Iterable[str]) -> str:
+    """Return the question without these names, and without the words that join them to others."""
+    text = " ".join(question.split())
     for name in names:
-        pattern = rf"\s*(?:,|\band\b|\bor\b|&)?\s*(?<!\w){re.escape(name)}(?:['’]s)?(?!\w)"
-        question = re.sub(pattern, " ", question)
-    return question
+        written = re.escape(" ".join(name.split()))
+        pattern = rf"(?:,|\band\b|\bor\b|&)? ?(?<!\w){written}(?:['’]s)?(?!\w)"
+        text = " ".join(re.sub(pattern, " ", text).split())
+    return text
 
 
 # -- records
@@ -234,7 +240,7 @@ class _KnowledgeFinder:
         where = Condition("kind", Op.EQ, MemoryKind.PROCEDURE)
         terms = extract_terms(name.name)
         found = self._store.memories.search_keywords(
-            self._grant, terms, where=where, limit=MAX_OTHERS
+            self._grant, terms, where=where, limit=MAX_PROCEDURES
         )
         memories = self._store.memories.get(self._grant, [each.id for each in found])
         return [
