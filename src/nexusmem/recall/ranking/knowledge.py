@@ -309,7 +309,7 @@ class _KnowledgeFinder:
             and candidates[id].speaker is not None
             and normalize_name(candidates[id].speaker or "") in name.spellings
         ]
-        own.sort(key=lambda id: candidates[id].is_question)  # stable: statements come first
+        own.sort(key=lambda each: candidates[each].is_question)  # stable: statements come first
         return [
             Entry(self._rank(id, LISTED, position), frozenset([id]))
             for position, id in enumerate(own[:MAX_FACTS], start=1)
