@@ -48,6 +48,7 @@ CONNECTED, NAMED, LISTED = 1.0, 0.8, 0.7  # relevance of a step, of a fact about
 EPISODIC, FACTS, ENTITIES, PROCEDURES = "episodic", "facts", "entities", "procedures"
 EPISODES = "episodes"  # a part of the episodic group
 MESSAGES_BEFORE_EPISODE = 2
+SURE_MESSAGES = 2  # of a list, before its facts: the best messages answer more often
 
 
 class Entry(NamedTuple):
@@ -94,6 +95,8 @@ def with_knowledge(ranking: Ranking, store: Store, weights: KindWeights) -> Rank
             *groups.pop(EPISODES, ()),
             *passages[MESSAGES_BEFORE_EPISODE:],
         ]
+        if intent.intent is Intent.LIST and not first:
+            first, episodic = episodic[:SURE_MESSAGES], episodic[SURE_MESSAGES:]
         merged = finder.merge(first, {EPISODIC: episodic, **groups})
         seconds = perf_counter() - started - search.seconds
         return KnowledgeResults.build(results, merged, found, seconds)
@@ -375,7 +378,7 @@ class _KnowledgeFinder:
         Entries for a passage that was shown are dropped. A fact and its message are one entry: the
         message if it is short or states several sentences, else the sentence of the fact.
         """
-        self._passages = {each.ranked.id: each.ranked for each in groups[EPISODIC]}
+        self._passages = {each.ranked.id: each.ranked for each in (*first, *groups[EPISODIC])}
         order = [*first, *share_ranks(groups, self._weights.shares())]
         facts: defaultdict[str, list[Entry]] = defaultdict(list)  # passage → facts it states
         for entry in order:
