@@ -28,7 +28,6 @@ from ..query import KindWeights, Query
 from ..question_intent import COMPARISON_PATTERN, Intent, QuestionIntent, find_intent
 from ..search import RankedId, RankedResults, Ranking
 from ..views.connection import connect_names
-from ..views.entities import UNKNOWN_TYPE
 from ..views.fact_timeline import FactStatus, fact_statuses
 from ..views.question_names import QuestionName, correct_names, find_question_names
 
@@ -443,12 +442,11 @@ def _status_rank(status: FactStatus | None) -> float:
 
 
 def _is_informative(entity: Memory) -> bool:
-    """Return whether an entity record says more than that the name was mentioned."""
+    """Return whether an entity record says more than the type of the name."""
     body = entity.body
     if entity.archived or body.get("guess") or body.get("same_as"):
         return False
-    has_type = body.get("type") not in (None, UNKNOWN_TYPE)
-    return has_type or any(body.get(key) for key in ("aliases", "description", "properties"))
+    return any(body.get(key) for key in ("aliases", "description", "properties"))
 
 
 def _passage_ids(memory: Memory) -> list[str]:
