@@ -209,13 +209,14 @@ REQUIREMENTS: dict[str, Requirement] = {
     "E8": works("Tool statistics"),
     "E9": works("Working keys with a time to live, thoughts, the active goal"),
     "E10": works("Goals with status, parents, blockers, priority, deadline and results"),
-    "E11": works("Weighted retrieval by several strategies"),
+    "E11": works("Weighted retrieval by several strategies, and shares of the hits by kind"),
     "E12": works("A cap per conversation for diversity: a soft one, and a hard one if asked for"),
     "E13": works("Words and meaning joined by reciprocal rank fusion, to its best"),
     "E14": partial(
         "Retrieval around entities",
-        "entities by words and meaning, and their neighbourhood; names, aliases and types without"
-        " a stated description are compared by words only",
+        "entities by words and meaning, their neighbourhood, and questions about a name or a"
+        " connection; names, aliases and types without a stated description are compared by words"
+        " only",
     ),
     "E15": works("Query expansion, switchable"),
     "E16": works("HyDE, switchable"),

@@ -136,6 +136,13 @@ DESCRIPTIONS = {
         "| fused: faster, finds less."
     ),
     "memory.search.strategies": "vector, keyword, timeline, graph.",
+    "memory.search.weight_episodic": (
+        "Shares of the hits when a question is about a name or asks for a list: messages."
+    ),
+    "memory.search.weight_facts": "Facts about the names.",
+    "memory.search.weight_entities": "What the names are.",
+    "memory.search.weight_procedures": "Procedures that mention the names.",
+    "memory.search.weight_recency": "How much newer facts precede older ones.",
     "memory.search.default_scope": "session | channel | dm: where commands run by default.",
     "memory.search.query_rewrites": (
         "none | statement | hyde | self_query, or several: memory.llm rewrites the question, "

@@ -69,6 +69,10 @@ RANGES = {
     "memory.search.default_threshold": (0, 1),
     "memory.search.max_per_conversation": (0, MAX_HITS),
     "memory.search.model_timeout_seconds": (0.1, 60),
+    **{
+        f"memory.search.weight_{kind}": (0, 1)
+        for kind in ("episodic", "facts", "entities", "procedures", "recency")
+    },
     "memory.audit.retention_days": (0, 36_500),
     "memory.compose.budget_tokens": (MIN_BUDGET, MAX_BUDGET),
     "memory.compose.recent_messages": (1, MAX_EVENTS),

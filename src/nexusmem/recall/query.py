@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..core.canonical import clean_list, clean_text, clean_time
 from ..core.errors import InvalidInput
@@ -16,6 +16,20 @@ from ..core.records import MemoryKind
 MAX_HITS = 1_000
 MAX_QUESTION_CHARS = 20_000
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class KindWeights(NamedTuple):
+    """Shares of the hits by kind of memory (specification 004), for questions about names."""
+
+    episodic: float = 0.3  # messages
+    facts: float = 0.25
+    entities: float = 0.2
+    procedures: float = 0.15
+    recency: float = 0.1  # of the order of facts; the rest is whether they still hold
+
+    def shares(self) -> dict[str, float]:
+        """Return the share of each kind; recency is no kind."""
+        return {name: share for name, share in self._asdict().items() if name != "recency"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,12 +46,27 @@ class SearchSettings:
     max_per_conversation: int = 0  # maximum hits of one conversation; 0: no cap
     ranking: str = "contextual"  # contextual: better recall | fused: faster
     strategies: tuple[str, ...] = ("vector", "keyword", "timeline", "graph")
+    weight_episodic: float = KindWeights().episodic
+    weight_facts: float = KindWeights().facts
+    weight_entities: float = KindWeights().entities
+    weight_procedures: float = KindWeights().procedures
+    weight_recency: float = KindWeights().recency
     query_rewrites: tuple[str, ...] = ()  # none | statement | hyde | self_query; uses memory.llm
     reranker: str = "none"  # none | http | name of a plug-in
     reranker_url: str | None = None
     reranker_model: str | None = None
     reranker_api_key: str | None = field(default=None, repr=False)
     model_timeout_seconds: float = 3.0  # maximum wait for a model during recall
+
+    @property
+    def kind_weights(self) -> KindWeights:
+        return KindWeights(
+            self.weight_episodic,
+            self.weight_facts,
+            self.weight_entities,
+            self.weight_procedures,
+            self.weight_recency,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

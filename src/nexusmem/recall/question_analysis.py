@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
-from ..text.terms import WORD, extract_terms, query_terms
+from ..text.nicknames import first_name_variants, misspellings
+from ..text.terms import STOP_WORDS, WORD, extract_terms, query_terms
 
 # "What did you recommend?", "the list you gave me": asks for messages of the assistant.
 ASSISTANT_QUESTION_PATTERN = re.compile(
@@ -82,10 +83,11 @@ class QuestionAnalysis:
 
     def with_speakers(self, speakers: Iterable[str | None]) -> QuestionAnalysis:
         """Return the analysis with the names of these speakers recognized in the question."""
-        people = _find_named_speakers(speakers, self.all_terms)
+        named = _find_named_speakers(speakers, self.all_terms, self.core_text)
+        people = frozenset(named)
         if people == self.people:
             return self
-        return replace(self, people=people, embedding_text=_remove_names(self.core_text, people))
+        return replace(self, people=people, embedding_text=_remove_names(self.core_text, named))
 
 
 def analyze_question(
@@ -93,11 +95,11 @@ def analyze_question(
 ) -> QuestionAnalysis:
     """Analyze a question; `now` is the reference time of relative dates."""
     core_text, all_terms = strip_boilerplate(question), frozenset(extract_terms(question))
-    people = _find_named_speakers(speakers, all_terms)
+    named = _find_named_speakers(speakers, all_terms, core_text)
     return QuestionAnalysis(
         terms=tuple(query_terms(core_text)),
-        people=people,
-        embedding_text=_remove_names(core_text, people),
+        people=frozenset(named),
+        embedding_text=_remove_names(core_text, named),
         asks_assistant=bool(ASSISTANT_QUESTION_PATTERN.search(question)),
         window=find_time_window(question, now),
         all_terms=all_terms,
@@ -114,12 +116,64 @@ def strip_boilerplate(question: str) -> str:
 
 
 def _find_named_speakers(
-    speakers: Iterable[str | None], question_terms: frozenset[str]
-) -> frozenset[str]:
-    """Return the speakers with all terms of their names in the question."""
-    return frozenset(
-        name for name in speakers if name and question_terms.issuperset(_name_terms(name))
-    )
+    speakers: Iterable[str | None], question_terms: frozenset[str], question: str
+) -> dict[str, frozenset[str]]:
+    """Return the speakers that the question names, each with the terms that name them.
+
+    All terms of a name come first. A capitalized word of the question that names nobody so far may
+    be a first or last name, a nickname, or a name with one wrong letter, in this order, if exactly
+    one speaker is meant.
+    """
+    names = sorted({name for name in speakers if name})
+    named = {
+        name: frozenset(terms)
+        for name in names
+        if (terms := _name_terms(name)) and question_terms.issuperset(terms)
+    }
+    used = frozenset[str]().union(*named.values())
+    others = [name for name in names if name not in named]
+    if not others:
+        return named
+    for word in _words_like_names(question):
+        own = frozenset(_name_terms(word))
+        if own & used:
+            continue
+        meant = _match_part(word, others)
+        if len(meant) == 1:
+            named[meant[0]] = named.get(meant[0], frozenset()) | own
+    return named
+
+
+def _words_like_names(question: str) -> list[str]:
+    """Return the lower-case form of the words that may be names.
+
+    These are the capitalized words. In a question without capitals any word may be a name, unless
+    it is listed as a common word.
+    """
+    is_lower = question == question.lower()
+    words = (word.removesuffix("'s").removesuffix("’s") for word in WORD.findall(question))
+    return [
+        word.casefold()
+        for word in dict.fromkeys(words)
+        if len(word) > 1
+        and word.casefold() not in STOP_WORDS
+        and (word[:1].isupper() or (is_lower and not _is_common(word)))
+    ]
+
+
+def _is_common(word: str) -> bool:
+    from ..text.gazetteer import is_common_word  # large; only for questions without capitals
+
+    return is_common_word(word)
+
+
+def _match_part(word: str, names: Sequence[str]) -> list[str]:
+    """Return the names that a word means: by a part, else a nickname, else one wrong letter."""
+    parts = {name: name.casefold().split() for name in names}
+    found = [name for name, own in parts.items() if word in (own[0], own[-1])]
+    for variants in (first_name_variants(word), misspellings(word)):
+        found = found or [name for name, own in parts.items() if own[0] in variants]
+    return found
 
 
 @lru_cache(maxsize=1_000)
@@ -176,8 +230,8 @@ _parse_time_window_cached = lru_cache(maxsize=16)(_parse_time_window)
 clear_question_cache = _parse_time_window_cached.cache_clear  # questions may contain erased data
 
 
-def _remove_names(question: str, people: frozenset[str]) -> str:
-    names = {term for name in people for term in _name_terms(name)}
+def _remove_names(question: str, named: Mapping[str, frozenset[str]]) -> str:
+    names = {term for terms in named.values() for term in terms}
     if not names:
         return question
     remaining = WORD.sub(

@@ -1,4 +1,4 @@
-"""English nicknames: first names that one person may use for another, such as Bob and Robert.
+"""English nicknames and misspellings: names that may mean another name, such as Bob and Robert.
 
 A nickname is a reason to ask, never a proof: Bob Hale and Robert Hale may be two people.
 """
@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from functools import lru_cache
+from string import ascii_lowercase
 
+MIN_TYPO_LETTERS = 5  # in shorter names one letter makes another name
+MAX_TYPO_LETTERS = 30
 NO_NAMES: frozenset[str] = frozenset()
 # One line per formal name: the name, then its nicknames
 NICKNAMES = """
@@ -139,3 +142,26 @@ def first_name_variants(first_name: str) -> frozenset[str]:
     "bob" gives "robert", "bobby", "rob" …; a name without nicknames gives the empty set.
     """
     return _variants_by_name().get(first_name, NO_NAMES)
+
+
+@lru_cache(maxsize=256)
+def misspellings(word: str) -> frozenset[str]:
+    """Return the words that differ from this one by one letter, or by two swapped letters.
+
+    Empty for words with fewer than MIN_TYPO_LETTERS letters, or with other characters. The first
+    letter stays: people seldom get it wrong, and other names differ in it.
+    """
+    if (
+        len(word) < MIN_TYPO_LETTERS
+        or not (word.isascii() and word.isalpha())
+        or len(word) > MAX_TYPO_LETTERS
+    ):
+        return NO_NAMES
+    splits = [(word[:at], word[at:]) for at in range(1, len(word) + 1)]
+    swapped = {left + right[1] + right[0] + right[2:] for left, right in splits if len(right) > 1}
+    missing = {left + letter + right for left, right in splits for letter in ascii_lowercase}
+    wrong = {left + each + right[1:] for left, right in splits if right for each in ascii_lowercase}
+    extra = {left + right[1:] for left, right in splits if right}
+    if len(word) == MIN_TYPO_LETTERS:
+        extra = set()  # a name of four letters differs from too many words
+    return frozenset((swapped | missing | wrong | extra) - {word})

@@ -42,14 +42,18 @@ def make_ranking(
     preparer = QuestionPreparer(embedder.embed_query, rewriters, vector_status)
     ranking = _select_ranking(settings.ranking, store, embedder, preparer, strategies)
     reranker = make_reranker(settings)
-    if reranker is None:
-        return ranking
-    from ..recall.ranking.rerank import with_reranker
+    if reranker is not None:
+        from ..recall.ranking.rerank import with_reranker
 
-    wait_seconds = settings.model_timeout_seconds
-    return with_reranker(
-        ranking, store, reranker, wait_seconds=wait_seconds, breaker=breakers.reranker
-    )
+        wait_seconds = settings.model_timeout_seconds
+        ranking = with_reranker(
+            ranking, store, reranker, wait_seconds=wait_seconds, breaker=breakers.reranker
+        )
+    if "graph" not in settings.strategies:
+        return ranking
+    from ..recall.ranking.knowledge import with_knowledge
+
+    return with_knowledge(ranking, store, settings.kind_weights)  # last: it has an order of its own
 
 
 def _select_ranking(

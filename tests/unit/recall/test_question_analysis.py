@@ -162,3 +162,38 @@ def test_question_cache_is_cleared(tmp_path: Path) -> None:
 
     assert kept
     assert not understanding._parse_time_window_cached.cache_info().currsize
+
+
+@pytest.mark.parametrize(
+    ("question", "people"),
+    [
+        ("What did Fahim say?", {"Fahim Khan"}),
+        ("What did Khan say about the boat?", {"Fahim Khan"}),
+        ("what did fahim khan say?", {"Fahim Khan"}),
+        ("what did fahim say?", {"Fahim Khan"}),
+        ("What did Fahmi say?", {"Fahim Khan"}),  # two letters swapped
+        ("Did Bob's crew arrive?", {"Robert Hale"}),
+        ("Did Bob and Fahim arrive?", {"Robert Hale", "Fahim Khan"}),
+        ("What did Sam say?", set()),  # Samuel or Samantha
+        ("We will see.", set()),
+        ("Is the hale of a boat its hull?", set()),  # in a sentence with capitals, names have one
+    ],
+)
+def test_speakers_are_recognized_by_a_part_of_their_name(question: str, people: set[str]) -> None:
+    speakers = ["Fahim Khan", "Robert Hale", "Samuel Ode", "Samantha Ruiz", "Will"]
+
+    assert understand(question, [*speakers]).people - {"Will"} == people
+
+
+def test_word_that_names_one_speaker_means_no_other() -> None:
+    assert understand("What did Bob say?", ["Bob", "Robert Hale"]).people == {"Bob"}
+    assert understand("What did Marina say?", ["Marina", "Marika"]).people == {"Marina"}
+
+
+def test_recognized_part_is_removed_from_the_embedding_text() -> None:
+    read = understand("What did Fahim Khan's brother research?", ["Fahim Khan"])
+    short = understand("What did Fahim research?", ["Fahim Khan"])
+
+    assert "fahim" not in read.embedding_text.lower()
+    assert "fahim" not in short.embedding_text.lower()
+    assert "fahim" in short.terms

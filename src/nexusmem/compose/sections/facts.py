@@ -13,6 +13,7 @@ from ...core.records.context import ContextItem
 from ...core.records.facts import current_confidence
 from ...core.records.links import drop_duplicates
 from ...core.records.memory import drop_copies
+from ...recall.views.connection import find_asked_connection
 from ...recall.views.exact_values import load_exact_values
 from ...recall.views.fact_timeline import current_values, facts_about
 from ..question import capitalized_names
@@ -36,8 +37,21 @@ def fact_items(inputs: SectionInput) -> list[ContextItem]:
     """Return exact values, newest first, then sure current facts about named people and things."""
     exact = _exact_memories(inputs)
     shown = {memory.id for memory in exact}
+    path = list(_connection_items(inputs))
+    shown |= {each.id for each in path}
     items = [_exact_item(inputs, memory, rank) for rank, memory in enumerate(exact)]
-    return items + [each for each in _current_items(inputs) if each.id not in shown]
+    return path + items + [each for each in _current_items(inputs) if each.id not in shown]
+
+
+def _connection_items(inputs: SectionInput) -> Iterator[ContextItem]:
+    """Yield the facts that connect the two names of the question, in order."""
+    people = [each.value for each in inputs.viewer.people]
+    question = inputs.plan.question
+    path = find_asked_connection(inputs.store, inputs.grant, question, people, now=inputs.now)
+    if len(inputs.filter_recorded(path)) < len(path):  # a path with a hole connects nothing
+        return
+    for step, memory in enumerate(path, start=1):
+        yield inputs.make_item(memory, 1.0, strategy="connection", kind=f"step {step}")
 
 
 def _exact_item(inputs: SectionInput, memory: Memory, rank: int) -> ContextItem:

@@ -7,7 +7,7 @@ Facts outside the grant lead nowhere.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -18,12 +18,15 @@ from ...core.protocols.store import Store
 from ...core.records import Memory, MemoryKind
 from ...core.records.facts import is_sure
 from ...core.records.memory import drop_copies
+from ...text.predicates import WE
 from .entities import EntityNames, EntityView, get_entity, resolve_names
 from .fact_timeline import FactStatus, fact_statuses
 
 MAX_DEPTH = 4
 MAX_NODES_PER_RING = 50  # entities whose facts the next ring reads
 MAX_FACTS_PER_RING = 500
+MAX_STEPS = 3  # facts between two connected names
+MAX_CONNECTED = 1_000  # entities that the search for a connection reaches from each side
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,29 +119,121 @@ def get_neighbourhood(
     )
 
 
+def find_connection(
+    store: Store,
+    grant: Grant,
+    first: Sequence[str],
+    second: Sequence[str],
+    *,
+    now: datetime,
+) -> tuple[Relation, ...]:
+    """Return the shortest path of sure facts between two entities, from the first to the second.
+
+    Each entity is given by its spellings. A path has at most MAX_STEPS facts; without one the
+    result is empty. Of several shortest paths, one without past facts comes first, then one of
+    newer facts.
+    """
+    with store.snapshot():
+        nodes = _Nodes(store, grant)
+        sides = [_Walk(store, grant, MAX_CONNECTED, now, nodes) for _ in range(2)]
+        for walk, names in zip(sides, (first, second), strict=True):
+            walk.start(_distinct(nodes.resolve(names)))
+        met = _meet(*sides)
+    if not met:
+        return ()
+    facts = [each.fact for walk in sides for each in walk.relations]
+    statuses = fact_statuses(facts, now)
+    paths = [
+        (*reversed(_trace(sides[0], name, statuses)), *_trace(sides[1], name, statuses))
+        for name in met
+    ]
+    return min(paths, key=lambda path: _path_key(path, statuses))
+
+
+def _distinct(entities: Iterable[EntityNames]) -> list[EntityNames]:
+    return list({each.name: each for each in entities}.values())
+
+
+def _meet(left: _Walk, right: _Walk) -> list[str]:
+    """Grow the smaller side ring by ring; return the entities in the middle of shortest paths."""
+    if left.distances.keys() & right.distances.keys():
+        return []  # both names mean one entity
+    for _ in range(MAX_STEPS):
+        growing = min((side for side in (left, right) if side.ring), key=_ring_size, default=None)
+        if growing is None:
+            return []
+        growing.add_next_ring()
+        if met := sorted(left.distances.keys() & right.distances.keys()):
+            steps = {name: left.distances[name] + right.distances[name] for name in met}
+            return [name for name in met if steps[name] == min(steps.values())]
+    return []
+
+
+def _ring_size(walk: _Walk) -> int:
+    return len(walk.ring)
+
+
+def _trace(walk: _Walk, name: str, statuses: Mapping[str, FactStatus]) -> list[Relation]:
+    """Return the facts from an entity back to the start of a walk."""
+    path: list[Relation] = []
+    while distance := walk.distances[name]:
+        nearer = [
+            each
+            for each in walk.relations
+            if name in (each.subject, each.object)
+            and walk.distances.get(_other_end(each, name)) == distance - 1
+        ]
+        path.append(min(nearer, key=lambda each: _path_key((each,), statuses)))
+        name = _other_end(path[-1], name)
+    return path
+
+
+def _other_end(relation: Relation, name: str) -> str:
+    return relation.object if relation.subject == name else relation.subject
+
+
+def _path_key(
+    path: Sequence[Relation], statuses: Mapping[str, FactStatus]
+) -> tuple[int, int, float, tuple[str, ...]]:
+    past = sum(statuses.get(each.fact.id) is FactStatus.PAST for each in path)
+    newest = max((each.fact.at.timestamp() for each in path), default=0.0)
+    return len(path), past, -newest, tuple(each.fact.id for each in path)
+
+
 class _Walk:
     """One breadth-first traversal from an entity."""
 
-    def __init__(self, store: Store, grant: Grant, limit: int, now: datetime) -> None:
+    def __init__(
+        self, store: Store, grant: Grant, limit: int, now: datetime, nodes: _Nodes | None = None
+    ) -> None:
         self._store = store
         self._grant = grant
         self._limit = limit
         self._now = now
-        self._nodes = _Nodes(store, grant)
+        self._nodes = nodes or _Nodes(store, grant)
+        self.ring: list[EntityNames] = []  # the entities found last
+        self.depth = 0
         self._seen: set[str] = set()  # ids of facts
         self.distances: dict[str, int] = {}  # name → distance, in the order of discovery
         self.relations: list[Relation] = []
         self.is_complete = True
 
     def run(self, name: str, depth: int) -> None:
-        ring = self._nodes.resolve([name])
-        self.distances[ring[0].name] = 0
-        for distance in range(1, depth + 1):
-            if len(ring) > MAX_NODES_PER_RING:
-                ring, self.is_complete = ring[:MAX_NODES_PER_RING], False
-            ring = self._add_ring(ring, distance)
-            if not ring:
-                return
+        self.start(self._nodes.resolve([name]))
+        while self.ring and self.depth < depth:
+            self.add_next_ring()
+
+    def start(self, ring: list[EntityNames]) -> None:
+        """Begin at these names of one entity."""
+        self.ring = ring
+        self.distances.update((each.name, 0) for each in ring)
+
+    def add_next_ring(self) -> None:
+        """Read the facts about the entities found last."""
+        ring, self.depth = self.ring, self.depth + 1
+        if len(ring) > MAX_NODES_PER_RING:
+            ring, self.is_complete = ring[:MAX_NODES_PER_RING], False
+        self.ring = self._add_ring(ring, self.depth)
 
     def _add_ring(self, ring: Sequence[EntityNames], distance: int) -> list[EntityNames]:
         """Add the relations of these entities; return the entities that are new."""
@@ -179,4 +274,6 @@ class _Walk:
     def _is_edge(self, fact: Memory) -> bool:
         body = fact.body
         is_relation = bool(body.get("object")) and not body.get("negated") and not body.get("exact")
+        if WE in (body["subject"], body.get("object")):  # whom it means depends on the speaker
+            return False
         return is_relation and fact.id not in self._seen and is_sure(fact, self._now)

@@ -23,12 +23,21 @@ from ...core.scope import Scope
 from ...embedders.feature_hash import HashingEmbedder
 from ...place.place import Place
 from ...recall.views.episodes import embed_question, find_episodes
+from ...recall.views.message_neighbours import load_neighbours
 from ...text.terms import query_terms
 from .operations import START, EventRef, World
 
 QUESTIONS = ("tea and secrets", "who likes the blue heron?", "ledger heron tea")
 WORDS = " ".join(QUESTIONS).split()
 NICKNAMES = ("bob", "Bob Hale", "robert")
+NAME_QUESTIONS = (  # about one name, a connection, a list of two people, and with misspelt names
+    *(f"Tell me about {name}" for name in ("heron", "ledger", "alice", "robert")),
+    "How are alice and bob connected?",
+    "what is the link between tea and the ledger?",
+    "What pets do alice and bob have?",
+    "What do Alice and Bob have in common?",
+    "What does Allice say about the Herron and Rob?",
+)
 SUBJECTS = ("tea", "heron", "ledger")  # of dossiers
 QUESTION_TERMS = query_terms(" ".join(QUESTIONS))
 MAX_COPIED_EVENTS = 3
@@ -179,6 +188,9 @@ VIEWER_READS: Mapping[str, ReadCall] = {
     "recall all kinds today": lambda _world, place, _: place.recall(
         f"{QUESTIONS[2]} today", kind=[each.value for each in MemoryKind], explain=True
     ),
+    "recall about names": lambda _world, place, _: [
+        place.recall(question, explain=True) for question in NAME_QUESTIONS
+    ],
     "recall in time": _recall_question(0, since=START + timedelta(seconds=3), until=START + DAY),
     "recall explained": _recall_question(0, explain=True),
     "recall as of": _recall_question(1, as_of=START + timedelta(seconds=5)),
@@ -204,6 +216,9 @@ VIEWER_READS: Mapping[str, ReadCall] = {
     "nearest learned": lambda world, place, _: _nearest_vectors(world, place, _, learned=True),
     "neighbours": lambda world, place, _: world.store.memories.find_neighbours(
         place.grant, [memory.id for memory in world.store.memories.find(place.grant)], reach=2
+    ),
+    "message neighbours": lambda world, place, _: load_neighbours(
+        world.store, place.grant, world.store.memories.find(place.grant)
     ),
     "vectors": _read_vectors,
     "strength": _for_each_event(
