@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 from tests.embedders.conftest import Make
+from tests.squeezed import SqueezedEmbedder
 
 from nexusmem.core.protocols.embedder import Embedder, Floats, TextRole
-from nexusmem.core.records import EmbeddingProfile
 from nexusmem.embedders.builtin import BuiltinEmbedder
 from nexusmem.embedders.feature_hash import HashingEmbedder
 from nexusmem.embedders.wrappers import CachedEmbedder, PrefixedEmbedder, UserSuppliedEmbedder
@@ -18,20 +18,6 @@ from nexusmem.telemetry.spans import Telemetry
 from nexusmem.testing import EmbedderSuite
 
 QUERY = TextRole.QUERY
-
-
-class SqueezedEmbedder(BuiltinEmbedder):
-    """The built-in vectors with one large common direction, as those of some models."""
-
-    profile = EmbeddingProfile(
-        provider="squeezed", model="m", dimension=257, revision="1;cosine=0.8..1"
-    )
-
-    def embed(self, texts: Sequence[str]) -> Floats:
-        own = super().embed(texts)
-        is_known = own.any(axis=1, keepdims=True)
-        rows = np.concatenate([2 * is_known, own], axis=1) / np.sqrt(5)
-        return rows.astype(np.float32)
 
 
 MAKERS: dict[str, Callable[[], Embedder]] = {

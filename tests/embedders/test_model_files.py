@@ -90,7 +90,7 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     made = Hub({"/model.bin": CONTENT})
     with ThreadingHTTPServer(("127.0.0.1", 0), make_handler(made)) as server:
         made.url = f"http://127.0.0.1:{server.server_port}"
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         yield made
         server.shutdown()

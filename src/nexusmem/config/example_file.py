@@ -292,6 +292,8 @@ SAMPLES = {
     "memory.embeddings.dimension": 1536,
     "memory.embeddings.project_id": "my-project",
     "memory.embeddings.location": "us-central1",
+    "memory.embeddings.query_prefix": "query: ",
+    "memory.embeddings.document_prefix": "passage: ",
     "memory.learning.entity_types": {"vessel": ["ferry", "ship"]},
     "memory.llm.model": "name-of-the-model",
     "memory.llm.api_key": "${OPENAI_API_KEY}",
