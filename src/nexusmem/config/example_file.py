@@ -55,7 +55,7 @@ DESCRIPTIONS = {
     "memory.embeddings": "The embedder.",
     "memory.embeddings.provider": (
         "builtin | local | minilm | openai | gemini | ollama | hashing. builtin and local run on "
-        "this machine; minilm is local with that model; hashing is for tests."
+        "this machine; minilm is short for local with that model; hashing is for tests."
     ),
     "memory.embeddings.model": (
         "Default: the provider's default; for local the first pulled of gte-small and minilm."
