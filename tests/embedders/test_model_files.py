@@ -472,3 +472,11 @@ def test_two_pulls_at_once_are_refused(tmp_path: Path) -> None:
         pytest.raises(Unavailable, match="another process is changing the model tiny"),
     ):
         pull_model(model, tmp_path, places=paths)
+
+
+def test_folder_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
+    model, paths = tiny_model(tmp_path / "official")
+    (tmp_path / "models").write_text("a file")
+
+    with pytest.raises(Unavailable, match="the model tiny cannot be stored in"):
+        pull_model(model, tmp_path / "models", places=paths)

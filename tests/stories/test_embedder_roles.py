@@ -34,8 +34,12 @@ class UncalibratedEmbedder(SqueezedEmbedder):
     profile = EmbeddingProfile(provider="squeezed", model="m", dimension=257)
 
 
-def fill_room(open_nexus: Open, embedder: Embedder, ranking: str) -> Place:
-    settings = Settings(search=SearchSettings(ranking=ranking))
+def fill_room(
+    open_nexus: Open, embedder: Embedder, ranking: str, on_change: str = "background"
+) -> Place:
+    settings = Settings(
+        search=SearchSettings(ranking=ranking), embeddings=EmbeddingSettings(on_change=on_change)
+    )
     nexus = open_nexus(":memory:", settings=settings, embedder=embedder)
     room = nexus.workspace("acme").room("design", participants=["alice", "bob"])
     for hours, (key, text) in enumerate(MESSAGES.items()):
@@ -101,9 +105,12 @@ class RoleEmbedder(HashingEmbedder):
 
 
 @pytest.mark.parametrize("ranking", RANKINGS)
-def test_questions_and_memories_are_embedded_in_their_role(open_nexus: Open, ranking: str) -> None:
+@pytest.mark.parametrize("on_change", ["background", "refuse"])
+def test_questions_and_memories_are_embedded_in_their_role(
+    open_nexus: Open, ranking: str, on_change: str
+) -> None:
     embedder = RoleEmbedder()
-    room = fill_room(open_nexus, embedder, ranking)
+    room = fill_room(open_nexus, embedder, ranking, on_change)
 
     hits = room.recall("Where does the cat sleep?")
 

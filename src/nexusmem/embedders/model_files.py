@@ -339,12 +339,18 @@ def read_file(source: Path, name: str) -> bytes:
 
 @contextmanager
 def lock_folder(folder: Path, name: str) -> Iterator[None]:
-    """Hold a lock file in the folder; raise Unavailable if another process holds it."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / f"{name}.lock").open("a") as lock:
-        if not _try_lock(lock.fileno()):
-            raise Unavailable(f"another process is changing the model {name}; wait for it")
-        yield
+    """Hold a lock file in the folder while its models are changed.
+
+    Raise Unavailable if another process holds it, or if the disk refuses a change.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with (folder / f"{name}.lock").open("a") as lock:
+            if not _try_lock(lock.fileno()):
+                raise Unavailable(f"another process is changing the model {name}; wait for it")
+            yield
+    except OSError as error:
+        raise Unavailable(f"the model {name} cannot be stored in {folder}: {error}") from error
 
 
 def _try_lock(descriptor: int) -> bool:
