@@ -329,13 +329,13 @@ def measure_locomo(file: Path) -> dict[str, Any]:
 
 
 def _embedder() -> Any:
-    from nexusmem.embedders.builtin import BuiltinEmbedder
-    from nexusmem.embedders.minilm import MiniLMEmbedder
+    from nexusmem.config.settings import EmbeddingSettings
+    from nexusmem.wiring.providers import make_embedder
 
     try:
-        return MiniLMEmbedder()
+        return make_embedder(EmbeddingSettings(provider="minilm"))
     except NexusError:
-        return BuiltinEmbedder()
+        return make_embedder(EmbeddingSettings())
 
 
 # -- command line

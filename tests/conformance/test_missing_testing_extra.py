@@ -19,7 +19,8 @@ except ImportError as error:
 
 
 @pytest.mark.parametrize(
-    ("absent", "wanted"), [("pytest", "StoreSuite"), ("hypothesis", "run_leaktest")]
+    ("absent", "wanted"),
+    [("pytest", "StoreSuite"), ("pytest", "EmbedderSuite"), ("hypothesis", "run_leaktest")],
 )
 def test_missing_package_names_the_extra(absent: str, wanted: str) -> None:
     code = ASK.format(absent=absent, wanted=wanted)

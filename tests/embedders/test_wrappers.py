@@ -10,7 +10,7 @@ import pytest
 
 from nexusmem.core.errors import ConfigError, EmbedderUnavailable
 from nexusmem.core.ids import WorkspaceId
-from nexusmem.core.protocols.embedder import Floats
+from nexusmem.core.protocols.embedder import Floats, TextRole
 from nexusmem.embedders.feature_hash import HashingEmbedder
 from nexusmem.embedders.wrappers import CachedEmbedder
 
@@ -64,6 +64,17 @@ def test_cache_is_separate_per_profile():
     embedder.profile = HashingEmbedder(8).profile
 
     assert cached.embed_query(ACME, "tea").shape == (8,)
+
+
+def test_cache_is_separate_per_role():
+    embedder = Counting()
+    cached = CachedEmbedder(embedder)
+
+    for role in (TextRole.QUERY, TextRole.DOCUMENT, TextRole.QUERY, TextRole.DOCUMENT):
+        cached.embed_query(ACME, "tea", role)
+
+    assert embedder.asked == ["tea", "tea"]
+    assert (cached.hits, cached.misses) == (2, 2)
 
 
 def test_least_recently_used_question_is_evicted():

@@ -9,7 +9,7 @@ import pytest
 from tests.architecture.sources import ROOT
 
 from nexusmem.config.settings import EmbeddingSettings, Settings
-from nexusmem.embedders import minilm
+from nexusmem.embedders.onnx import MINILM
 from nexusmem.evaluation.chat_scores import compare_chat_baseline, evaluate_chat
 from nexusmem.evaluation.context_evaluate import evaluate_contexts
 from nexusmem.evaluation.context_report import compare_context_baseline
@@ -22,6 +22,7 @@ from nexusmem.evaluation.evaluate import (
 )
 from nexusmem.recall.query import SearchSettings
 
+MODELS = os.environ.get("NEXUS_MODELS") or EmbeddingSettings().models_folder
 DATA = Path(os.environ.get("NEXUS_DATA") or ROOT.parent / "shared" / "data")
 
 
@@ -32,7 +33,7 @@ def fallen_metrics(benchmark: str, embedder: str, baseline: str) -> list[MetricD
     kept = load_baseline(ROOT / "bench" / "results" / f"{baseline}.json")
     settings = Settings(
         search=SearchSettings(ranking=kept["settings"]["ranking"]),
-        embeddings=EmbeddingSettings(provider=embedder),
+        embeddings=EmbeddingSettings(provider=embedder, models_folder=MODELS),
     )
 
     made = evaluate_benchmark(benchmark, DATA, settings)
@@ -55,8 +56,8 @@ def test_quality_has_not_fallen(benchmark: str) -> None:
 @pytest.mark.requirement("X5")
 def test_quality_with_minilm_has_not_fallen() -> None:
     """Only LoCoMo: the long messages of BEAM take too much time."""
-    if not minilm.model_folder().is_dir():
-        pytest.skip(f"MiniLM is not installed: {minilm.INSTALL_COMMAND}")
+    if not MINILM.folder_in(Path(MODELS).expanduser()).is_dir():
+        pytest.skip(f"MiniLM is not in {MODELS}: {MINILM.pull_command}")
     assert fallen_metrics("locomo", "minilm", "eval-locomo-minilm") == []
 
 

@@ -283,7 +283,7 @@ def test_unknown_name_lists_accepted_names_and_installed_plugins(install: Instal
         make_embedder(EmbeddingSettings(provider="acne"))
     assert str(error.value) == (
         "unknown memory.embeddings.provider 'acne'; did you mean acme? accepted: builtin,"
-        " minilm, openai, gemini, ollama, hashing; installed plug-ins (nexusmem.embedders):"
+        " local, minilm, openai, gemini, ollama, hashing; installed plug-ins (nexusmem.embedders):"
         " absent, acme, broken, builtin, constant"
     )
     with pytest.raises(ConfigError, match=r"accepted: none, http; .*\(nexusmem.rerankers\): acme"):

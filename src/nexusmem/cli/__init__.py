@@ -166,7 +166,7 @@ COMMANDS = {
     "rebuild": LazyCommand("rebuild", RUN, "Derive memories and indexes again from the ledger."),
     "reembed": LazyCommand("re_embed", RUN, "Embed every memory with the configured embedder."),
     "rekey": LazyCommand("rekey", RUN, "Encrypt a SQLite file with another key."),
-    "models": LazyCommand("models", RUN, "Install models that run on this machine."),
+    "models": LazyCommand("models", RUN, "Pull, list and remove models that run on this machine."),
     "completion": LazyCommand("completion", RUN, "Print the completion script of a shell."),
     "eval": LazyCommand(
         "eval_", RUN, "Measure retrieval, contexts and learning on benchmarks or your own data."

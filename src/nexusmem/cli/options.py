@@ -231,6 +231,11 @@ confidential_option = click.option(
 )
 
 
+def config_options(command: Command) -> Command:
+    """Add --config."""
+    return _add_options(command, {"config": STORE_OPTIONS["config"]})
+
+
 def store_options(command: Command) -> Command:
     """Add --store and --config."""
     return _add_options(command, STORE_OPTIONS)

@@ -193,8 +193,8 @@ def print_record(record: dict[str, Any]) -> None:
 
 
 @contextmanager
-def progress_bar(label: str) -> Iterator[ProgressCallback]:
-    """Show a progress bar if standard error is a terminal."""
+def progress_bar(label: str, *, is_bytes: bool = False) -> Iterator[ProgressCallback]:
+    """Show a progress bar if standard error is a terminal; it counts items or bytes."""
     if not sys.stderr.isatty():
         from ..runtime.progress import ignore_progress  # loaded on first use
 
@@ -203,6 +203,7 @@ def progress_bar(label: str) -> Iterator[ProgressCallback]:
     from rich.console import Console  # loaded on first use
     from rich.progress import (  # loaded on first use
         BarColumn,
+        DownloadColumn,
         MofNCompleteColumn,
         Progress,
         TextColumn,
@@ -210,7 +211,8 @@ def progress_bar(label: str) -> Iterator[ProgressCallback]:
     )
 
     label_column = TextColumn("{task.description}", markup=False)
-    columns = (label_column, BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    amount_column = DownloadColumn() if is_bytes else MofNCompleteColumn()
+    columns = (label_column, BarColumn(), amount_column, TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(one_line(label), total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -54,16 +54,27 @@ DESCRIPTIONS = {
     "memory.store.cache_megabytes": "Cache of vectors and keywords.",
     "memory.embeddings": "The embedder.",
     "memory.embeddings.provider": (
-        "builtin | minilm | openai | gemini | ollama | hashing. builtin and minilm run on this "
-        "machine; hashing is for tests."
+        "builtin | local | minilm | openai | gemini | ollama | hashing. builtin and local run on "
+        "this machine; minilm is short for local with that model; hashing is for tests."
     ),
-    "memory.embeddings.model": "Default: the provider's default.",
+    "memory.embeddings.model": (
+        "Default: the provider's default; for local the first pulled of gte-small and minilm."
+    ),
     "memory.embeddings.api_key": "For openai or gemini. Use a variable instead of the key.",
     "memory.embeddings.base_url": "Another server with the API of the provider.",
     "memory.embeddings.dimension": "Default: the dimension of the model.",
     "memory.embeddings.project_id": "For gemini on Vertex AI.",
     "memory.embeddings.location": "For gemini on Vertex AI.",
     "memory.embeddings.ollama_url": "The address of Ollama.",
+    "memory.embeddings.models_folder": (
+        "Where `nexus models pull` stores models. $NEXUS_MODELS overrides it."
+    ),
+    "memory.embeddings.query_prefix": (
+        'Text before each question, if the model was trained with one, such as "query: ".'
+    ),
+    "memory.embeddings.document_prefix": (
+        'Text before each stored text, such as "passage: ". A change needs new vectors.'
+    ),
     "memory.embeddings.query_cache_size": "Number of cached query vectors.",
     "memory.embeddings.on_change": (
         "background: after a change of the embedder, new vectors are made while keyword search "
@@ -309,6 +320,8 @@ SAMPLES = {
     "memory.embeddings.dimension": 1536,
     "memory.embeddings.project_id": "my-project",
     "memory.embeddings.location": "us-central1",
+    "memory.embeddings.query_prefix": "query: ",
+    "memory.embeddings.document_prefix": "passage: ",
     "memory.learning.entity_types": {"vessel": ["ferry", "ship"]},
     "memory.compose.headings": {"recall": "Relevant memories"},
     "memory.llm.model": "name-of-the-model",

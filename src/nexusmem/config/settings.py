@@ -33,6 +33,7 @@ from ..runtime.quotas import Quota
 DEFAULT_FILE = "nexus.yaml"
 ENVIRONMENT_OVERRIDES = {  # environment variable → (section, setting)
     "NEXUS_STORE": ("store", "url"),
+    "NEXUS_MODELS": ("embeddings", "models_folder"),
     "NEXUS_KEY": ("store", "key"),
     "NEXUS_AUDIT_KEY": ("audit", "key"),
 }
@@ -67,7 +68,7 @@ class StoreSettings:
 class EmbeddingSettings:
     """The section `memory.embeddings`: the embedder."""
 
-    provider: str = "builtin"  # builtin | minilm | openai | gemini | ollama | hashing
+    provider: str = "builtin"  # builtin | local | minilm | openai | gemini | ollama | hashing
     model: str | None = None
     api_key: str | None = field(default=None, repr=False)
     base_url: str | None = None
@@ -75,6 +76,9 @@ class EmbeddingSettings:
     project_id: str | None = None
     location: str | None = None
     ollama_url: str = "http://localhost:11434"
+    models_folder: str = "~/.nexus/models"  # of `nexus models pull`
+    query_prefix: str | None = None  # written before questions, if the model expects it
+    document_prefix: str | None = None  # written before stored texts
     query_cache_size: int = 1024
     on_change: str = "background"  # background | refuse: when the configured embedder changes
 
@@ -232,7 +236,8 @@ def load_settings(
 ) -> Settings:
     """Read the settings file, if there is one.
 
-    The environment variables NEXUS_STORE, NEXUS_KEY and NEXUS_AUDIT_KEY override the file.
+    The environment variables NEXUS_STORE, NEXUS_MODELS, NEXUS_KEY and NEXUS_AUDIT_KEY override the
+    file.
     Raises ConfigError if the file is invalid.
     """
     file = find_settings_file(path, environment)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from threading import Lock
 
 from ..core.errors import ConfigError, EmbedderUnavailable, NexusError
 from ..core.ids import WorkspaceId, digest
-from ..core.protocols.embedder import Embedder, Floats, is_static
+from ..core.protocols.embedder import Embedder, Floats, TextRole, embed_texts, is_static
 from ..core.protocols.vectors import Vectors
 from ..core.records import EmbeddingProfile
 from ..text.wordpiece import clear_word_caches
@@ -40,20 +41,67 @@ class UserSuppliedEmbedder:
         return is_static(self._embedder)
 
     def embed(self, texts: Sequence[str]) -> Floats:
+        return self._embed(texts, TextRole.DOCUMENT)
+
+    def embed_queries(self, texts: Sequence[str]) -> Floats:
+        return self._embed(texts, TextRole.QUERY)
+
+    def _embed(self, texts: Sequence[str], role: TextRole) -> Floats:
         try:
-            return self._embedder.embed(texts)
+            return embed_texts(self._embedder, texts, role)
         except OSError as error:
             raise _unavailable_error(error) from error
 
 
-def embed_one(embedder: Embedder, question: str) -> Floats:
-    """Embed one question; any exception that is not a NexusError becomes EmbedderUnavailable.
+class PrefixedEmbedder:
+    """Wraps an embedder whose model expects a prefix before questions or stored texts.
+
+    Stored vectors depend on `document_prefix`, so the profile has a digest of it. A blank text gets
+    no prefix: its vector stays zero.
+    """
+
+    def __init__(
+        self, embedder: Embedder, *, query_prefix: str = "", document_prefix: str = ""
+    ) -> None:
+        self._embedder = embedder
+        self._prefixes = {TextRole.QUERY: query_prefix, TextRole.DOCUMENT: document_prefix}
+
+    @property
+    def profile(self) -> EmbeddingProfile:
+        own = self._embedder.profile
+        prefix = self._prefixes[TextRole.DOCUMENT]
+        if not prefix:
+            return own
+        return replace(own, revision=f"{own.revision};prefix={digest(prefix)[:8]}")
+
+    @property
+    def is_local(self) -> bool:
+        return self._embedder.is_local
+
+    @property
+    def static(self) -> bool:
+        return is_static(self._embedder)
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        return self._embed(texts, TextRole.DOCUMENT)
+
+    def embed_queries(self, texts: Sequence[str]) -> Floats:
+        return self._embed(texts, TextRole.QUERY)
+
+    def _embed(self, texts: Sequence[str], role: TextRole) -> Floats:
+        prefix = self._prefixes[role]
+        prefixed = [prefix + text if text.strip() else text for text in texts]
+        return embed_texts(self._embedder, prefixed, role)
+
+
+def embed_one(embedder: Embedder, text: str, role: TextRole = TextRole.QUERY) -> Floats:
+    """Embed a text of a search; an exception that is no NexusError becomes EmbedderUnavailable.
 
     Recall then continues without vectors. Stored texts are embedded without this translation: a
     text that always fails is given up after a few attempts.
     """
     try:
-        vectors = embedder.embed([question])
+        vectors = embed_texts(embedder, [text], role)
     except NexusError:
         raise
     except Exception as error:
@@ -117,13 +165,17 @@ class ProfileCheckedEmbedder:
         self.profile  # checks before a paid request  # noqa: B018
         return self._embedder.embed(texts)
 
+    def embed_queries(self, texts: Sequence[str]) -> Floats:
+        self.profile  # noqa: B018
+        return embed_texts(self._embedder, texts, TextRole.QUERY)
 
-CacheKey = tuple[EmbeddingProfile, WorkspaceId, str]
+
+CacheKey = tuple[EmbeddingProfile, WorkspaceId, TextRole, str]
 ProviderCall = Callable[[Callable[[], Floats]], Floats]  # runs a request with a deadline
 
 
 class CachedEmbedder:
-    """Embedder with an LRU cache of query vectors.
+    """Embedder with an LRU cache of the vectors of searches, by role.
 
     The workspace is part of the cache key: otherwise response times would reveal the questions of
     other tenants. The cache has digests instead of texts. Requests to a remote provider run through
@@ -165,21 +217,30 @@ class CachedEmbedder:
         """Embed without the cache: each stored text is embedded only once."""
         return self._embedder.embed(texts)
 
-    def embed_query(self, workspace: WorkspaceId, text: str) -> Floats:
-        """Return the vector of a question; it is read-only because the cache shares it."""
+    def embed_queries(self, texts: Sequence[str]) -> Floats:
+        """Embed questions without the cache."""
+        return embed_texts(self._embedder, texts, TextRole.QUERY)
+
+    def embed_query(
+        self, workspace: WorkspaceId, text: str, role: TextRole = TextRole.QUERY
+    ) -> Floats:
+        """Return the vector of a text to search with; it is read-only: the cache shares it.
+
+        An invented answer has the role of a document.
+        """
         self._check_ready(workspace)
-        vector = self._get_cached(workspace, text)
+        vector = self._get_cached(workspace, text, role)
         if vector is not None:
             return vector
         if self._provider_call is None or self.is_local:
-            return self._embed_and_cache(workspace, text)
-        return self._provider_call(lambda: self._embed_and_cache(workspace, text))
+            return self._embed_and_cache(workspace, text, role)
+        return self._provider_call(lambda: self._embed_and_cache(workspace, text, role))
 
-    def _embed_and_cache(self, workspace: WorkspaceId, text: str) -> Floats:
+    def _embed_and_cache(self, workspace: WorkspaceId, text: str, role: TextRole) -> Floats:
         # Without the lock: other threads must not wait for the provider.
-        vector = embed_one(self._embedder, text)
+        vector = embed_one(self._embedder, text, role)
         vector.flags.writeable = False
-        self._put_cached((self.profile, workspace, digest(text)), vector)
+        self._put_cached((self.profile, workspace, role, digest(text)), vector)
         return vector
 
     def clear_workspace(self, workspace: WorkspaceId) -> None:
@@ -189,9 +250,9 @@ class CachedEmbedder:
             for key in [key for key in self._vectors if key[1] == workspace]:
                 del self._vectors[key]
 
-    def _get_cached(self, workspace: WorkspaceId, text: str) -> Floats | None:
+    def _get_cached(self, workspace: WorkspaceId, text: str, role: TextRole) -> Floats | None:
         # Reading the profile may send a request, so it is skipped while the cache is empty.
-        key = (self.profile, workspace, digest(text)) if self._vectors else None
+        key = (self.profile, workspace, role, digest(text)) if self._vectors else None
         with self._lock:
             vector = self._vectors.get(key) if key else None
             if vector is None or key is None:

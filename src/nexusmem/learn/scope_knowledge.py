@@ -172,7 +172,7 @@ def make_source_lookup(context: EventContext, resolved: ResolvedExtraction) -> S
 def _make_similarity(embedder: Embedder) -> SimilarityFunction:
     def similarities(text: str, others: Sequence[str]) -> list[float]:
         query, *rows = embedder.embed([text, *others])
-        return [float(row @ query) for row in rows]
+        return [embedder.profile.calibrate(float(row @ query)) for row in rows]
 
     return similarities
 

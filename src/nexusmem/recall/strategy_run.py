@@ -11,7 +11,7 @@ from ..core.access import Grant
 from ..core.errors import Unavailable
 from ..core.filters import combine_filters
 from ..core.ids import WorkspaceId
-from ..core.protocols.embedder import Floats
+from ..core.protocols.embedder import Floats, TextRole
 from ..core.protocols.memories import ScoredId
 from ..core.protocols.vectors import VectorStatus
 from ..core.records import StrategyReport
@@ -40,7 +40,7 @@ Strategy = Callable[
 class QuestionPreparer:
     """Rewrites and embeds a question for the strategies."""
 
-    embed: Callable[[WorkspaceId, str], Floats]
+    embed: Callable[[WorkspaceId, str, TextRole], Floats]
     rewrite: Callable[[WorkspaceId], CombinedRewriter] | None = None  # costs go to the workspace
     vector_status: Callable[[Grant], VectorStatus] = lambda _grant: VectorStatus()
 
@@ -65,21 +65,30 @@ class QuestionPreparer:
             results.helper_inputs["rewrite"] = rewritten.texts
         vector = None
         with results.measure_step("vector"):
-            texts = (rewritten.embedding_text or analysis.embedding_text, *rewritten.extra_texts)
-            vector = self._embed_texts(grant, texts, results)
+            vector = self._embed_texts(grant, _texts_with_roles(rewritten, analysis), results)
         if rewritten.where is not None:
             query = replace(query, where=combine_filters([query.where, rewritten.where]))
         return PreparedQuestion(query, analysis, vector, depth)
 
     def _embed_texts(
-        self, grant: Grant, texts: Sequence[str], results: StrategyResults
+        self, grant: Grant, texts: Sequence[tuple[str, TextRole]], results: StrategyResults
     ) -> Floats | None:
         status = self.vector_status(grant)
         if status.remark:
             results.degraded.append(f"vector: {status.remark}")
         if not status.is_usable:
             return None
-        return _mean_direction([self.embed(grant.workspace, text) for text in texts])
+        return _mean_direction([self.embed(grant.workspace, text, role) for text, role in texts])
+
+
+def _texts_with_roles(
+    rewritten: RewriteResult, analysis: QuestionAnalysis
+) -> list[tuple[str, TextRole]]:
+    """Return the texts to search with; statements and invented answers are like documents."""
+    documents = [(text, TextRole.DOCUMENT) for text in rewritten.texts]
+    if rewritten.embedding_text:
+        return documents
+    return [(analysis.embedding_text, TextRole.QUERY), *documents]
 
 
 def _mean_direction(vectors: Sequence[Floats]) -> Floats:

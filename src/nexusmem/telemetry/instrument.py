@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..core.protocols.embedder import Embedder, Floats, is_static
+from ..core.protocols.embedder import Embedder, Floats, TextRole, embed_texts, is_static
 from ..core.protocols.models import Completion, LanguageModel, Prompt, Schema
 from ..core.records import EmbeddingProfile
 from .spans import Telemetry
@@ -31,8 +31,14 @@ class InstrumentedEmbedder:
         return is_static(self._embedder)
 
     def embed(self, texts: Sequence[str]) -> Floats:
+        return self._embed(texts, TextRole.DOCUMENT)
+
+    def embed_queries(self, texts: Sequence[str]) -> Floats:
+        return self._embed(texts, TextRole.QUERY)
+
+    def _embed(self, texts: Sequence[str], role: TextRole) -> Floats:
         with self._telemetry.operation("embed", texts=len(texts)) as operation:
-            vectors = self._embedder.embed(texts)
+            vectors = embed_texts(self._embedder, texts, role)
             if self._telemetry.tracer:
                 operation.set_attributes(profile=self._embedder.profile)
             return vectors

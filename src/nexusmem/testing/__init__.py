@@ -1,8 +1,8 @@
-"""Test kit: conformance suites and a leak test for third-party stores.
+"""Test kit: conformance suites for third-party stores and embedders, and a leak test for stores.
 
-`StoreSuite` checks the contracts of a store, `viewer_groups` generates small worlds for Hypothesis,
-and `run_leaktest` searches for any effect that one user's secrets have on another user. Install
-with `pip install 'nexusmem[testing]'`.
+`StoreSuite` checks the contracts of a store, `EmbedderSuite` those of an embedder. `viewer_groups`
+generates small worlds for Hypothesis, and `run_leaktest` searches for any effect that one user's
+secrets have on another user. Install with `pip install 'nexusmem[testing]'`.
 """
 
 from __future__ import annotations
@@ -11,13 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .leaks.state_machine import LeakReport, Violation, run_leaktest
+    from .suites.embedder import EmbedderSuite
     from .suites.store import StoreSuite
 
-__all__ = ["LeakReport", "StoreSuite", "Violation", "run_leaktest"]
+__all__ = ["EmbedderSuite", "LeakReport", "StoreSuite", "Violation", "run_leaktest"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import a name on first access: the suite needs pytest, the leak test needs Hypothesis."""
+    """Import a name on first access: the suites need pytest, the leak test needs Hypothesis."""
+    if name == "EmbedderSuite":
+        from .suites import embedder
+
+        return embedder.EmbedderSuite
     if name == "StoreSuite":
         from .suites import store
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..compose.render import check_order
@@ -138,6 +139,7 @@ def make_embedder(settings: EmbeddingSettings) -> Embedder:
     """
     makers = {
         "builtin": _make_builtin,
+        "local": _make_local,
         "minilm": _make_minilm,
         "openai": _make_openai,
         "gemini": _make_gemini,
@@ -145,13 +147,23 @@ def make_embedder(settings: EmbeddingSettings) -> Embedder:
         "hashing": _make_hashing,
     }
     if settings.provider in makers:
-        return makers[settings.provider](settings)
+        return _with_prefixes(makers[settings.provider](settings), settings)
     from ..embedders.wrappers import UserSuppliedEmbedder
 
     _check_expanded(settings, "memory.embeddings")
     setting = "memory.embeddings.provider"
     embedder = make_plugin(EMBEDDERS, settings.provider, settings, setting=setting, builtin=makers)
-    return UserSuppliedEmbedder(embedder)
+    return _with_prefixes(UserSuppliedEmbedder(embedder), settings)
+
+
+def _with_prefixes(embedder: Embedder, settings: EmbeddingSettings) -> Embedder:
+    names = ("query_prefix", "document_prefix")
+    given = {name: value for name in names if (value := getattr(settings, name))}
+    if not given:
+        return embedder
+    from ..embedders.wrappers import PrefixedEmbedder
+
+    return PrefixedEmbedder(embedder, **given)
 
 
 def _check_expanded(settings: Any, section: str) -> None:
@@ -178,10 +190,22 @@ def _make_builtin(_: EmbeddingSettings) -> Embedder:
     return BuiltinEmbedder()
 
 
-def _make_minilm(_: EmbeddingSettings) -> Embedder:
-    from ..embedders.minilm import MiniLMEmbedder
+def find_models_folder(settings: EmbeddingSettings) -> Path:
+    """Return the absolute path of the folder of local models."""
+    folder = require_expanded(settings.models_folder, "memory.embeddings.models_folder")
+    return Path(folder).expanduser().absolute()
 
-    return MiniLMEmbedder()
+
+def _make_local(settings: EmbeddingSettings) -> Embedder:
+    from ..embedders.onnx import OnnxEmbedder, choose_model, get_model
+
+    models = find_models_folder(settings)
+    chosen = get_model(settings.model) if settings.model else choose_model(models)
+    return OnnxEmbedder(chosen, models)
+
+
+def _make_minilm(settings: EmbeddingSettings) -> Embedder:
+    return _make_local(replace(settings, model="minilm"))
 
 
 def _make_openai(settings: EmbeddingSettings) -> Embedder:

@@ -66,7 +66,7 @@ def _select_ranking(
     if name == "fused":
         from ..recall.ranking.rank_fusion import fusion_ranking
 
-        return fusion_ranking(store, preparer, strategies)
+        return fusion_ranking(store, embedder, preparer, strategies)
     if name == "contextual":
         from ..embedders.builtin import interaction_scores
         from ..recall.ranking.candidates import CandidateCollector

@@ -18,7 +18,7 @@ from tests.unit.making import ACME, DM, NOON, ROOM, event
 from nexusmem import Nexus
 from nexusmem.core.access import administrator_grant
 from nexusmem.core.protocols.jobs import FinishedStep, RecurringJob
-from nexusmem.core.records import Draft, Fact, Memory, MemoryKind, Trust
+from nexusmem.core.records import Draft, EmbeddingProfile, Fact, Memory, MemoryKind, Trust
 from nexusmem.core.records.links import SHARED_FROM, LinkRelation, find_links
 from nexusmem.embedders.feature_hash import HashingEmbedder
 from nexusmem.maintain.forget import choose_target, forget
@@ -202,6 +202,33 @@ def test_paraphrased_decision_joins_by_vector(store: ReferenceStore) -> None:
     assert group_same([one, two], {}) == []
     far = {one.id: np.array([1, 0]), two.id: np.array([0, 1])}
     assert group_same([one, two], far) == []
+
+
+def test_cosines_of_duplicates_are_calibrated(store: ReferenceStore) -> None:
+    one = decide(store, "1", "We decided to use Redis for the cache.")
+    two = decide(store, "22", "We agreed to use Redis for the cache.")
+    vectors = {one.id: np.array([1.0, 0.0]), two.id: np.array([0.8, 0.6])}  # cosine 0.8
+
+    plain, squeezed = (
+        EmbeddingProfile(provider="p", model="m", dimension=2, revision=revision)
+        for revision in ("1", "1;cosine=0.7..1")
+    )
+
+    assert group_same([one, two], vectors, plain) == [[one, two]]
+    assert group_same([one, two], vectors, squeezed) == []
+
+
+def test_duplicates_are_compared_with_the_range_of_their_vectors(store: ReferenceStore) -> None:
+    one = decide(store, "1", "We decided to use Redis for the cache.")
+    two = decide(store, "22", "We agreed to use Redis for the cache.")
+    squeezed = EmbeddingProfile(provider="p", model="m", dimension=2, revision="1;cosine=0.7..1")
+    rows = {one.id: np.array([1, 0], np.float32), two.id: np.array([0.8, 0.6], np.float32)}
+    store.vectors.put(ACME, squeezed, rows)
+    store.vectors.activate_profile(ACME, squeezed)
+
+    everything(store)
+
+    assert groups(store) == set()
 
 
 PROMISE = {"kind": "action_item", "owner": "sarah", "due": "2026-01-09"}

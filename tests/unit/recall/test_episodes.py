@@ -6,12 +6,15 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from tests.squeezed import SqueezedEmbedder
 from tests.unit.making import ACME, DM, ROOM
 
 from nexusmem.core.access import administrator_grant
 from nexusmem.core.canonical import format_time
+from nexusmem.core.protocols.embedder import Embedder
 from nexusmem.core.records import Draft, Memory, MemoryKind, NewEvent
 from nexusmem.core.scope import Scope
+from nexusmem.embedders.builtin import BuiltinEmbedder
 from nexusmem.embedders.feature_hash import HashingEmbedder
 from nexusmem.embedders.wrappers import CachedEmbedder
 from nexusmem.learn.episodes.boundaries import start_of_day, week_start
@@ -159,3 +162,19 @@ def test_query_vector_adds_vector_scores(diary: Diary) -> None:
     assert {"keyword", "vector"} <= hits[0].reasons.keys()
     hits = find_episodes(diary.store, EVERYTHING, "servers", NOW)
     assert hits[0].reasons.keys() == {"keyword"}
+
+
+@pytest.mark.parametrize("embedder", [BuiltinEmbedder(), SqueezedEmbedder()])
+def test_episode_without_common_word_needs_a_high_calibrated_cosine(
+    diary: Diary, embedder: Embedder
+) -> None:
+    told = list_episodes(diary.store, EVERYTHING)
+    rows = embedder.embed([each.text for each in told])
+    vectors = {each.id: row for each, row in zip(told, rows, strict=True)}
+    diary.store.vectors.put(ACME, embedder.profile, vectors)
+
+    pointed = embed_question(CachedEmbedder(embedder), ACME, "quantum gravity")
+
+    assert (
+        find_episodes(diary.store, EVERYTHING, "quantum gravity", NOW, query_vector=pointed) == []
+    )

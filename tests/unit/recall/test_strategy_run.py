@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from tests.unit.making import NOON
 
 from nexusmem.core.errors import InvalidInput, ModelUnavailable
+from nexusmem.core.protocols.embedder import TextRole
 from nexusmem.core.protocols.memories import ScoredId
 from nexusmem.recall.query import Query
 from nexusmem.recall.question_analysis import analyze_question
-from nexusmem.recall.strategy_run import PreparedQuestion, StrategyResults
+from nexusmem.recall.rewriters import RewriteResult
+from nexusmem.recall.strategy_run import PreparedQuestion, QuestionPreparer, StrategyResults
 from nexusmem.testing.samples import ADMIN
 
 QUESTION = PreparedQuestion(Query(question="tea?"), analyze_question("tea?", [], NOON), None, 10)
@@ -86,3 +89,24 @@ def test_strategy_ranks_start_at_one() -> None:
     assert results.strategy_ranks("b") == {"keyword": 2, "graph": 1}
     assert results.strategy_ranks("c") == {}
     assert results.ids == ["a", "b"]
+
+
+def test_invented_answers_are_embedded_as_documents() -> None:
+    embedded: list[tuple[str, TextRole]] = []
+
+    def embed(_workspace: object, text: str, role: TextRole) -> np.ndarray:
+        embedded.append((text, role))
+        return np.array([1.0, 0.0], np.float32)
+
+    def prepare(result: RewriteResult) -> list[tuple[str, TextRole]]:
+        embedded.clear()
+        preparer = QuestionPreparer(embed, lambda _workspace: lambda _question: result)
+        preparer.prepare(ADMIN, QUESTION.query, QUESTION.analysis, 10, StrategyResults())
+        return embedded.copy()
+
+    asked = (QUESTION.analysis.embedding_text, TextRole.QUERY)
+    statement, passage = (("a statement", TextRole.DOCUMENT), ("a passage", TextRole.DOCUMENT))
+    assert prepare(RewriteResult()) == [asked]
+    assert prepare(RewriteResult(extra_texts=("a passage",))) == [asked, passage]
+    both = RewriteResult(embedding_text="a statement", extra_texts=("a passage",))
+    assert prepare(both) == [statement, passage]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -17,12 +18,29 @@ else:
     Floats = Any  # importing nexusmem must not load numpy
 
 
+class TextRole(StrEnum):
+    """What a text is for; some models embed a question in another way than its answer."""
+
+    QUERY = "query"
+    DOCUMENT = "document"
+
+
 class Embedder(Protocol):
-    """Turns texts into vectors."""
+    """Turns texts into vectors.
+
+    An embedder may also have
+
+    - `embed_queries(texts)`, like `embed` for questions: models that are trained with prefixes
+      such as "query: " need it. Without it, `embed` is called for questions, too.
+    - `static = True` if each word has one vector in any context.
+    """
 
     @property
     def profile(self) -> EmbeddingProfile:
-        """The vector space. The first access may ask the provider for the dimension."""
+        """The vector space and how its cosines are read (`EmbeddingProfile.calibrate`).
+
+        The first access may ask the provider for the dimension.
+        """
         ...
 
     @property
@@ -33,10 +51,18 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str]) -> Floats:
         """Return one unit vector per text; a row of zeros if the embedder knows no word of a text.
 
-        Splits the texts into batches of the provider's size. Raises EmbedderUnavailable if the
-        provider does not answer after retries.
+        The vector of a text does not depend on the other texts of the call. No text is too long:
+        its vector covers all of it. Splits the texts into batches of the provider's size. Raises
+        EmbedderUnavailable if the provider does not answer after retries.
         """
         ...
+
+
+def embed_texts(embedder: Embedder, texts: Sequence[str], role: TextRole) -> Floats:
+    """Embed texts in their role, with `embed_queries` if the embedder has it."""
+    method = getattr(embedder, "embed_queries", None) if role is TextRole.QUERY else None
+    vectors: Floats = method(texts) if method else embedder.embed(texts)
+    return vectors
 
 
 def is_static(embedder: Embedder) -> bool:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from functools import lru_cache
 
 from ..access import Label
 from ..flows import COPY_SCOPES, FlowRule, label_rule
 from ..ids import WorkspaceId, digest
 from ..scope import Scope
 from .event import Metadata, Trust
+
+PLAIN_COSINES = (0.0, 1.0)
+COSINE_RANGE = re.compile(r"cosine=(-?\d{1,3}(?:\.\d{1,9})?)\.\.(\d{1,3}(?:\.\d{1,9})?)")
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
@@ -173,7 +178,12 @@ class Fact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingProfile:
-    """Identity of a vector space; vectors of different profiles are never compared."""
+    """Identity of a vector space; vectors of different profiles are never compared.
+
+    A revision may end with the range of the model's cosines, for example "1;cosine=0.77..1": the
+    cosine of unrelated and of equal texts. The range is a part of the identity, so that archives
+    and other processes know it. Without one, cosines are used as they are.
+    """
 
     provider: str
     model: str
@@ -181,8 +191,35 @@ class EmbeddingProfile:
     revision: str = "1"
 
     @property
+    def cosine_range(self) -> tuple[float, float]:
+        """The cosines that count as 0 and as 1."""
+        return _parse_cosine_range(self.revision)
+
+    def calibrate(self, cosine: float) -> float:
+        """Return the similarity from 0 to 1 of a cosine; without a range, the cosine itself.
+
+        Thresholds and shown scores use it: a cosine of 0.8 is high for one model and low for
+        another.
+        """
+        low, high = self.cosine_range
+        if (low, high) == PLAIN_COSINES:
+            return cosine
+        return min(max((cosine - low) / (high - low), 0.0), 1.0)
+
+    @property
     def name(self) -> str:
         return f"{self.provider}/{self.model}/{self.dimension}/{self.revision}"
+
+
+@lru_cache(maxsize=64)
+def _parse_cosine_range(revision: str) -> tuple[float, float]:
+    """Return the range that one part of a revision states; a part without sense is a name."""
+    for part in revision.split(";")[1:]:
+        if stated := COSINE_RANGE.fullmatch(part):
+            low, high = float(stated[1]), float(stated[2])
+            if -1 <= low < high <= 1:
+                return low, high
+    return PLAIN_COSINES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -59,7 +59,8 @@ PLACE_PREPOSITIONS = (
     r"|fly|flies|flew|flying|mov\w+|driv\w+|drove|back|return\w*|relocat\w*|way|sail\w*)\s+to)"
 )
 
-SimilarityFunction = Callable[[str, Sequence[str]], Sequence[float]]  # text, other texts → cosines
+# A text and other texts → their calibrated cosines.
+SimilarityFunction = Callable[[str, Sequence[str]], Sequence[float]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

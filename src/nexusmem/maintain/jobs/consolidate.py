@@ -24,7 +24,7 @@ from ...core.ids import WorkspaceId
 from ...core.protocols.embedder import Floats
 from ...core.protocols.jobs import JobStep, Json
 from ...core.protocols.store import Store
-from ...core.records import Draft, Event, Memory, MemoryKind
+from ...core.records import Draft, EmbeddingProfile, Event, Memory, MemoryKind
 from ...core.records.links import LinkRelation, find_links, is_shared_copy
 from ...core.records.memory import is_copy
 from ...learn.extract.echo_filter import is_from_person
@@ -176,14 +176,16 @@ class _LabelConsolidator:
 
     def _make_representatives(self, memories: Sequence[Memory]) -> list[Draft]:
         memories = [each for each in memories if not is_copy(each)]
-        together = group_same(memories, self._load_vectors(ids_needing_vectors(memories)))
+        together = group_same(memories, *self._load_vectors(ids_needing_vectors(memories)))
         origins = {each.sources[0]: None for same in together for each in same}
         events = {each.id: each for each in self.store.ledger.get(self._grant, list(origins))}
         return [make_representative(same, events) for same in together]
 
-    def _load_vectors(self, ids: Sequence[str]) -> Mapping[str, Floats]:
+    def _load_vectors(
+        self, ids: Sequence[str]
+    ) -> tuple[Mapping[str, Floats], EmbeddingProfile | None]:
         profile = self.store.vectors.active_profile(self.workspace) if ids else None
-        return self.store.vectors.get(self._grant, profile, ids) if profile else {}
+        return (self.store.vectors.get(self._grant, profile, ids) if profile else {}), profile
 
     def _find_links(self, memories: Iterable[Memory]) -> list[Memory]:
         """Return existing representatives of these memories."""

@@ -18,13 +18,13 @@ from itertools import pairwise
 
 from ...core.derive import normalize_name
 from ...core.protocols.embedder import Floats
-from ...core.records import Fact, Memory, MemoryKind
+from ...core.records import EmbeddingProfile, Fact, Memory, MemoryKind
 from ...text.predicates import normalize_aspect, normalize_fact_value
 from ...text.terms import query_terms
 
 DECISION = "decision"
 COMPARED_KINDS = (MemoryKind.FACT, MemoryKind.LANDMARK)
-MIN_COSINE = 0.65  # minimum cosine of two duplicates with different words
+MIN_COSINE = 0.65  # minimum calibrated cosine of two duplicates with different words
 
 TOKEN = re.compile(r"[$€£¥₹#±-]?\d[\w.,:/%-]*|[^\W\d_]+(?:['’][^\W\d_]+)*|[$€£¥₹%<>=+]")
 THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
@@ -103,10 +103,15 @@ def similarity_key(memory: Memory) -> Hashable | None:
     return _landmark_key(memory) if memory.kind is MemoryKind.LANDMARK else None
 
 
-def group_same(memories: Iterable[Memory], vectors: Mapping[str, Floats]) -> list[list[Memory]]:
+def group_same(
+    memories: Iterable[Memory],
+    vectors: Mapping[str, Floats],
+    profile: EmbeddingProfile | None = None,
+) -> list[list[Memory]]:
     """Return groups of at least two duplicates with one key, oldest first.
 
-    The result does not depend on the order of the input.
+    `profile` calibrates the cosines of the vectors. The result does not depend on the order of the
+    input.
     """
     by_key: defaultdict[Hashable, list[Memory]] = defaultdict(list)
     for memory in memories:
@@ -116,7 +121,7 @@ def group_same(memories: Iterable[Memory], vectors: Mapping[str, Floats]) -> lis
         together
         for alike in by_key.values()
         if len(alike) > 1
-        for together in _group_by_form(sorted(alike, key=_sort_key), vectors)
+        for together in _group_by_form(sorted(alike, key=_sort_key), vectors, profile)
     ]
     return [sorted(each, key=_sort_key) for each in found if len(each) > 1]
 
@@ -130,14 +135,16 @@ def ids_needing_vectors(memories: Sequence[Memory]) -> list[str]:
     return [id for forms in by_key.values() if len(forms) > 1 for id in forms.values()]
 
 
-def _group_by_form(memories: Sequence[Memory], vectors: Mapping[str, Floats]) -> list[list[Memory]]:
+def _group_by_form(
+    memories: Sequence[Memory], vectors: Mapping[str, Floats], profile: EmbeddingProfile | None
+) -> list[list[Memory]]:
     """Pair each memory with the first earlier duplicate, by words or by vector."""
     by_form: dict[Hashable, list[Memory]] = {}
     for memory in memories:
         by_form.setdefault(_word_form(memory), []).append(memory)
     found: list[list[Memory]] = []
     for same in by_form.values():
-        near = (each for each in found if _have_same_meaning(each[0], same[0], vectors))
+        near = (each for each in found if _have_same_meaning(each[0], same[0], vectors, profile))
         into = next(near, None)
         if into is None:
             found.append(list(same))
@@ -146,13 +153,18 @@ def _group_by_form(memories: Sequence[Memory], vectors: Mapping[str, Floats]) ->
     return found
 
 
-def _have_same_meaning(one: Memory, other: Memory, vectors: Mapping[str, Floats]) -> bool:
+def _have_same_meaning(
+    one: Memory, other: Memory, vectors: Mapping[str, Floats], profile: EmbeddingProfile | None
+) -> bool:
     """Return whether two memories share an owner and a meaning."""
     theirs = _owner_names(one), _owner_names(other)
     if all(theirs) and set(theirs[0]).isdisjoint(theirs[1]):
         return False
     first, second = vectors.get(one.id), vectors.get(other.id)
-    return first is not None and second is not None and float(first @ second) >= MIN_COSINE
+    if first is None or second is None:
+        return False
+    cosine = float(first @ second)
+    return (profile.calibrate(cosine) if profile else cosine) >= MIN_COSINE
 
 
 def _word_form(memory: Memory) -> Hashable:

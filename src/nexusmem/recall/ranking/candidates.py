@@ -102,6 +102,7 @@ class CandidateCollector:
             around,
             linked,
             conversation_openings(around),
+            self.embedder.profile if vectors else None,
         )
 
     def _describe_candidates(

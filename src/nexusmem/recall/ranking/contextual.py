@@ -67,8 +67,8 @@ class ContextualResults:
         reasons = {}
         if candidate.keyword > 0:
             reasons["keyword"] = keyword_coverage(candidate.keyword)
-        if (cosine := pool.vector_scores.get(candidate.id, 0.0)) > 0:
-            reasons["vector"] = cosine
+        if (vector := pool.vector_evidence.get(candidate.id, 0.0)) > 0:
+            reasons["vector"] = vector
         if window and (timeline := time_window_score(window, candidate.at)) > 0:
             reasons["timeline"] = timeline
         if (graph := pool.graph_scores.get(candidate.id, 0.0)) > 0:

@@ -21,7 +21,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.records import MemoryKind
+from ...core.records import EmbeddingProfile, MemoryKind
+from ...core.records.memory import PLAIN_COSINES
 from ...core.records.projections import Candidate
 from ...text.terms import split_words
 from ..question_analysis import QuestionAnalysis
@@ -146,6 +147,7 @@ class CandidatePool:
     neighbours: NeighbourMap = field(default_factory=dict)  # of the best candidates only
     graph_scores: Mapping[str, float] = field(default_factory=dict)
     opening_ids: set[str] = field(default_factory=set)
+    profile: EmbeddingProfile | None = None  # of the vectors; None: cosines are used as they are
 
     def __post_init__(self) -> None:
         self.candidates = sorted(self.candidates, key=itemgetter(0))
@@ -162,6 +164,19 @@ class CandidatePool:
     @cached_property
     def _vector_column(self) -> FloatArray:
         return self._score_column(self.vector_scores)
+
+    @cached_property
+    def vector_evidence(self) -> Mapping[str, float]:
+        """The calibrated cosines by id: scores that thresholds and people can read."""
+        if self.profile is None or self.profile.cosine_range == PLAIN_COSINES:
+            return self.vector_scores
+        return {id: self.profile.calibrate(score) for id, score in self.vector_scores.items()}
+
+    @property
+    def _vector_evidence_column(self) -> FloatArray:
+        if self.vector_evidence is self.vector_scores:
+            return self._vector_column
+        return self._score_column(self.vector_evidence)
 
     @cached_property
     def _graph_column(self) -> FloatArray:
@@ -222,7 +237,7 @@ class CandidatePool:
         facts: a passage that contains a name need not be about it.
         """
         keyword = np.minimum(1.0, as_column(self.columns.keyword) * COVERAGE_SCALE)
-        most: FloatArray = np.maximum(keyword, self._vector_column)
+        most: FloatArray = np.maximum(keyword, self._vector_evidence_column)
         if self.graph_scores:
             is_fact = [kind is MemoryKind.FACT for kind in self.columns.kind]
             most = np.maximum(most, np.where(is_fact, self._graph_column, 0.0))

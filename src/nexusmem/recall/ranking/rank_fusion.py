@@ -11,9 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ...core.access import Grant
+from ...core.protocols.embedder import Embedder
 from ...core.protocols.memories import ScoredId
 from ...core.protocols.store import Store
-from ...core.records import Explanation, StrategyReport
+from ...core.records import EmbeddingProfile, Explanation, StrategyReport
 from ..query import Query
 from ..question_analysis import analyze_question
 from ..search import RankedId, Ranking
@@ -56,7 +57,10 @@ class FusedResults:
 
 
 def fusion_ranking(
-    store: Store, preparer: QuestionPreparer, strategies: Mapping[str, Strategy]
+    store: Store,
+    embedder: Embedder,
+    preparer: QuestionPreparer,
+    strategies: Mapping[str, Strategy],
 ) -> Ranking:
     """Return the ranking that runs every strategy and merges their lists."""
 
@@ -67,11 +71,18 @@ def fusion_ranking(
         question = preparer.prepare(grant, query, analysis, depth, results)
         with store.snapshot():
             results.run_strategies(strategies, grant, question)
+        if nearest := results.by_strategy.get("vector"):
+            results.by_strategy["vector"] = calibrate_scores(embedder.profile, nearest)
         return FusedResults(
             analysis.terms, fuse_rankings(results.by_strategy, explain=query.explain), results
         )
 
     return rank_query
+
+
+def calibrate_scores(profile: EmbeddingProfile, nearest: Sequence[ScoredId]) -> list[ScoredId]:
+    """Return the neighbours, in the same order, with calibrated cosines."""
+    return [ScoredId(hit.id, profile.calibrate(hit.score)) for hit in nearest]
 
 
 def fuse_rankings(

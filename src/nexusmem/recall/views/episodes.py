@@ -32,7 +32,7 @@ MAX_CALENDAR_EPISODES = 300  # days and weeks read first
 MAX_RECENT_EPISODES = 100  # newest sessions and threads, which may lack a day summary
 MAX_SUMMARY_DELAY = timedelta(days=3)  # a day summary may wait this long for open threads
 TIME_WEIGHT, TEXT_WEIGHT = 0.5, 0.5  # weights of the fit to the time and to the question
-MIN_COSINE = 0.5  # minimum cosine of a hit without a matching word
+MIN_COSINE = 0.5  # minimum calibrated cosine of a hit without a matching word
 OVERLAP_FACTOR = 0.5  # score factor if a selected episode contains this one or is part of it
 SPAN_LENGTHS = {"day": timedelta(days=1), "week": timedelta(weeks=1)}
 
@@ -218,7 +218,8 @@ def _score_episodes(
     }
     if query_vector is not None and query_vector[1].any():
         cosines = store.vectors.score_ids(grant, *query_vector, ids)
-        scores["vector"] = {id: score for id, score in cosines.items() if score > 0}
+        calibrated = ((id, query_vector[0].calibrate(cosine)) for id, cosine in cosines.items())
+        scores["vector"] = {id: score for id, score in calibrated if score > 0}
     return _EpisodeScores(scores)
 
 

@@ -13,6 +13,8 @@ try:
 except ImportError as error:
     raise MissingExtra("nexusmem.testing.suites.store", "testing") from error
 
-_SUITES = "access audit counters eraser graph jobs ledger memories queue store vectors window"
+_SUITES = (
+    "access audit counters embedder eraser graph jobs ledger memories queue store vectors window"
+)
 for _suite in _SUITES.split():
     pytest.register_assert_rewrite(f"{__name__}.{_suite}")
