@@ -428,7 +428,7 @@ def test_summary_marks_what_is_done(room: Place, clock: Clock) -> None:
     tell(room, clock, ("alice", "I will send the brochure by Friday."))
     tell(room, clock, *(("bob", f"The lamp number {count} is broken.") for count in range(12)))
     tell(room, clock, ("alice", "The brochure is sent."))
-    tell(room, clock, *(("bob", f"The desk number {count} is broken.") for count in range(12)))
+    tell(room, clock, *(("bob", f"The desk number {count} is broken.") for count in range(40)))
     room.flush()
 
     summary = room.window().summary

@@ -356,6 +356,17 @@ def test_piece_that_is_no_text_is_refused(method: str, team: Team) -> None:
         team.room.compose("zebra?", template=template)
 
 
+def test_template_that_fails_is_named(team: Team) -> None:
+    class Wrong(ContextTemplate):
+        def line(self, line: Line) -> str:
+            return {"said": line.text}["told"]
+
+    team.room.observe("alice", TOLD)
+
+    with pytest.raises(InvalidInput, match=r"Wrong\.line failed with KeyError: 'told'"):
+        team.room.compose("Where is the heron?", template=Wrong())
+
+
 def test_every_public_method_is_part_of_the_contract() -> None:
     assert set(METHODS) == {
         "begin",

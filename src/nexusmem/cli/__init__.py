@@ -147,7 +147,7 @@ COMMANDS = {
     "procedure": LazyCommand("procedure", WORK, "Tool calls, task outcomes, and what worked."),
     "notebook": LazyCommand("notebook", WORK, "Versioned documents, synchronized with a folder."),
     "window": LazyCommand("window", WORK, "Recent messages, notes, thoughts and the active goal."),
-    "layers": LazyCommand("layers", WORK, "What lies in each layer, from context to documents."),
+    "layers": LazyCommand("layers", WORK, "Show what lies in each layer: contexts to documents."),
     "skills": LazyCommand("skills", WORK, "Export files that teach an agent to use Nexus."),
     "forget": LazyCommand("forget", ADMIN, "Erase data and everything derived from it."),
     "share": LazyCommand("share", ADMIN, "Share a memory with more people."),

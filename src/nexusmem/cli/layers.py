@@ -32,12 +32,15 @@ MAX_TEXT_CHARACTERS = 100
 @json_option
 @viewer_options
 def layers(target: CommandTarget, *, name: str | None, examples: int | None, as_json: bool) -> None:
-    """Show what lies in each layer: the last context, the window, the tiers and the documents.
+    """Show what lies in each layer: contexts to documents.
 
     \b
         nexus layers --room design
         nexus layers L3 --room design --examples 50
         nexus layers --json
+
+    L0 is what the last context showed, L1 the window, L2 and L3 the memories of tier short and
+    long, L4 the documents.
     """
     number = examples or (20 if name else EXAMPLES)
     with target.open_place() as place:

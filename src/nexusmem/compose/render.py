@@ -187,8 +187,14 @@ class ContextWriter:
         return self._piece("begin_section", title), self._piece("end_section", title)
 
     def _piece(self, method: str, *arguments: object) -> str:
-        """Return a piece of the template; raise InvalidInput if it is not text."""
-        piece = getattr(self.template, method)(*arguments)
+        """Return a piece of the template; raise InvalidInput if it fails or is not text."""
+        try:
+            piece = getattr(self.template, method)(*arguments)
+        except Exception as error:  # the code of a caller
+            raise InvalidInput(
+                f"{type(self.template).__name__}.{method} failed with"
+                f" {type(error).__name__}: {error!s:.200}"
+            ) from error
         if type(piece) is not str:
             raise InvalidInput(
                 f"{type(self.template).__name__}.{method} must return a str,"
