@@ -140,6 +140,11 @@ def test_state(text: str, noted: list[str]) -> None:
         ),
         ("On the Coldline side it's Mr Tran.", ["Coldline HAS_CONTACT Mr Tran"]),
         ("Ask Ms Brandt, ext 2290.", ["Ms Brandt HAS_PHONE 2290"]),
+        ("Hi all, I'm Jonas, the new caretaker.", ["Alice HAS_ROLE caretaker"]),
+        (
+            "Hello, I'm Ines Prado, the new accountant at Coldline.",
+            ["Alice HAS_ROLE accountant", "Alice WORKS_AT Coldline"],
+        ),
         ("The spare key is with Anouk.", ["spare key STORED_IN Anouk"]),
         ("The passports are under the blue pot.", ["passports STORED_IN blue pot"]),
         (
@@ -150,6 +155,10 @@ def test_state(text: str, noted: list[str]) -> None:
         ("Plus is 139 a month.", ["Plus HAS_PRICE 139 a month"]),
         ("Booking KTL-5528, we asked for a sea view.", ["booking HAS_NUMBER KTL-5528"]),
         ("minibus sorted, ref 88-KT", ["minibus HAS_NUMBER 88-KT"]),
+        ("The order number for the stove is RB-5512.", ["stove HAS_ORDER_NUMBER RB-5512"]),
+        ("The serial number of the pump is HX 2290.", ["pump HAS_SERIAL_NUMBER HX 2290"]),
+        ("The code for the locker is 5590.", ["locker HAS_CODE 5590"]),
+        ("Can you order 3500 leaflets", []),
         ("My new mobile is 07700 900412.", ["Alice HAS_PHONE 07700 900412"]),
     ],
 )

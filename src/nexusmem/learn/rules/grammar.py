@@ -795,6 +795,7 @@ def _repair_lemma(token: Token) -> Token:
 def _find_first_subject(tokens: list[Token]) -> list[Token]:
     """Return the words with a name at the start as the subject: "Mei no longer works here"."""
     end = 0
+    _attach_object_name(tokens)
     if (
         len(tokens) > 1
         and tokens[0].upos in ("ADJ", "NOUN")
@@ -820,6 +821,29 @@ def _find_first_subject(tokens: list[Token]) -> list[Token]:
     sure = max(0.5, tokens[0].confidence)
     tokens[0] = replace(tokens[0], deprel="nsubj", head=verb, confidence=sure)
     return tokens
+
+
+def _attach_object_name(tokens: list[Token]) -> None:
+    """Make a name after a verb its object: no name goes on behind a verb, "Gunnar left Maersk"."""
+    for at in range(1, len(tokens) - 1):
+        token, name = tokens[at], tokens[at + 1]
+        if (
+            token.upos != "VERB"
+            or name.upos != "PROPN"
+            or name.deprel not in ("flat", "compound", "appos", "nmod:unmarked")
+            or not 0 <= name.head < at
+            or verb_form(token) not in ("third", "past")
+            or tokens[name.head].upos != "PROPN"
+        ):
+            continue
+        first = name.head
+        sure = max(0.5, name.confidence)
+        tokens[at + 1] = replace(name, deprel="obj", head=at, confidence=sure)
+        for place in range(at + 2, len(tokens)):
+            if tokens[place].head == first and tokens[place].upos == "PROPN":
+                tokens[place] = replace(tokens[place], deprel="flat", head=at + 1)
+            elif tokens[place].head == first and tokens[place].upos != "PUNCT":
+                tokens[place] = replace(tokens[place], head=at)
 
 
 def _is_hidden_verb(tokens: list[Token], at: int) -> bool:
