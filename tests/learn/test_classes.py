@@ -294,6 +294,7 @@ def test_habit_has_no_day(text: str) -> None:
         ("Dmitri got laid off from Klarna.", ["past: Dmitri WORKS_AT Klarna"]),
         ("I haven't left Siemens.", []),
         ("Sigrid and Lars got divorced.", ["past: Sigrid SPOUSE_OF Lars"]),
+        ("Moa and I split up in January.", ["past: Moa DATING Alice"]),
         ("lol I got fired from Starbucks", ["past: Alice WORKS_AT Starbucks"]),
     ],
 )

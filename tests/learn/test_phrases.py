@@ -153,6 +153,7 @@ def test_state(text: str, noted: list[str]) -> None:
         ),
         ("Licence 64k/yr", ["Licence HAS_PRICE 64k/yr"]),
         ("Plus is 139 a month.", ["Plus HAS_PRICE 139 a month"]),
+        ("ugh the parking is 24 a day", ["parking HAS_PRICE 24 a day"]),
         ("Booking KTL-5528, we asked for a sea view.", ["booking HAS_NUMBER KTL-5528"]),
         ("minibus sorted, ref 88-KT", ["minibus HAS_NUMBER 88-KT"]),
         ("The order number for the stove is RB-5512.", ["stove HAS_ORDER_NUMBER RB-5512"]),
@@ -178,6 +179,10 @@ def test_role_place_price_and_number(text: str, noted: list[str]) -> None:
         "As for me, I'm good.",
         "we're three",
         "My son keeps asking about trains.",
+        "The rehearsal with Dupont is no longer on Tuesday.",
+        "no drill on Wednesday",
+        "'I gave up chocolate', says my uncle every February",
+        "I set up the new oven in May.",
     ],
 )
 def test_small_talk_states_no_fact(text: str) -> None:

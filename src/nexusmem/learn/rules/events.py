@@ -114,7 +114,10 @@ FORMER_EMPLOYER = re.compile(rf"(?P<name>{NAME})\s*\(ex[- ](?P<company>[A-Z][\w&
 ACTIVITY_VERBS = word_set(
     "do have join start attend play take teach run hold give practise practice"
 )
-MOOD_VERBS = word_set("make bring cheer give keep help feel love like remind inspire motivate")
+MOOD_VERBS = word_set(
+    """make bring cheer give keep help feel love like remind inspire motivate say tell claim joke
+    insist complain"""
+)
 VAGUE_DATES = (DatePrecision.YEAR, DatePrecision.DECADE)
 GREETING = re.compile(r"(?:hello|hi|hey|dear|hiya|thanks|thank)\b", re.IGNORECASE)
 LABELLED_NUMBER = re.compile(r"(?:number|no\.?|ref(?:erence)?|code|nr\.?)\s", re.IGNORECASE)
@@ -139,8 +142,8 @@ NEAR = re.compile(
     r"in (?:an? |\d+ |half an |a few |a couple of )\w{0,2}(?:min|sec|hour|hr|h)", re.IGNORECASE
 )
 NO_TRIGGERS = word_set(
-    """not n't never would could might should may if with after before since about like when while
-    unless than because maybe perhaps probably"""
+    """not no longer n't never would could might should may if with after before since about like
+    when while unless than because maybe perhaps probably"""
 )
 HOURS = (DatePrecision.MINUTE, DatePrecision.HOUR)
 SHIFTED = word_set("moved pushed postponed rescheduled shifted brought deferred delayed set booked")
@@ -475,6 +478,8 @@ class EventReader:
         positions = list(range(start, end))
         while positions and tree.sentence[positions[0]].upos in ("DET", "PRON"):
             word = tree.lower[positions[0]]
+            if word == "no":  # "no meeting on Friday"
+                return None
             if tree.sentence[positions[0]].upos == "PRON" and word not in (
                 "my",
                 "our",

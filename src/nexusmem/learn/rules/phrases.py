@@ -125,6 +125,7 @@ VALUE_CHANGE = re.compile(
     r"(?P<old>\d[\d.,]{0,12})\s?(?:%|percent)?",
     re.IGNORECASE,
 )
+PRICE_LEADS = word_set("the a an our my their new and ugh oh ok okay so btw well hey wow also but")
 NO_PRICED = word_set(
     """it that this which there he she they we i you what one who how everything something nothing
     total and but so or then only just about now for with from at in on to by of the a""",
@@ -383,7 +384,7 @@ class PhraseReader:
     def _priced(self, words: str) -> str | None:
         """Return the thing of a price, without articles; None if it is a pronoun or a clause."""
         parts = words.split()
-        while parts and parts[0].lower() in ("the", "a", "an", "our", "my", "their", "new", "and"):
+        while parts and parts[0].lower() in PRICE_LEADS:
             parts = parts[1:]
         if not parts or any(part.lower() in NO_PRICED for part in parts):
             return None
