@@ -295,6 +295,8 @@ def test_habit_has_no_day(text: str) -> None:
         ("I haven't left Siemens.", []),
         ("Sigrid and Lars got divorced.", ["past: Sigrid SPOUSE_OF Lars"]),
         ("Moa and I split up in January.", ["past: Moa DATING Alice"]),
+        ("Nils is my ex.", ["past: Alice DATING Nils"]),
+        ("My ex-husband is Nils.", ["past: Alice SPOUSE_OF Nils"]),
         ("lol I got fired from Starbucks", ["past: Alice WORKS_AT Starbucks"]),
     ],
 )

@@ -62,6 +62,7 @@ def kinds(text: str, context: MessageContext = TWO) -> list[str]:
         "My favourite subject is history.",
         "Parking in Leeds costs nine pounds.",
         "They never promised to visit us.",
+        "Olga is out until the 12th, ask Jens instead.",
         "The statue is moved by a crane on Friday.",
     ],
 )

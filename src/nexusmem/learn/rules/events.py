@@ -118,6 +118,7 @@ MOOD_VERBS = word_set(
     """make bring cheer give keep help feel love like remind inspire motivate say tell claim joke
     insist complain"""
 )
+WEATHER_VERBS = word_set("rain snow hail pour freeze storm drizzle get seem happen depend")
 VAGUE_DATES = (DatePrecision.YEAR, DatePrecision.DECADE)
 GREETING = re.compile(r"(?:hello|hi|hey|dear|hiya|thanks|thank)\b", re.IGNORECASE)
 LABELLED_NUMBER = re.compile(r"(?:number|no\.?|ref(?:erence)?|code|nr\.?)\s", re.IGNORECASE)
@@ -609,6 +610,8 @@ class EventReader:
             return None if vague else thing.short_text
         for phrase in clause.subjects:
             if phrase.token.text.lower() == "it":
+                if clause.lemma in WEATHER_VERBS:
+                    return None
                 return self.speakers.resolve_pronoun("it")
             is_thing = not phrase.is_pronoun and phrase.token.upos in ("NOUN", "PROPN", "VERB")
             if is_thing and not is_first_name(phrase.text.split()[0]):

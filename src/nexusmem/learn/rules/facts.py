@@ -493,6 +493,7 @@ class FactReader(ChangeReader):
             return bool(self._clause_dates(clause))
         if clause.lemma == "go" and predicate == "WORKS_AT":  # "Gareth went to Siemens"
             is_visit = _first_word(clause) in ("i", "we", "you") or len(clause.obliques) > 1
+            is_visit = is_visit or clause.tree.child(clause.at, "xcomp") is not None  # "to join it"
             return clause.tense in PAST_TENSES and not is_visit
         if clause.lemma == "need" and _first_word(clause) in ("they", "it"):
             return False

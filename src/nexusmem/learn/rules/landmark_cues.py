@@ -539,6 +539,7 @@ RESCHEDULED = compile_any(  # with a date
     r"\bis (?:now )?(?:moved|postponed|delayed|rescheduled)\b(?! by\b)",
     r"\b(?:a|one|two|three|\d+) (?:days?|weeks?|months?) (?:later|earlier)(?: than planned)?,",
 )
+UNTIL_DAY = re.compile(r"\b(?:until|till|til)\b", re.IGNORECASE)
 NEW_DAY = re.compile(  # the date that follows belongs to something known
     r"\b(?:they|he|she|we|i)(?:['’]ve| have| has)? (?:moved|pushed|postponed|shifted|delayed"
     r"|rescheduled) (?:it|that|them)\b"

@@ -807,11 +807,10 @@ class LandmarkReader:
         if owner is None:
             return None
         start, end = clause.span
-        dates = (
-            [each for each in sentence.dates if start <= each.start < end]
-            or sentence.dates
-            or self._dates_before(sentence.span)
-        )
+        dates = [each for each in sentence.dates if start <= each.start < end]
+        if not dates:  # "Petra is out until the 12th, ask Jens" says when Petra is back
+            others = [each for each in sentence.dates if not self._says_until(each)]
+            dates = others or self._dates_before(sentence.span)
         words = self.text[start:end].strip(" ,;–-")
         return self._landmark(
             ACTION_ITEM,
@@ -821,6 +820,9 @@ class LandmarkReader:
             dates=dates,
             source=TextSpan(start, end),
         )
+
+    def _says_until(self, date: DateSpan) -> bool:
+        return cues.UNTIL_DAY.search(self.text, max(0, date.start - 10), date.start + 6) is not None
 
     def _dates_before(self, span: TextSpan) -> list[DateSpan]:
         """Return the only date of the sentence before: "It is due Friday. Ann writes it."."""
@@ -837,7 +839,11 @@ class LandmarkReader:
         """Return the owner of a request, "" if it is open; None if it is none."""
         tree, words = clause.tree, sentence.words
         please = cues.POLITE.search(words) is not None
-        has_date = any(each.until > self.at for each in sentence.dates)
+        start, end = clause.span
+        has_date = any(
+            each.until > self.at and (start <= each.start < end or not self._says_until(each))
+            for each in sentence.dates
+        )
         if tree.relation(clause.at) not in MAIN_RELATIONS or self._follows_noun(clause):
             return None
         if cues.NOW_ONLY.search(words) and not has_date:

@@ -87,6 +87,8 @@ KIN = {  # word → relation between possessor and named person
     **dict.fromkeys("husband wife spouse hubby".split(), "SPOUSE_OF"),
     **dict.fromkeys("fiancé fiancée fiance fiancee".split(), "ENGAGED_TO"),
     **dict.fromkeys("boyfriend girlfriend partner ex".split(), "DATING"),
+    **dict.fromkeys("ex-boyfriend ex-girlfriend ex-partner".split(), "DATING"),
+    **dict.fromkeys("ex-wife ex-husband".split(), "SPOUSE_OF"),
     **dict.fromkeys("friend buddy friends pal mate bestie".split(), "FRIEND_OF"),
     **dict.fromkeys("colleague coworker co-worker teammate colleagues".split(), "COLLEAGUE_OF"),
     **dict.fromkeys("boss manager supervisor".split(), "REPORTS_TO"),
