@@ -807,10 +807,12 @@ class LandmarkReader:
         if owner is None:
             return None
         start, end = clause.span
-        dates = [each for each in sentence.dates if start <= each.start < end]
-        if not dates:  # "Petra is out until the 12th, ask Jens" says when Petra is back
-            others = [each for each in sentence.dates if not self._says_until(each)]
-            dates = others or self._dates_before(sentence.span)
+        known = [each for each in sentence.dates if not self._says_until(each, clause)]
+        dates = (
+            [each for each in known if start <= each.start < end]
+            or known
+            or self._dates_before(sentence.span)
+        )
         words = self.text[start:end].strip(" ,;–-")
         return self._landmark(
             ACTION_ITEM,
@@ -821,7 +823,10 @@ class LandmarkReader:
             source=TextSpan(start, end),
         )
 
-    def _says_until(self, date: DateSpan) -> bool:
+    def _says_until(self, date: DateSpan, clause: Clause) -> bool:
+        """Return whether a date before an act ends something else: "out until the 12th, ask me"."""
+        if date.start > clause.tree.sentence[clause.at].start:
+            return False
         return cues.UNTIL_DAY.search(self.text, max(0, date.start - 10), date.start + 6) is not None
 
     def _dates_before(self, span: TextSpan) -> list[DateSpan]:
@@ -839,10 +844,8 @@ class LandmarkReader:
         """Return the owner of a request, "" if it is open; None if it is none."""
         tree, words = clause.tree, sentence.words
         please = cues.POLITE.search(words) is not None
-        start, end = clause.span
         has_date = any(
-            each.until > self.at and (start <= each.start < end or not self._says_until(each))
-            for each in sentence.dates
+            each.until > self.at and not self._says_until(each, clause) for each in sentence.dates
         )
         if tree.relation(clause.at) not in MAIN_RELATIONS or self._follows_noun(clause):
             return None
@@ -994,7 +997,10 @@ class LandmarkReader:
         is_deadline = any(each.relation in DEADLINES for each in ahead)
         in_words = lemma in cues.TASK_VERBS or clause.lemma == "set up"
         likely = head.token.upos == "PROPN" and is_deadline and clause.objects
-        if (named or likely) and clause.tense in PRESENT_TENSES and ahead and in_words:
+        # "Olga is out, ask Jens" has an order after the comma: Olga "asks"
+        agrees = verb_form(clause.tree.sentence[clause.at]) != "base" or len(clause.subjects) > 1
+        stated = agrees or head.token.upos != "PROPN"
+        if (named or likely) and clause.tense in PRESENT_TENSES and ahead and in_words and stated:
             return subject
         if (
             own
