@@ -416,6 +416,8 @@ def test_words_of_others_are_not_the_speakers(text: str, noted: list[str]) -> No
         ),
         ("They use Windows.", []),
         ("Ask Dario or Mattia, he speaks Italian.", []),
+        ("Talked to Omar and Pavel at the fair. He lives in Cork.", []),
+        ("Had tea with Omar at the fair. He lives in Cork.", ["Omar LIVES_IN Cork"]),
     ],
 )
 def test_pronoun_refers_to_a_clear_name_only(text: str, noted: list[str]) -> None:
@@ -678,6 +680,7 @@ def test_date_is_resolved(text: str, noted: list[str]) -> None:
     ("text", "noted"),
     [
         ("My email is a.meyer@post.example.", ["Alice HAS_EMAIL a.meyer@post.example"]),
+        ("Try Jana Vos, 0471 22 33 55", ["Jana Vos HAS_PHONE 0471 22 33 55"]),
         ("Piotr's email is piotr@lab.example", ["Piotr HAS_EMAIL piotr@lab.example"]),
         ("Write to support@shop.example if it breaks.", []),
     ],

@@ -91,6 +91,10 @@ def test_no_appointment_is_read(text: str) -> None:
             ],
         ),
         ("I am off on Fridays.", ["Alice OFF Fridays"]),
+        (
+            "bins go out on Wednesday nights, recycling every other Friday",
+            ["recycling HAS_SCHEDULE every other Friday"],
+        ),
     ],
 )
 def test_schedule(text: str, noted: list[str]) -> None:

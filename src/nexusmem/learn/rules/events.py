@@ -86,6 +86,8 @@ RECURRENCE = re.compile(
     rf"|saturday|sunday|day)\s+of\s+(?:the|each|every)\s+(?:month|quarter)\b",
     re.IGNORECASE,
 )
+PLURAL_DAY = re.compile(r" (?:mornings|afternoons|evenings|nights)\b", re.IGNORECASE)
+APART = re.compile(r"[,;] (?:and )?(?P<what>[a-z]+(?: [a-z]+)?) $")  # ", recycling every Friday"
 ENDED_RECURRENCE = re.compile(
     r"\b(?:no longer|not|instead of|rather than|never)(?:\s+on)?\s+(?:the\s+)?$", re.IGNORECASE
 )
@@ -202,8 +204,8 @@ class EventReader:
                 ),
                 None,
             )
-            if first is None or first in tree.quoted:
-                continue
+            if first is None or first in tree.quoted or PLURAL_DAY.match(self.text, span.end):
+                continue  # "on Wednesday nights" is no single day
             arrow = ARROW.match(self.text, span.end)
             if arrow and any(each.start == arrow.end() for each in self.dates):
                 continue  # the old date of "1 June -> 15 June"
@@ -578,7 +580,13 @@ class EventReader:
                 continue
             if self._is_absence(tree, word):
                 continue
-            known = self._schedule_subject(tree, clauses, word)
+            apart = APART.search(self.text, max(first, match.start() - 40), match.start())
+            if apart and tree.sentence[word - 1].upos == "NOUN":
+                known = self._clean_subject(tree, tree.chunk_start(word), word)
+            elif apart and apart["what"].endswith("ing"):
+                known = apart["what"]
+            else:
+                known = self._schedule_subject(tree, clauses, word)
             if known and not known[0].isdigit():
                 yield self._schedule(tree, known, value, StatementTense.CURRENT)
 

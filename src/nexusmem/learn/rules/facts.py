@@ -88,6 +88,7 @@ BE_FORMS = word_set("be am is are was were been 's 're 'm ’s ’re ’m")
 EXCLUDED = {"RESPONSIBLE_FOR": ("MANAGES",), "STUDIES_AT": ("WORKS_AT",)}
 PUPILS = word_set("son daughter kid kids child children boy girl grandson granddaughter")
 NAMED_TYPES = ("person", "someone", "company", "employer")
+CALENDAR_NOUNS = CALENDAR_WORDS | {f"{each}s" for each in CALENDAR_WORDS}
 UNNAMED_EMPLOYERS = ("company", "firm", "job", "team", "business")
 VAGUE_CLUBS = word_set("class course group team community program programme party network board")
 GERUND_MARKS = word_set(
@@ -187,7 +188,7 @@ class FactReader(ChangeReader):
         return True
 
     def _register_mentions(self, clause: Clause) -> None:
-        others = (each.phrase for each in clause.obliques if each.preposition != "as")
+        others = [each.phrase for each in clause.obliques if each.preposition != "as"]
         for phrase in (*clause.subjects, *clause.objects, *others):
             if phrase.is_pronoun or phrase.token.upos not in ("PROPN", "NOUN"):
                 continue
@@ -195,6 +196,9 @@ class FactReader(ChangeReader):
             name = self.speakers.resolve(phrase, clause)
             if name and phrase.lemma not in TIME_NOUNS:
                 self.speakers.add_mention(name, phrase)
+        for phrase in (each for first in others for each in clause.tree.conjuncts(first)[1:]):
+            if phrase.is_name and (name := self.speakers.resolve(phrase, clause)):
+                self.speakers.add_mention(name, phrase)  # "talked to Omar and Pavel"
 
     def _register_fragment(self, tree: Tree) -> None:
         """Register the noun of a sentence without a verb: "no more carousels"."""
@@ -516,6 +520,10 @@ class FactReader(ChangeReader):
             is_employer = type in ("company", "employer")
             is_known = words != subject and (not is_employer or words == self.speakers.group)
             return words if is_known else None
+        if rule.predicate == "STORED_IN" and not CALENDAR_NOUNS.isdisjoint(
+            phrase.text.lower().split()
+        ):
+            return None  # "the bins go out on Wednesday nights"
         if rule.needs_type and phrase.is_pronoun and rule.argument == ("subj",):
             return self.speakers.resolve(phrase, clause)
         if words is None or (rule.needs_type and not self._fits_type(rule, phrase)):

@@ -20,6 +20,10 @@ PHONE_WORD = re.compile(
     r"\b(?:number|phone|mobile|cell|tel|whatsapp|reach me|call me|text me|ring me)\b", re.IGNORECASE
 )
 NAME = r"[A-ZÀ-ÖØ-Þ][\w'’-]{1,30}(?:\s+[A-ZÀ-ÖØ-Þ][\w'’-]{1,30}){0,2}"
+CONTACT_ORDER = re.compile(  # "Try Bert Maas, 0471 22 33 44"
+    r"^(?:Contact|Call|Email|Mail|Phone|Tel|Mobile|Try|Ask|Ring|Text|Message|Dial|Write|Use|Get|Tell"
+    r"|See|Remember|Meet|And|Or|Then|Just)\s+"
+)
 OWNER_BEFORE = re.compile(
     rf"(?P<name>{NAME})['’]s\s+(?:\w+\s+){{0,2}}$|\b(?P<pronoun>my|her|his|our|their)\s+(?:\w+\s+){{0,4}}(?:is\s+|:\s*)?$|(?P<apposed>{NAME})\s*[,(:]\s*$",
     re.IGNORECASE,
@@ -287,7 +291,7 @@ class ValueReader:
         """Return whom an address belongs to, by the words before it."""
         tail = before[-90:]
         if match := re.search(rf"(?P<name>{NAME})\s*[,(:]\s*$", tail):
-            name = re.sub(r"^(?:Contact|Call|Email|Mail|Phone|Tel|Mobile)\s+", "", match["name"])
+            name = CONTACT_ORDER.sub("", match["name"])
             if is_first_name(name.split()[0]) or " " in name:
                 return name
         if match := re.search(rf"(?P<name>{NAME})['’]s\s+[\w\s-]{{0,30}}(?:is|:)?\s*$", tail):
