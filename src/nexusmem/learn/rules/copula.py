@@ -20,7 +20,7 @@ from .clause_reader import (
     is_subject,
 )
 from .coreference import TITLES, WE, own_text
-from .grammar import Clause, Phrase, Tense
+from .grammar import CALENDAR_WORDS, Clause, Phrase, Tense
 from .lexicon import (
     ATTRIBUTES,
     BODY_PARTS,
@@ -423,6 +423,8 @@ class CopulaReader(ClauseReader):
         place = clause.oblique("in", "on", "under", "behind", "inside", "at", "above", "below")
         if place is None or clause.is_negated or clause.tense is not Tense.PRESENT:
             return
+        if any(word in CALENDAR_WORDS for word in place.text.lower().split()):
+            return  # "the bins go out on Wednesday nights"
         is_kept = subject.lemma in KEPT_THINGS or place.lemma in STORAGE_NOUNS
         name = self.speakers.resolve(subject, clause)
         if not is_kept or name is None or self._is_person(clause, name) or clause.modal:

@@ -88,7 +88,6 @@ BE_FORMS = word_set("be am is are was were been 's 're 'm ’s ’re ’m")
 EXCLUDED = {"RESPONSIBLE_FOR": ("MANAGES",), "STUDIES_AT": ("WORKS_AT",)}
 PUPILS = word_set("son daughter kid kids child children boy girl grandson granddaughter")
 NAMED_TYPES = ("person", "someone", "company", "employer")
-CALENDAR_NOUNS = CALENDAR_WORDS | {f"{each}s" for each in CALENDAR_WORDS}
 UNNAMED_EMPLOYERS = ("company", "firm", "job", "team", "business")
 VAGUE_CLUBS = word_set("class course group team community program programme party network board")
 GERUND_MARKS = word_set(
@@ -520,10 +519,6 @@ class FactReader(ChangeReader):
             is_employer = type in ("company", "employer")
             is_known = words != subject and (not is_employer or words == self.speakers.group)
             return words if is_known else None
-        if rule.predicate == "STORED_IN" and not CALENDAR_NOUNS.isdisjoint(
-            phrase.text.lower().split()
-        ):
-            return None  # "the bins go out on Wednesday nights"
         if rule.needs_type and phrase.is_pronoun and rule.argument == ("subj",):
             return self.speakers.resolve(phrase, clause)
         if words is None or (rule.needs_type and not self._fits_type(rule, phrase)):
