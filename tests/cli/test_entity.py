@@ -29,6 +29,10 @@ def test_stated_entity_is_shown_by_a_part_of_its_name(told: None, run, lines) ->
     )
     assert (shown["description"], shown["properties"]) == ("The vet in Delft.", {"rooms": 2})
     assert "rooms: 2" in run("entity", "show", "Sally", *ROOM).output
+    assert (
+        "WORKS_AT\tGlobex\tSarah Chen works at Globex."
+        in run("entity", "show", "Sally", *ROOM).stdout
+    )
     assert "key=value" in run("entity", "add", "X", "--property", "rooms", *ROOM, code=2).output
 
 

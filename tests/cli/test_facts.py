@@ -27,6 +27,15 @@ def test_facts_show_what_holds_and_what_held(run, lines) -> None:
     assert "2 facts" in table.stderr
 
 
+def test_former_value_has_no_start_before_it_was_told(run, lines) -> None:
+    run("observe", "ann", "I moved from Lund to Kiruna.", *IN_MARCH)
+
+    rows = {row["value"]: row for row in lines("facts", "ann", "LIVES_IN")}
+
+    assert rows["Lund"]["since"] is None
+    assert rows["Kiruna"]["since"].startswith("2026-03-02")
+
+
 def test_facts_at_a_time_and_as_known_then(run, lines) -> None:
     run("observe", "ann", "I work at Hydro.", *IN_MARCH)
     run("observe", "ann", "I left Hydro and work at Equinor now.", *IN_JUNE)

@@ -11,7 +11,9 @@ import pytest
 from tests.learn.making import MONDAY, ROOM, TWO, said
 
 from nexusmem.learn.rules import ExtractionResult, MessageContext
+from nexusmem.learn.rules.noise import is_english
 from nexusmem.learn.rules.results import Landmark, Statement
+from nexusmem.learn.rules.tokens import tokenize
 
 ONE_SECOND = timedelta(seconds=1)
 
@@ -284,9 +286,17 @@ def test_habit_has_no_day(text: str) -> None:
             ["Joanna WORKS_AT Maersk", "past: Joanna WORKS_AT IKEA"],
         ),
         ("Tina is no longer vegan.", ["past: Tina HAS_DIET vegan"]),
+        ("Torvald left Nokia in May.", ["past: Torvald WORKS_AT Nokia"]),
+        (
+            "Oskar left Ericsson in May, he's at a startup in Lund now.",
+            ["Oskar WORKS_AT startup in Lund", "past: Oskar WORKS_AT Ericsson"],
+        ),
         ("Dmitri got laid off from Klarna.", ["past: Dmitri WORKS_AT Klarna"]),
         ("I haven't left Siemens.", []),
         ("Sigrid and Lars got divorced.", ["past: Sigrid SPOUSE_OF Lars"]),
+        ("Moa and I split up in January.", ["past: Moa DATING Alice"]),
+        ("Nils is my ex.", ["past: Alice DATING Nils"]),
+        ("My ex-husband is Nils.", ["past: Alice SPOUSE_OF Nils"]),
         ("lol I got fired from Starbucks", ["past: Alice WORKS_AT Starbucks"]),
     ],
 )
@@ -406,6 +416,8 @@ def test_words_of_others_are_not_the_speakers(text: str, noted: list[str]) -> No
         ),
         ("They use Windows.", []),
         ("Ask Dario or Mattia, he speaks Italian.", []),
+        ("Talked to Omar and Pavel at the fair. He lives in Cork.", []),
+        ("Had tea with Omar at the fair. He lives in Cork.", ["Omar LIVES_IN Cork"]),
     ],
 )
 def test_pronoun_refers_to_a_clear_name_only(text: str, noted: list[str]) -> None:
@@ -668,6 +680,7 @@ def test_date_is_resolved(text: str, noted: list[str]) -> None:
     ("text", "noted"),
     [
         ("My email is a.meyer@post.example.", ["Alice HAS_EMAIL a.meyer@post.example"]),
+        ("Try Jana Vos, 0471 22 33 55", ["Jana Vos HAS_PHONE 0471 22 33 55"]),
         ("Piotr's email is piotr@lab.example", ["Piotr HAS_EMAIL piotr@lab.example"]),
         ("Write to support@shop.example if it breaks.", []),
     ],
@@ -756,6 +769,8 @@ def test_fact_has_the_complete_name(text: str, noted: list[str]) -> None:
         ("No me gusta el café, prefiero el té.", []),
         ("Bitte schick mir die Datei bis Freitag.", []),
         ("Je suis végétarienne.", []),
+        ("Der Klempner war am Montag da, ich war zum Glück im Garten.", []),
+        ("Nuestro casero sube el alquiler en mayo", []),
     ],
 )
 def test_other_language_teaches_names_only(text: str, names: list[str]) -> None:
@@ -763,3 +778,23 @@ def test_other_language_teaches_names_only(text: str, names: list[str]) -> None:
 
     assert (found.facts, found.landmarks, found.identities) == ((), (), ())
     assert set(names) <= {each.name for each in found.entities}
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Der Klempner war am Montag da, ich war zum Glück im Garten.", None),
+        ("Nuestro casero sube el alquiler en mayo", None),
+        ("Tu penses qu'il va pleuvoir demain ?", None),
+        ("Ab Herbst wohne ich ja in Kassel.", "Kassel"),
+    ],
+)
+def test_other_language_has_only_listed_names(text: str, name: str | None) -> None:
+    assert [each.name for each in said(text, context=TWO).entities] == ([name] if name else [])
+
+
+@pytest.mark.parametrize(
+    "text", ["We live in La Paz.", "I am moving to Los Angeles.", "Is the Café del Mar open today?"]
+)
+def test_foreign_words_of_a_name_are_english(text: str) -> None:
+    assert is_english(tokenize(text))

@@ -245,6 +245,7 @@ def test_name_may_be_a_stop_word(text: str) -> None:
         ("Please read roadmap.pdf before Monday.", "roadmap.pdf", "document"),
         ("I put it into Budget_2026.xlsx yesterday.", "Budget_2026.xlsx", "document"),
         ("Our cat Luna is ill.", "Luna", "pet"),
+        ("Joost van der Berg lives in Ghent.", "Joost van der Berg", "person"),
         ("We met at the Garden Festival.", "Garden Festival", "event"),
         ("The ferry Aurora leaves at nine.", "Aurora", "vessel"),
         ("She sails on the Blue Ferry.", "Blue Ferry", "vessel"),
@@ -276,3 +277,9 @@ def test_other_languages_have_names_and_no_facts(text: str, names: set[str]) -> 
 
     assert {each.name for each in found.entities} == names
     assert (found.facts, found.landmarks, found.identities) == ((), (), ())
+
+
+def test_children_of_a_group_are_nobodys_only_child() -> None:
+    assert said("Our kids are Ines (9) and Milo (6).").identities == ()
+    (sister,) = said("My sister is Jenny.").identities
+    assert (sister.owner, sister.value) == ("Alice's sister", "Jenny")

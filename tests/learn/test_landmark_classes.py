@@ -61,6 +61,9 @@ def kinds(text: str, context: MessageContext = TWO) -> list[str]:
         "Please don't worry about the noise.",
         "My favourite subject is history.",
         "Parking in Leeds costs nine pounds.",
+        "They never promised to visit us.",
+        "Olga is out until the 12th, ask Jens instead.",
+        "The statue is moved by a crane on Friday.",
     ],
 )
 def test_friendly_talk_has_no_landmarks(text: str) -> None:
@@ -138,6 +141,7 @@ def test_shares_of_work_are_tasks_of_their_owners() -> None:
         "Use metric units, not inches.",
         "Keep the summaries short.",
         "Always quote the order number.",
+        "Please always give us the totals in francs.",
         "I'll take a window seat over an aisle any day.",
         "Mornings suit me better.",
         "Please bill the company and not me.",
@@ -146,6 +150,22 @@ def test_shares_of_work_are_tasks_of_their_owners() -> None:
 )
 def test_preferences(text: str) -> None:
     assert kinds(text) == ["preference_stated of Alice"]
+
+
+@pytest.mark.requirement("A6")
+def test_promise_of_somebody_else_is_theirs() -> None:
+    (found,) = said("Marta promised to repair the gate by Thursday.", context=TWO).landmarks
+    assert (found.kind, found.owner) == ("commitment", "Marta")
+    assert found.due is not None
+    assert str((found.due - ONE_SECOND).date()) == "2026-03-05"
+    (nobody,) = said("They promised to repair the gate by Thursday.", context=TWO).landmarks
+    assert nobody.owner is None
+
+
+@pytest.mark.requirement("A6")
+def test_deadline_of_a_guarantee_is_no_new_date() -> None:
+    text = "I guarantee the archive is moved by 20 March."
+    assert kinds(text) == ["commitment of Alice"]
 
 
 @pytest.mark.requirement("A6")

@@ -91,6 +91,10 @@ def test_no_appointment_is_read(text: str) -> None:
             ],
         ),
         ("I am off on Fridays.", ["Alice OFF Fridays"]),
+        (
+            "bins go out on Wednesday nights, recycling every other Friday",
+            ["recycling HAS_SCHEDULE every other Friday"],
+        ),
     ],
 )
 def test_schedule(text: str, noted: list[str]) -> None:
@@ -140,6 +144,11 @@ def test_state(text: str, noted: list[str]) -> None:
         ),
         ("On the Coldline side it's Mr Tran.", ["Coldline HAS_CONTACT Mr Tran"]),
         ("Ask Ms Brandt, ext 2290.", ["Ms Brandt HAS_PHONE 2290"]),
+        ("Hi all, I'm Jonas, the new caretaker.", ["Alice HAS_ROLE caretaker"]),
+        (
+            "Hello, I'm Ines Prado, the new accountant at Coldline.",
+            ["Alice HAS_ROLE accountant", "Alice WORKS_AT Coldline"],
+        ),
         ("The spare key is with Anouk.", ["spare key STORED_IN Anouk"]),
         ("The passports are under the blue pot.", ["passports STORED_IN blue pot"]),
         (
@@ -148,8 +157,13 @@ def test_state(text: str, noted: list[str]) -> None:
         ),
         ("Licence 64k/yr", ["Licence HAS_PRICE 64k/yr"]),
         ("Plus is 139 a month.", ["Plus HAS_PRICE 139 a month"]),
+        ("ugh the parking costs 24 euros a day", ["parking HAS_PRICE 24 euros a day"]),
         ("Booking KTL-5528, we asked for a sea view.", ["booking HAS_NUMBER KTL-5528"]),
         ("minibus sorted, ref 88-KT", ["minibus HAS_NUMBER 88-KT"]),
+        ("The order number for the stove is RB-5512.", ["stove HAS_ORDER_NUMBER RB-5512"]),
+        ("The serial number of the pump is HX 2290.", ["pump HAS_SERIAL_NUMBER HX 2290"]),
+        ("The code for the locker is 5590.", ["locker HAS_CODE 5590"]),
+        ("Can you order 3500 leaflets", []),
         ("My new mobile is 07700 900412.", ["Alice HAS_PHONE 07700 900412"]),
     ],
 )
@@ -169,6 +183,12 @@ def test_role_place_price_and_number(text: str, noted: list[str]) -> None:
         "As for me, I'm good.",
         "we're three",
         "My son keeps asking about trains.",
+        "The rehearsal with Dupont is no longer on Tuesday.",
+        "no drill on Wednesday",
+        "They say it snows every winter in Tromsø",
+        "Edvin was going to join Ericsson but changed his mind.",
+        "'I gave up chocolate', says my uncle every February",
+        "I set up the new oven in May.",
     ],
 )
 def test_small_talk_states_no_fact(text: str) -> None:

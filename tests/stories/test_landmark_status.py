@@ -257,6 +257,16 @@ def test_choice_between_two_things_supersedes_the_older_one(
     }
 
 
+def test_what_is_called_off_is_cancelled_and_nothing_else(room: Place, clock: Clock) -> None:
+    tell(room, clock, ("alice", "We decided to go with slate for the terrace."))
+    tell(room, clock, ("bob", "We agreed to hold the regatta in June."))
+    tell(room, clock, ("bob", "The regatta is cancelled."))
+    tell(room, clock, ("alice", "The terrace party is cancelled."))
+
+    assert find(room, "slate").status is LandmarkStatus.OPEN
+    assert find(room, "hold the regatta").status is LandmarkStatus.CANCELLED
+
+
 def test_answer_is_listed_with_its_request_until_that_is_forgotten(
     nexus: Nexus, room: Place, clock: Clock
 ) -> None:

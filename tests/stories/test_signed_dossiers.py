@@ -46,6 +46,22 @@ def test_former_facts_follow_current_ones(team: Team) -> None:
     assert text.index("Initech") < text.index("Globex")
 
 
+@pytest.mark.requirement("E20")
+def test_sentence_with_several_facts_stands_once(team: Team) -> None:
+    team.room.observe("alice", "Sarah Chen works at Globex and lives in Porto.")
+    team.clock.advance(days=1)
+    team.room.observe("alice", "Sarah Chen moved from Porto to Faro.")
+    team.clock.advance(days=1)
+
+    text = team.room.dossiers.get("Sarah Chen").text
+
+    known = section(text, "Current facts")
+    assert known.count("works at Globex and lives in Porto") == 1
+    assert section(text, "Current facts").count("moved from Porto to Faro") == 1
+    former = section(text, "Former facts")
+    assert "- Formerly: Sarah Chen moved from Porto to Faro. [lives in Porto]" in former
+
+
 @pytest.mark.requirement("B9", "B10")
 def test_heading_and_contact_name_the_person(team: Team) -> None:
     team.room.upsert_entity(

@@ -81,6 +81,19 @@ def test_successful_chat_becomes_a_strategy(team: Team, call: Any) -> None:
 
 
 @pytest.mark.requirement("E7")
+def test_what_was_said_long_before_is_no_part_of_the_request(team: Team) -> None:
+    team.alices.observe("alice", "The lighthouse was painted white.")
+    team.clock.advance(hours=2)
+
+    team.alices.record(
+        [*user(DEPLOY), *openai("deploy", "revision 17"), *agent("I have deployed it.")]
+    )
+
+    (strategy,) = team.alices.procedures.find()
+    assert strategy.task == DEPLOY
+
+
+@pytest.mark.requirement("E7")
 def test_next_topic_without_complaint_is_a_success(team: Team) -> None:
     chat = [*user(DEPLOY), *openai("deploy", "revision 17 serves all requests")]
     team.alices.record(chat)

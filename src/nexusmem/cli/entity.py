@@ -24,6 +24,7 @@ from .output import (
 )
 
 if TYPE_CHECKING:
+    from ..core.records.memory import Fact
     from ..recall.views.entities import EntityView
     from ..recall.views.neighbourhood import Neighbourhood
 
@@ -89,7 +90,11 @@ def show(target: CommandTarget, name: str, *, as_json: bool) -> None:
     record = _entity_json(found)
     facts = record.pop("facts")
     print_record({key: _format_value(value) for key, value in record.items() if value})
-    print_table(["since", "fact"], [(each["at"][:10], one_line(each["text"])) for each in facts])
+    rows = [
+        (each["at"][:10], each["predicate"], one_line(each["value"]), one_line(each["text"]))
+        for each in facts
+    ]
+    print_table(["said", "relation", "value", "fact"], rows)
 
 
 @entity.command()
@@ -255,6 +260,12 @@ def _format_value(value: Any) -> str:
     return one_line(", ".join(texts))
 
 
+def _fact_value(fact: Fact) -> str:
+    value = str(fact.object if fact.object is not None else fact.value)
+    notes = [*(["past"] if fact.tense == "past" else []), *(["not"] if fact.negated else [])]
+    return f"{value} ({', '.join(notes)})" if notes else value
+
+
 def _entity_json(found: EntityView) -> dict[str, Any]:
     from ..core.canonical import format_time  # loaded on first use
 
@@ -268,6 +279,13 @@ def _entity_json(found: EntityView) -> dict[str, Any]:
         "description": found.description,
         "properties": dict(found.properties),
         "facts": [
-            {"id": fact.id, "text": fact.text, "at": format_time(fact.at)} for fact in found.facts
+            {
+                "id": memory.id,
+                "predicate": memory.fact.predicate,
+                "value": _fact_value(memory.fact),
+                "text": memory.text,
+                "at": format_time(memory.at),
+            }
+            for memory in found.facts
         ],
     }

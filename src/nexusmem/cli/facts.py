@@ -81,10 +81,15 @@ def _list_facts(timelines: Iterable[FactTimeline]) -> Iterator[dict[str, Any]]:
                 if memory.id in shown or (memory.id in unsure and status != UNSURE):
                     continue
                 shown.add(memory.id)
-                is_now = memory is timeline.now
-                since = timeline.since if is_now else memory.valid_from or memory.at
+                since = timeline.since if memory is timeline.now else _find_start(memory)
                 rows[status].append(_fact_row(memory, status, since, ends.get(memory.id)))
     yield from (row for each in rows.values() for row in each)
+
+
+def _find_start(memory: Memory) -> datetime | None:
+    """Return since when a fact held; None if only its end or past was told."""
+    is_past = memory.fact.tense == "past"
+    return memory.valid_from or (None if is_past else memory.at)
 
 
 def _fact_row(

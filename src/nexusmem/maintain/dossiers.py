@@ -399,10 +399,27 @@ def _write_lines(
     for key, heading in HEADINGS.items():
         if lines := material.sections.get(key):
             yield f"\n## {heading}\n"
+            written: dict[str, list[int]] = {}  # a sentence that states several facts stands once
             for each in lines:
                 former = key == BEFORE or each.id in material.outdated
                 text = f"Formerly: {_format_line(key, each)}" if former else _format_line(key, each)
-                yield f"- {text} [{numbers[each.id]}]"
+                if key == BEFORE and _is_said_of_now(each, material):
+                    text = f"{text} [{_former_value(each)}]"
+                written.setdefault(text, []).append(numbers[each.id])
+            for text, cited in written.items():
+                yield f"- {text} {''.join(f'[{number}]' for number in cited)}"
+
+
+def _is_said_of_now(former: Memory, material: DossierMaterial) -> bool:
+    """Return whether a sentence states a former and a current fact: "moved from A to B"."""
+    return any(each.text == former.text for each in material.sections.get(KNOWN, ()))
+
+
+def _former_value(memory: Memory) -> str:
+    """Return relation and value of a fact: "lives in Malmö"."""
+    value = memory.body.get("object") or memory.body.get("value")
+    relation = str(memory.body["predicate"]).replace("_", " ").lower()
+    return _on_one_line(f"{relation} {value}")
 
 
 def _on_one_line(text: str) -> str:

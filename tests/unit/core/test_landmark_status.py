@@ -58,7 +58,7 @@ def test_fast_change_check_agrees_with_the_pattern(text: str) -> None:
         "Bob's tax table doesn't use Redis; es hei\u00dft jetzt \u7a0e\u8868.",
     ],
 )
-def testtopic_terms_exclude_common_decision_words(text: str) -> None:
+def test_topic_terms_exclude_common_decision_words(text: str) -> None:
     assert topic_terms(text) == frozenset(query_terms(text)) - common_decision_terms()
 
 
@@ -112,6 +112,26 @@ def test_one_common_word_does_not_replace_a_task() -> None:
     assert closed_ids(task, change) == {}
     assert closed_ids(task, moved) == {"task": "superseded"}
     assert closed_ids(task, replace(moved, owner="bob")) == {}
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "kind", "is_closed"),
+    [
+        ("We go with slate for the terrace.", "The terrace party is cancelled.", "decision", False),
+        ("We hold the terrace party in May.", "The terrace party is cancelled.", "decision", True),
+        ("We use Kafka for the mail.", "We use NATS instead of Kafka.", "decision", True),
+        ("We use NATS for the mail.", "We switch from Kafka to NATS.", "decision", False),
+        ("I will order a Kafka handbook.", "We use NATS instead of Kafka.", "action_item", False),
+        ("We meet on 4 May.", "We decided to change the logo on 4 May.", "decision", False),
+    ],
+)
+def test_change_closes_only_what_it_names(
+    earlier: str, later: str, kind: str, is_closed: bool
+) -> None:
+    old = outline("old", earlier, NOW, kind=kind)
+    new = outline("new", later, NOW + WEEK, kind="decision", owner="bob", speaker="bob")
+
+    assert closed_ids(old, new) == ({"old": "superseded"} if is_closed else {})
 
 
 def test_later_records_do_not_close_a_landmark_before_their_time() -> None:

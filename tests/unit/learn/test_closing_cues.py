@@ -7,7 +7,7 @@ import time
 import pytest
 
 from nexusmem.core.records.landmark_status import LandmarkStatus
-from nexusmem.learn.closings.cues import MAX_CHARS, find_cues, is_affirmative, past_verbs
+from nexusmem.learn.closings.cues import MAX_CHARS, find_cues, is_affirmative, past_verbs, topic_of
 
 pytestmark = pytest.mark.requirement("B16")
 
@@ -109,6 +109,7 @@ def test_cancellation_is_a_cue(text: str, terms: set[str]) -> None:
         "The picnic might be called off",
         "Please cancel the hotel booking.",
         "Drop the kids at school.",
+        "Scratch the old paint off the door.",
     ],
 )
 def test_reminder_and_possible_cancellation_are_no_cues(text: str) -> None:
@@ -154,3 +155,8 @@ def test_report_names_its_sentence_and_its_author() -> None:
 
     assert (mine.is_own, "Jo" in mine.sentence) == (True, False)
     assert (other.is_own, "Jo" in other.sentence) == (False, True)
+
+
+def test_scratched_thing_is_cancelled() -> None:
+    (cue,) = find_cues("scratch the ladder, Omar has one")
+    assert (cue.status, cue.terms) == (LandmarkStatus.CANCELLED, topic_of("ladder"))

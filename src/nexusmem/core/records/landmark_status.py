@@ -44,6 +44,19 @@ CHANGE_PATTERN = re.compile(
     r"|off the table|reconsider(?:ed)?)\b",
     re.IGNORECASE,
 )
+CALLED_OFF_PATTERN = re.compile(  # nothing takes the place of what is called off
+    r"\b(?:no longer|any ?more|cancel(?:led|ed)?|scrap(?:ped)?|drop(?:ped|ping)?|withdr[ae]wn?"
+    r"|call(?:ed)? off|ditch(?:ed|ing)?|abandon(?:ed|ing)?|off the table)\b",
+    re.IGNORECASE,
+)
+REPLACED_PATTERN = re.compile(  # what comes after the words is replaced
+    r"\b(?:instead of|rather than|in place of|away from|(?:switch|migrat|mov|chang)\w{0,3}"
+    r" (?:[\w'’-]+ ){0,4}?from|replac(?:e[sd]?|ing))\s+(?P<what>[^,.;:!?\n]{1,80}?)"
+    r"(?=\s+(?:with|to|by|for|in|on|at|as|from|because|since|and)\b|[,.;:!?\n]|$)",
+    re.IGNORECASE,
+)
+MIN_CALLED_OFF_SHARE = 0.6  # of the terms of "the deck opening is cancelled" in what is called off
+MIN_TASK_SHARE = 0.5  # of the terms of a task in the decision that makes it needless
 CHANGE_HINTS = (  # every match of CHANGE_PATTERN contains one of these
     *("instead", "no longer", "any more", "anymore", "rather than"),
     *("chang", "switch", "revert", "cancel", "scrap", "drop", "withdr", "call"),
@@ -53,6 +66,11 @@ CHANGE_HINTS = (  # every match of CHANGE_PATTERN contains one of these
 DECISION_WORDS = (
     "we decided decide decision agreed agree chose choose picked settled use using go going with"
     " switch switched change changed instead longer rather anymore let's team"
+)
+CHANGE_WORDS = (
+    "cancel cancelled canceled scrap scrapped drop dropped dropping withdrawn call called off ditch"
+    " ditched abandon abandoned longer more anymore table replace replaced revert reconsider after"
+    " all day whole entire plan"
 )
 TASK_WORDS = (  # words of a task that do not tell what is to be done
     "i'll we'll he'll she'll they'll you'll i'm we're i've we've let's must need needs want shall"
@@ -132,7 +150,22 @@ class LandmarkOutline:
 
     @cached_property
     def topic_terms(self) -> frozenset[str]:
-        return topic_terms(self.text)
+        """The terms of the topic; two plans of one day are not about the same."""
+        return topic_terms(DATE_WORDS.sub(" ", self.text))
+
+    @cached_property
+    def replaced_terms(self) -> frozenset[str]:
+        """The terms of what a change replaces, or all if the text does not say it."""
+        named = REPLACED_PATTERN.search(self.text)
+        if named and (terms := topic_terms(named["what"])):
+            return terms
+        return self.topic_terms - _change_terms() or self.topic_terms
+
+    @cached_property
+    def calls_off(self) -> bool:
+        """Whether the text calls something off and names nothing in its place."""
+        is_called_off = CALLED_OFF_PATTERN.search(self.text) is not None
+        return is_called_off and REPLACED_PATTERN.search(self.text) is None
 
     @cached_property
     def mentions_change(self) -> bool:
@@ -205,8 +238,9 @@ def _find_ended(
 def _find_replaced(newest_first: Sequence[LandmarkOutline]) -> Iterator[tuple[str, Closing]]:
     """Yield landmarks that a later one replaces.
 
-    The later one mentions a change and shares a topic term with the earlier one. If many landmarks
-    are newer than the earlier one, half of its terms or of the later one's must be shared: of
+    The later one mentions a change and shares a topic term with the earlier one: if it says what
+    is replaced, one of that; if it calls something off, most of its terms. If many landmarks are
+    newer than the earlier one, half of its terms or of the later one's must be shared: of
     hundreds, some share a term by chance.
     """
     changes = [
@@ -221,11 +255,14 @@ def _find_replaced(newest_first: Sequence[LandmarkOutline]) -> Iterator[tuple[st
         for term in newest_first[position].topic_terms:
             about[term].append(position)
     for position, later, wrong in changes:
-        topic = topic_terms(str(wrong)) if wrong else later.topic_terms
+        topic = topic_terms(str(wrong)) if wrong else later.replaced_terms
+        called_off = 1.0 if wrong or not later.calls_off else MIN_CALLED_OFF_SHARE * len(topic)
         shared = Counter(place for term in topic for place in about[term] if place > position)
         for place in sorted(shared):
             each = newest_first[place]
-            least = 1 if place < MAX_COMPARED else min(len(topic), len(each.topic_terms)) / 2
+            is_near = place < MAX_COMPARED
+            least = 1.0 if is_near else min(len(topic), len(each.topic_terms)) / 2
+            least = max(least, called_off)
             if shared[place] >= least and each.at < later.at and _may_replace(later, each):
                 yield each.id, _supersede(later)
 
@@ -233,13 +270,17 @@ def _find_replaced(newest_first: Sequence[LandmarkOutline]) -> Iterator[tuple[st
 def _may_replace(later: LandmarkOutline, earlier: LandmarkOutline) -> bool:
     """Return whether a change may concern an earlier landmark.
 
-    A decision or correction may replace anything but a correction. A task or preference replaces
-    one of the same owner with most of its words: many tasks concern the same thing.
+    A decision or correction may replace anything but a correction, and a task only with half of
+    its words: "we switch to larch" does not end "order screws for the larch". A task or preference
+    replaces one of the same owner with most of its words: many tasks concern the same thing.
     """
     if earlier.kind == LandmarkKind.CORRECTION:
         return False
     if later.kind in (LandmarkKind.DECISION, LandmarkKind.CORRECTION):
-        return True
+        if not earlier.is_task or later.body.get("wrong") or later.calls_off:
+            return True
+        content = content_terms(earlier)
+        return len(content & content_terms(later)) >= MIN_TASK_SHARE * len(content)
     if later.is_task != earlier.is_task or owner_key(later) != owner_key(earlier):
         return False
     one, other = (content_terms(each) - common_decision_terms() for each in (later, earlier))
@@ -323,6 +364,11 @@ def topic_terms(text: str) -> frozenset[str]:
     """Return the terms of a decision without those that any decision has."""
     specific = frozenset(extract_terms(text)) - _common_and_stop_terms()
     return specific or frozenset(query_terms(text)) - common_decision_terms()
+
+
+@lru_cache(maxsize=1)
+def _change_terms() -> frozenset[str]:
+    return frozenset(extract_terms(CHANGE_WORDS))
 
 
 @lru_cache(maxsize=1)

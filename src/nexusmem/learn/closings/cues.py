@@ -137,6 +137,7 @@ CANCELLED = (
     re.compile(r"\bno longer (?:relevant|wanted|need|doing|going|happening)\b"),
     re.compile(r"(?:\bnot\b|n't\b)[^.!?]{0,60}?\b(?:any ?more|after all)\b"),
     re.compile(rf"{LEAD}(?:cancel|drop|ignore|scratch) (?:that|this|it)\b"),
+    re.compile(rf"{LEAD}scratch (?:the|my) \w+(?: \w+)?\W*$"),
     re.compile(rf"{LEAD}cancel (?:the|my) (?:reminder|request|task|todo)\b"),
     re.compile(rf"{LEAD}(?:scrap|skip|ditch|disregard) (?:that|this|it|the|my)\b"),
     re.compile(r"\b(?:decided against|decided not to)\b"),

@@ -16,7 +16,6 @@ from ...core.records import Draft, Event, EventKind, Memory, MemoryKind
 from ...core.records.landmark_status import (
     Closing,
     LandmarkOutline,
-    LandmarkStatus,
     closings_by_landmark,
     find_closed,
 )
@@ -55,14 +54,10 @@ class ScopeLandmarks:
         cues = find_cues(event.text) if event.kind in CLOSING_EVENTS else []
         if event.kind in CLOSING_EVENTS and may_close(event, recent, cues):
             matched = match_closings(event, recent, cues, self._find_open(event.at, own))
-            if own and cues:  # "it's cancelled" is a decision, and reports "please cancel it"
+            if own and cues:  # "it's cancelled" is a decision, and ends what it replaces
                 before = match_closings(event, recent, cues, self._find_open(event.at))
                 known = {each.landmark.id for each in matched}
-                matched += [
-                    each
-                    for each in before
-                    if each.status is LandmarkStatus.DONE and each.landmark.id not in known
-                ]
+                matched += [each for each in before if each.landmark.id not in known]
             links = [closing_draft(event, each, self.made_by) for each in matched]
             for each in matched:
                 closing = Closing(status=each.status, at=event.at, by=event.id)

@@ -31,6 +31,7 @@ MAX_JSON_CHARS = 100_000  # of a tool result that is parsed
 MAX_READ_CHARS = 2_000  # of a message that closes a task
 REPEATED_SHARE = 0.6  # of the terms of a request that a repeated request has
 REPEAT_WINDOW = timedelta(minutes=30)  # a request repeated later is a new task
+REQUEST_WINDOW = timedelta(minutes=10)  # between the messages of one request
 ONE_MICROSECOND = timedelta(microseconds=1)
 
 ERROR_START = re.compile(
@@ -178,26 +179,33 @@ def _read_task(closing: Event, newest_first: Sequence[Event]) -> tuple[ToolTask 
     for event in newest_first:
         is_message = event.kind is EventKind.MESSAGE
         if is_message and event.role == "user":
-            requests.append(event)
+            is_complete = not _continues(event, requests)
+            requests += [] if is_complete else [event]
         elif is_message and event.role == "assistant":
             if requests and not asks_back(event.text):
                 previous_text, is_complete = event.text, True
-                break
-            if requests:  # they answer the agent's question; the request is earlier
+            elif requests:  # they answer the agent's question; the request is earlier
                 requests.clear()
             elif not results:
                 answers.append(event)
         elif is_tool_result(event):
-            if requests:
-                is_complete = True
-                break
-            results.append(event)
+            is_complete = bool(requests)
+            results += [] if is_complete else [event]
+        if is_complete:
+            break
     if not requests or not results:
         return None, is_complete
     task = ToolTask(
         tuple(requests[::-1]), tuple(results[::-1]), tuple(answers[::-1]), reply, previous_text
     )
     return task, is_complete
+
+
+def _continues(event: Event, later: Sequence[Event]) -> bool:
+    """Return whether a message begins the request in the later ones, or is said before it."""
+    if not later:
+        return True
+    return event.speaker == later[-1].speaker and later[-1].at - event.at <= REQUEST_WINDOW
 
 
 # -- judging a task

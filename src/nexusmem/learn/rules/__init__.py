@@ -9,6 +9,7 @@ stays searchable as a passage.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -281,7 +282,7 @@ class _MessageReader:
         self.facts = _apply_decisions(self.landmarks, self.facts)
         if self.policy.is_person:
             self.identities += filter(None, map(identity_from_fact, self.facts))
-            self.identities += _kin_identities(self.facts)
+            self.identities += _kin_identities(self.facts, self.speakers.group)
 
     def _read_landmarks(self, reader: LandmarkReader) -> None:
         """Read the landmarks of each sentence as it was written."""
@@ -412,8 +413,12 @@ def _drop_repeated(new: Sequence[Statement], known: Sequence[Statement]) -> list
     ]
 
 
-def _kin_identities(facts: Sequence[Statement]) -> list[Identity]:
-    """Return aliases of relatives: after "Jenny is my sister", "Bob's sister" refers to Jenny."""
+def _kin_identities(facts: Sequence[Statement], group: str) -> list[Identity]:
+    """Return aliases of relatives: after "Jenny is my sister", "Bob's sister" refers to Jenny.
+
+    "Our kids are Ines and Milo" names nobody's only kid.
+    """
+    told = Counter((fact.subject, fact.aspect) for fact in facts)
     return [
         Identity(
             owner=f"{fact.subject}'s {fact.aspect}",
@@ -422,7 +427,11 @@ def _kin_identities(facts: Sequence[Statement]) -> list[Identity]:
             source=fact.source,
         )
         for fact in facts
-        if fact.aspect in KIN and fact.object and not fact.negated
+        if fact.aspect in KIN
+        and fact.object
+        and not fact.negated
+        and fact.subject != group
+        and told[fact.subject, fact.aspect] == 1
     ]
 
 

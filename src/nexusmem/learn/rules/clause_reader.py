@@ -344,6 +344,7 @@ class ClauseReader:
             clause=clause,
             tree=origin.tree if isinstance(origin, Clause) else origin,
             aspect=word,
+            tense=StatementTense.PAST if word.startswith("ex") else None,
             confidence=clause.confidence if clause else 1.0,
             use_dates=False,
         )

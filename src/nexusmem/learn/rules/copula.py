@@ -20,7 +20,7 @@ from .clause_reader import (
     is_subject,
 )
 from .coreference import TITLES, WE, own_text
-from .grammar import Clause, Phrase, Tense
+from .grammar import CALENDAR_WORDS, Clause, Phrase, Tense
 from .lexicon import (
     ATTRIBUTES,
     BODY_PARTS,
@@ -71,6 +71,7 @@ STATUS_VERBS = word_set(
 )
 ENDING_VERBS = word_set("pass fail expire crash fold close launch reopen retire collapse")
 DOWN_WORDS = word_set("down over out live bust")
+FIRMS = word_set("startup start-up company firm agency consultancy")
 OUT_OF = {
     **{f"out {word}": f"out of {word}" for word in ("order", "stock", "service", "date", "print")},
     "under repair": "under repair",
@@ -364,6 +365,9 @@ class CopulaReader(ClauseReader):
                     "HAS_STATUS",
                     f"on {low}" if low.split()[-1] != "leave" or low == "leave" else low,
                 )
+            elif is_person and preposition in ("at", "with") and phrase.lemma in FIRMS:
+                if place := self._place_of(phrase):  # "she's at a startup in Aarhus"
+                    yield self._state(clause, name, "WORKS_AT", f"{words} in {place}")
             elif is_person and not phrase.is_name and (place := self._place_of(phrase)):
                 yield self._state(clause, name, "LOCATED_IN", place)
             elif preposition == "from" and is_person and self._has_type(phrase, "place"):
@@ -419,6 +423,8 @@ class CopulaReader(ClauseReader):
         place = clause.oblique("in", "on", "under", "behind", "inside", "at", "above", "below")
         if place is None or clause.is_negated or clause.tense is not Tense.PRESENT:
             return
+        if any(word in CALENDAR_WORDS for word in place.text.lower().split()):
+            return  # "the bins go out on Wednesday nights"
         is_kept = subject.lemma in KEPT_THINGS or place.lemma in STORAGE_NOUNS
         name = self.speakers.resolve(subject, clause)
         if not is_kept or name is None or self._is_person(clause, name) or clause.modal:

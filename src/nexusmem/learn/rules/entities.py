@@ -304,8 +304,11 @@ def _continues_name(tree: Tree, at: int, dates: Sequence[DateSpan]) -> bool:
             follows is None or follows.upos in ("PUNCT", "ADP", "AUX", "CCONJ")
         ) and before.upos == "PROPN"
     following = tree.sentence[at + 1] if at + 1 < len(tree.sentence) else None
-    if following is None or not following.text[:1].isupper():
+    if following is None:
         return False
+    if not following.text[:1].isupper():  # "Joost van der Berg"
+        both = tree.lower[at] in NAME_PARTICLES and tree.lower[at + 1] in ("der", "den", "la", "de")
+        return both and at + 2 < len(tree.sentence) and tree.sentence[at + 2].text[:1].isupper()
     if tree.lower[at] in NAME_PARTICLES:
         return following.start > token.end and tree.lower[at] != "the"
     return (

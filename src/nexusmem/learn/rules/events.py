@@ -86,6 +86,8 @@ RECURRENCE = re.compile(
     rf"|saturday|sunday|day)\s+of\s+(?:the|each|every)\s+(?:month|quarter)\b",
     re.IGNORECASE,
 )
+PLURAL_DAY = re.compile(r" (?:mornings|afternoons|evenings|nights)\b", re.IGNORECASE)
+APART = re.compile(r"[,;] (?:and )?(?P<what>[a-z]+(?: [a-z]+)?) $")  # ", recycling every Friday"
 ENDED_RECURRENCE = re.compile(
     r"\b(?:no longer|not|instead of|rather than|never)(?:\s+on)?\s+(?:the\s+)?$", re.IGNORECASE
 )
@@ -114,7 +116,11 @@ FORMER_EMPLOYER = re.compile(rf"(?P<name>{NAME})\s*\(ex[- ](?P<company>[A-Z][\w&
 ACTIVITY_VERBS = word_set(
     "do have join start attend play take teach run hold give practise practice"
 )
-MOOD_VERBS = word_set("make bring cheer give keep help feel love like remind inspire motivate")
+MOOD_VERBS = word_set(
+    """make bring cheer give keep help feel love like remind inspire motivate say tell claim joke
+    insist complain"""
+)
+WEATHER_VERBS = word_set("rain snow hail pour freeze storm drizzle get seem happen depend")
 VAGUE_DATES = (DatePrecision.YEAR, DatePrecision.DECADE)
 GREETING = re.compile(r"(?:hello|hi|hey|dear|hiya|thanks|thank)\b", re.IGNORECASE)
 LABELLED_NUMBER = re.compile(r"(?:number|no\.?|ref(?:erence)?|code|nr\.?)\s", re.IGNORECASE)
@@ -139,8 +145,8 @@ NEAR = re.compile(
     r"in (?:an? |\d+ |half an |a few |a couple of )\w{0,2}(?:min|sec|hour|hr|h)", re.IGNORECASE
 )
 NO_TRIGGERS = word_set(
-    """not n't never would could might should may if with after before since about like when while
-    unless than because maybe perhaps probably"""
+    """not no longer n't never would could might should may if with after before since about like
+    when while unless than because maybe perhaps probably"""
 )
 HOURS = (DatePrecision.MINUTE, DatePrecision.HOUR)
 SHIFTED = word_set("moved pushed postponed rescheduled shifted brought deferred delayed set booked")
@@ -198,8 +204,8 @@ class EventReader:
                 ),
                 None,
             )
-            if first is None or first in tree.quoted:
-                continue
+            if first is None or first in tree.quoted or PLURAL_DAY.match(self.text, span.end):
+                continue  # "on Wednesday nights" is no single day
             arrow = ARROW.match(self.text, span.end)
             if arrow and any(each.start == arrow.end() for each in self.dates):
                 continue  # the old date of "1 June -> 15 June"
@@ -475,6 +481,8 @@ class EventReader:
         positions = list(range(start, end))
         while positions and tree.sentence[positions[0]].upos in ("DET", "PRON"):
             word = tree.lower[positions[0]]
+            if word == "no":  # "no meeting on Friday"
+                return None
             if tree.sentence[positions[0]].upos == "PRON" and word not in (
                 "my",
                 "our",
@@ -572,7 +580,13 @@ class EventReader:
                 continue
             if self._is_absence(tree, word):
                 continue
-            known = self._schedule_subject(tree, clauses, word)
+            apart = APART.search(self.text, max(first, match.start() - 40), match.start())
+            if apart and tree.sentence[word - 1].upos == "NOUN":
+                known = self._clean_subject(tree, tree.chunk_start(word), word)
+            elif apart and apart["what"].endswith("ing"):
+                known = apart["what"]
+            else:
+                known = self._schedule_subject(tree, clauses, word)
             if known and not known[0].isdigit():
                 yield self._schedule(tree, known, value, StatementTense.CURRENT)
 
@@ -604,6 +618,8 @@ class EventReader:
             return None if vague else thing.short_text
         for phrase in clause.subjects:
             if phrase.token.text.lower() == "it":
+                if clause.lemma in WEATHER_VERBS:
+                    return None
                 return self.speakers.resolve_pronoun("it")
             is_thing = not phrase.is_pronoun and phrase.token.upos in ("NOUN", "PROPN", "VERB")
             if is_thing and not is_first_name(phrase.text.split()[0]):

@@ -187,7 +187,7 @@ class FactReader(ChangeReader):
         return True
 
     def _register_mentions(self, clause: Clause) -> None:
-        others = (each.phrase for each in clause.obliques if each.preposition != "as")
+        others = [each.phrase for each in clause.obliques if each.preposition != "as"]
         for phrase in (*clause.subjects, *clause.objects, *others):
             if phrase.is_pronoun or phrase.token.upos not in ("PROPN", "NOUN"):
                 continue
@@ -195,6 +195,9 @@ class FactReader(ChangeReader):
             name = self.speakers.resolve(phrase, clause)
             if name and phrase.lemma not in TIME_NOUNS:
                 self.speakers.add_mention(name, phrase)
+        for phrase in (each for first in others for each in clause.tree.conjuncts(first)[1:]):
+            if phrase.is_name and (name := self.speakers.resolve(phrase, clause)):
+                self.speakers.add_mention(name, phrase)  # "talked to Omar and Pavel"
 
     def _register_fragment(self, tree: Tree) -> None:
         """Register the noun of a sentence without a verb: "no more carousels"."""
@@ -493,6 +496,7 @@ class FactReader(ChangeReader):
             return bool(self._clause_dates(clause))
         if clause.lemma == "go" and predicate == "WORKS_AT":  # "Gareth went to Siemens"
             is_visit = _first_word(clause) in ("i", "we", "you") or len(clause.obliques) > 1
+            is_visit = is_visit or clause.tree.child(clause.at, "xcomp") is not None  # "to join it"
             return clause.tense in PAST_TENSES and not is_visit
         if clause.lemma == "need" and _first_word(clause) in ("they", "it"):
             return False

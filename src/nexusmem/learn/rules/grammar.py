@@ -527,6 +527,13 @@ PEOPLE_VERBS = word_set(  # with a person as their subject
 )
 NAMED_NOUNS = frozenset(KIN) | PETS | PARENTS
 POSSESSIVES = word_set("my our your his her their")
+SAME_IN_PAST = word_set("split set put cut shut hit let hurt read cast shed spread beat bet")
+AHEAD_WORDS = word_set("tomorrow next tonight soon every each usually always often")
+PAST_WORDS = word_set("ago last yesterday")
+PERIODS = word_set(
+    """january february march april may june july august september october november december spring
+    summer autumn winter"""
+)
 CALENDAR_WORDS = word_set(
     """monday tuesday wednesday thursday friday saturday sunday january february march april may
     june july august september october november december christmas easter i"""
@@ -795,6 +802,7 @@ def _repair_lemma(token: Token) -> Token:
 def _find_first_subject(tokens: list[Token]) -> list[Token]:
     """Return the words with a name at the start as the subject: "Mei no longer works here"."""
     end = 0
+    _attach_object_name(tokens)
     if (
         len(tokens) > 1
         and tokens[0].upos in ("ADJ", "NOUN")
@@ -820,6 +828,29 @@ def _find_first_subject(tokens: list[Token]) -> list[Token]:
     sure = max(0.5, tokens[0].confidence)
     tokens[0] = replace(tokens[0], deprel="nsubj", head=verb, confidence=sure)
     return tokens
+
+
+def _attach_object_name(tokens: list[Token]) -> None:
+    """Make a name after a verb its object: no name goes on behind a verb, "Gunnar left Maersk"."""
+    for at in range(1, len(tokens) - 1):
+        token, name = tokens[at], tokens[at + 1]
+        if (
+            token.upos != "VERB"
+            or name.upos != "PROPN"
+            or name.deprel not in ("flat", "compound", "appos", "nmod:unmarked")
+            or not 0 <= name.head < at
+            or verb_form(token) not in ("third", "past")
+            or tokens[name.head].upos != "PROPN"
+        ):
+            continue
+        first = name.head
+        sure = max(0.5, name.confidence)
+        tokens[at + 1] = replace(name, deprel="obj", head=at, confidence=sure)
+        for place in range(at + 2, len(tokens)):
+            if tokens[place].head == first and tokens[place].upos == "PROPN":
+                tokens[place] = replace(tokens[place], deprel="flat", head=at + 1)
+            elif tokens[place].head == first and tokens[place].upos != "PUNCT":
+                tokens[place] = replace(tokens[place], head=at)
 
 
 def _is_hidden_verb(tokens: list[Token], at: int) -> bool:
@@ -1245,11 +1276,34 @@ class _ClauseReader:
                 else False
             )
             return Tense.FUTURE, "would" if was else None
-        return self._finite_tense(token, auxiliaries), {
+        tense = self._finite_tense(token, auxiliaries)
+        if tense is Tense.PRESENT and not auxiliaries and self._reports_past(at):
+            tense = Tense.PAST
+        return tense, {
             "ca": "can",
             "'d": "would",
             "’d": "would",
         }.get(modal or "", modal)
+
+    def _reports_past(self, at: int) -> bool:
+        """Return whether a verb without an ending is a past form: "Vera and I split up in May"."""
+        tree, word = self.tree, self.tree.lower[at]
+        subject = tree.child(at, "nsubj")
+        if word not in SAME_IN_PAST or subject is None:
+            return False
+        joined = tree.child(subject, "conj") is not None
+        if not joined and (
+            tree.lower[subject] in ("he", "she", "it") or self.sentence[subject].upos == "PROPN"
+        ):
+            return True  # otherwise it is "splits"
+        after = tree.lower[at + 1 :]
+        if AHEAD_WORDS & set(after):
+            return False
+        dated = any(
+            one == "in" and two in PERIODS
+            for one, two in itertools.pairwise(_without_articles(after))
+        )
+        return dated or bool(PAST_WORDS & set(after))
 
     def _stands_apart(self, at: int) -> bool:
         """Return whether an auxiliary is a reply of its own: "can't, I'm in Graz"."""
@@ -1413,6 +1467,10 @@ class _ClauseReader:
 
 def above_form(clause: Clause) -> str:
     return verb_form(clause.tree.sentence[clause.at])
+
+
+def _without_articles(words: Sequence[str]) -> list[str]:
+    return [word for word in words if word != "the"]
 
 
 def verb_form(token: Token) -> str:

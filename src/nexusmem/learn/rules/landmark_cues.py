@@ -193,6 +193,7 @@ ORDER_VERBS = word_set(
     "use answer keep start include end wear send call ask check put write quote round add run test"
     " sign lock close open leave book bring take pay ring text cc copy reply commit push deploy"
 )
+PERSONAL_ORDER = re.compile(r"\W*(?:give|tell|let|show) (?:me|us)\b", re.IGNORECASE)
 ALWAYS_ORDER = re.compile(START + r"(?:always|never) (?P<verb>[a-z]+)\b", re.IGNORECASE)
 CONDITIONAL_ORDER = re.compile(
     START + r"(?:if|when|whenever|every time|each time|any time|anytime) ", re.IGNORECASE
@@ -229,7 +230,9 @@ CALL_ME = compile_any(
 # -- commitments
 
 LETS = re.compile(
-    r"^\W*(?:ok(?:ay)?,? |so |then |right,? |well,? |great,? |sure,? )*let(?:['’]s| us)"
+    r"^\W*(?:ok(?:ay)?,? |so |then |right,? |well,? |great,? |sure,? |actually,? |alright,? "
+    r"|fine,? |but |on (?:second thoughts?|reflection),? |in that case,? |after all,? )*"
+    r"let(?:['’]s| us)"
     r" (?P<verb>\w+)\b(?<!not)(?! say\b| be honest| see\b| hope)(?P<rest>[^.!?]{0,80})",
     re.IGNORECASE,
 )
@@ -533,12 +536,14 @@ RESCHEDULED = compile_any(  # with a date
     r"\b(?:pushed|pushes|pushing|postponed|delayed|rescheduled|rescheduling|deferred|put back"
     r"|brought forward|put off) " + MOVED_THING + r"(?:back |forward |out )?(?:to|until|till|by)\b",
     r"\b(?:moved|pushed|postponed|shifted|delayed|rescheduled) (?:it|them)\b",
-    r"\bis (?:now )?(?:moved|postponed|delayed|rescheduled)\b",
+    r"\bis (?:now )?(?:moved|postponed|delayed|rescheduled)\b(?! by\b)",
     r"\b(?:a|one|two|three|\d+) (?:days?|weeks?|months?) (?:later|earlier)(?: than planned)?,",
 )
+UNTIL_DAY = re.compile(r"\b(?:until|till|til)\b", re.IGNORECASE)
 NEW_DAY = re.compile(  # the date that follows belongs to something known
     r"\b(?:they|he|she|we|i)(?:['’]ve| have| has)? (?:moved|pushed|postponed|shifted|delayed"
-    r"|rescheduled) (?:it|that|them)\b|\bis (?:now )?(?:moved|postponed|delayed|rescheduled)\b",
+    r"|rescheduled) (?:it|that|them)\b"
+    r"|\bis (?:now )?(?:moved|postponed|delayed|rescheduled)\b(?! by\b)",
     re.IGNORECASE,
 )
 CONDITIONAL = re.compile(

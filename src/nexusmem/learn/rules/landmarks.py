@@ -47,6 +47,7 @@ PAST_TENSES = (Tense.PAST, Tense.PERFECT)
 MAIN_RELATIONS = frozenset(["root", "conj", "parataxis", "ccomp", "list"])
 AGENTS = word_set("assistant agent")
 OBLIGATION_VERBS = word_set("have need get")
+PROMISE_VERBS = word_set("promise guarantee pledge swear commit")
 REPORT_VERBS = word_set("promise say swear confirm tell guarantee mean know")
 SUBORDINATE_MARKS = word_set(
     "because since when while although though until before after as how why where what cause"
@@ -461,9 +462,10 @@ class LandmarkReader:
         """Return whether "never" and "always" stand in an order, not in a report."""
         for match in cues.ALWAYS_ORDER.finditer(sentence.words):
             verb = match["verb"].lower()
-            if verb in cues.CASUAL_ADVICE or verb.endswith(("ing", "ed", "s")):
+            is_personal = cues.PERSONAL_ORDER.match(sentence.words, match.start("verb"))
+            is_casual = verb in cues.CASUAL_ADVICE and not is_personal
+            if is_casual or verb.endswith(("ing", "ed", "s")):
                 continue
-
             place = sentence.span.start + match.start("verb")
             for clause in sentence.clauses:
                 token = clause.tree.sentence[clause.at]
@@ -508,6 +510,10 @@ class LandmarkReader:
         ahead = [each for each in dates if each.until > self.at]
         if cues.PLEDGE.search(words) and (ahead or cues.PLEDGED_ACT.search(words)):
             return self._landmark(COMMITMENT, sentence, owner=speaker, dates=dates)
+        for clause in sentence.clauses if ahead else ():
+            if self._others_promise(clause):
+                owner = self.speakers.resolve(clause.subjects[0], clause)
+                return self._landmark(COMMITMENT, sentence, owner=owner, dates=ahead)
         if ahead and (
             cues.BE_THERE.search(words)
             or (
@@ -527,6 +533,19 @@ class LandmarkReader:
         if dates and self._invites(sentence.trees[0], words):
             return self._landmark(COMMITMENT, sentence, dates=dates)
         return None
+
+    def _others_promise(self, clause: Clause) -> bool:
+        """Return whether somebody else promises an act: "they promised to fix the lift"."""
+        if clause.lemma not in PROMISE_VERBS or clause.is_negated or clause.modal:
+            return False
+        if clause.is_hypothetical or clause.is_hedged or clause.is_question:
+            return False
+        act = clause.tree.child(clause.at, "xcomp", "ccomp")
+        if act is None or not clause.subjects or clause.tense not in (*PAST_TENSES, Tense.PRESENT):
+            return False
+        is_act = clause.tree.sentence[act].upos == "VERB" and act > clause.at
+        other = clause.subjects[0].token.text.lower() not in (*FIRST_PERSON, *FIRST_PLURAL, "you")
+        return is_act and other and clause.tree.relation(clause.at) in MAIN_RELATIONS
 
     def _names_plan(self, lets: re.Match[str], ahead: Sequence[DateSpan]) -> bool:
         """Return whether "let's …" plans an act; talking needs a time of day to be a plan."""
@@ -788,9 +807,10 @@ class LandmarkReader:
         if owner is None:
             return None
         start, end = clause.span
+        known = [each for each in sentence.dates if not self._says_until(each, clause)]
         dates = (
-            [each for each in sentence.dates if start <= each.start < end]
-            or sentence.dates
+            [each for each in known if start <= each.start < end]
+            or known
             or self._dates_before(sentence.span)
         )
         words = self.text[start:end].strip(" ,;–-")
@@ -802,6 +822,12 @@ class LandmarkReader:
             dates=dates,
             source=TextSpan(start, end),
         )
+
+    def _says_until(self, date: DateSpan, clause: Clause) -> bool:
+        """Return whether a date before an act ends something else: "out until the 12th, ask me"."""
+        if date.start > clause.tree.sentence[clause.at].start:
+            return False
+        return cues.UNTIL_DAY.search(self.text, max(0, date.start - 10), date.start + 6) is not None
 
     def _dates_before(self, span: TextSpan) -> list[DateSpan]:
         """Return the only date of the sentence before: "It is due Friday. Ann writes it."."""
@@ -818,7 +844,9 @@ class LandmarkReader:
         """Return the owner of a request, "" if it is open; None if it is none."""
         tree, words = clause.tree, sentence.words
         please = cues.POLITE.search(words) is not None
-        has_date = any(each.until > self.at for each in sentence.dates)
+        has_date = any(
+            each.until > self.at and not self._says_until(each, clause) for each in sentence.dates
+        )
         if tree.relation(clause.at) not in MAIN_RELATIONS or self._follows_noun(clause):
             return None
         if cues.NOW_ONLY.search(words) and not has_date:
@@ -969,7 +997,10 @@ class LandmarkReader:
         is_deadline = any(each.relation in DEADLINES for each in ahead)
         in_words = lemma in cues.TASK_VERBS or clause.lemma == "set up"
         likely = head.token.upos == "PROPN" and is_deadline and clause.objects
-        if (named or likely) and clause.tense in PRESENT_TENSES and ahead and in_words:
+        # "Olga is out, ask Jens" has an order after the comma: Olga "asks"
+        agrees = verb_form(clause.tree.sentence[clause.at]) != "base" or len(clause.subjects) > 1
+        stated = agrees or head.token.upos != "PROPN"
+        if (named or likely) and clause.tense in PRESENT_TENSES and ahead and in_words and stated:
             return subject
         if (
             own

@@ -87,6 +87,8 @@ KIN = {  # word → relation between possessor and named person
     **dict.fromkeys("husband wife spouse hubby".split(), "SPOUSE_OF"),
     **dict.fromkeys("fiancé fiancée fiance fiancee".split(), "ENGAGED_TO"),
     **dict.fromkeys("boyfriend girlfriend partner ex".split(), "DATING"),
+    **dict.fromkeys("ex-boyfriend ex-girlfriend ex-partner".split(), "DATING"),
+    **dict.fromkeys("ex-wife ex-husband".split(), "SPOUSE_OF"),
     **dict.fromkeys("friend buddy friends pal mate bestie".split(), "FRIEND_OF"),
     **dict.fromkeys("colleague coworker co-worker teammate colleagues".split(), "COLLEAGUE_OF"),
     **dict.fromkeys("boss manager supervisor".split(), "REPORTS_TO"),
@@ -244,6 +246,22 @@ FOREIGN_WORDS = word_set(
     el los las y en es una con por mi il di che sono per ik het een van niet zijn hij jeg og
     er som nie się jest na do que não um uma não com você som och att det"""
 ) - word_set("die do is a")
+FOREIGN_FUNCTION_WORDS = FOREIGN_WORDS | word_set(  # none is an English word
+    """dem vom zum zur beim sich uns mich dich mir dir euch noch nur schon auch aber oder wenn weil
+    dass daß sind wird werden wurde habe haben hatte kann keine keinen meine mein dein deine unser
+    unsere eine einen einem einer nach bei seit über sehr immer heute morgen gestern bitte jetzt
+    doch wie warum wer steht gibt lieber nein
+    del al su les qué cómo más muy pero porque cuando dónde está están estoy tengo tiene este
+    esta eso nada nuestro nuestra desde hasta hoy mañana ayer gusta soy eres
+    au aux du avec sans mais où qui quoi quand tu nous vous elle elles ils notre votre cette ces
+    très ça suis sommes êtes sont avons avez ont c'est j'ai j'en qu'il qu'on d'un d'une aujourd'hui
+    demain hier chez pas ne toi moi leur leurs
+    della dello degli delle nel nella anche perché più questo questa ho hai abbiamo siamo domani
+    oggi ieri wij jij jullie maar ook nog naar voor heb heeft hebben wordt deze vandaag bij
+    estou também mais muito tenho amanhã hoje bor på av från för är inte ikke hos"""
+)
+SHARED_SMALL_WORDS = word_set("a am an as in is on so was")  # other languages have them, too
+SHARED_WORDS = SHARED_SMALL_WORDS | word_set("i do he me no we will")
 
 # -- nouns and adjectives that give a statement its type
 

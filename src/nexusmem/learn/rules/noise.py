@@ -6,9 +6,15 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ...text import secrets as core
-from ...text.gazetteer import is_first_name, name_type
+from ...text.gazetteer import is_common_word, is_first_name, name_type
 from .coreference import Speakers
-from .lexicon import ENGLISH_WORDS, FOREIGN_WORDS, word_set
+from .lexicon import (
+    ENGLISH_WORDS,
+    FOREIGN_FUNCTION_WORDS,
+    SHARED_SMALL_WORDS,
+    SHARED_WORDS,
+    word_set,
+)
 from .results import Entity, TextSpan
 from .tokens import Token
 
@@ -19,6 +25,7 @@ CAPITALIZED_RUN = re.compile(rf"{CAPITAL}(?: (?:(?:de|del|da|di|von|van|le|la) )
 SENTENCE_START = re.compile(r"(?:^|[.!?…:;\n\"“„«»(¿¡-])\s*$")  # any word is capitalized here
 NAME_BEFORE_TITLE = re.compile("([\u4e00-\u9fff\u30a0-\u30ff]{1,6})(?:さん|様|氏)")  # Japanese
 QUOTED_TITLE = re.compile("[《「『]([^》」』\n]{1,40})[》」』]")
+NAME_PARTICLES = word_set("van von der den de del della di da du la le el los las ten ter")
 GERMAN_WORDS = word_set(
     "der die das und ist nicht mit wir ich haben ein eine auf für den dem von zu"
 )
@@ -30,7 +37,7 @@ def find_foreign_names(text: str, speakers: Speakers) -> Iterator[Entity]:
     """Return capitalized words inside sentences, and titles or quotations in scripts without
     capitals.
 
-    German capitalizes every noun, so only names of several words count there.
+    German capitalizes every noun, so only listed names and names of several words count there.
     """
     found: dict[str, list[TextSpan]] = {}
     for start, end in (*_find_capitalized_names(text), *_find_marked_names(text)):
@@ -45,7 +52,7 @@ def find_foreign_names(text: str, speakers: Speakers) -> Iterator[Entity]:
 
 def _find_capitalized_names(text: str) -> Iterator[tuple[int, int]]:
     low = [word.casefold() for word in re.findall(r"[^\W\d_]+", text)]
-    if text.isascii() and FOREIGN_WORDS.isdisjoint(low):
+    if text.isascii() and FOREIGN_FUNCTION_WORDS.isdisjoint(low):
         return  # a language without a list of function words
     runs = [
         match
@@ -55,8 +62,14 @@ def _find_capitalized_names(text: str) -> Iterator[tuple[int, int]]:
     ]
     if sum(len(match.group().split()) for match in runs) > MAX_CAPITALIZED_SHARE * len(low):
         return
-    several = not GERMAN_WORDS.isdisjoint(low)
-    yield from (match.span() for match in runs if not several or " " in match.group())
+    is_german = not GERMAN_WORDS.isdisjoint(low)
+    yield from (match.span() for match in runs if not is_german or _is_known(match.group()))
+
+
+def _is_known(name: str) -> bool:
+    """Return whether capitals mean a name in German: a name of several words, or a listed one."""
+    is_listed = is_first_name(name) or name_type(name) is not None
+    return " " in name or (is_listed and not is_common_word(name))
 
 
 def _find_marked_names(text: str) -> Iterator[tuple[int, int]]:
@@ -200,17 +213,36 @@ def is_repetition(words: Sequence[Token]) -> bool:
 
 
 def is_english(words: Sequence[Token]) -> bool:
-    """Return whether function words indicate English. Very short texts count as English."""
-    low = [word.lower for word in words if word.kind == "word"]
+    """Return whether function words indicate English. Very short texts count as English.
+
+    A capitalized word may be part of a name: "we live in La Paz".
+    """
+    plain = [word for word in words if word.kind == "word"]
+    low = [word.lower for word in plain]
     if not low:
         return False
     if not any(map(str.isascii, low)):
         return False
-    foreign = sum(map(FOREIGN_WORDS.__contains__, low))
+    foreign = _count_foreign(plain)
     english = sum(map(ENGLISH_WORDS.__contains__, low))
+    if foreign:
+        shared = SHARED_WORDS if foreign > 1 else SHARED_SMALL_WORDS
+        english -= sum(map(shared.__contains__, low))
     if foreign:
         return foreign <= english
     return english > 0 or len(low) <= FEW_WORDS * 2 or all(map(str.isascii, low))
+
+
+def _count_foreign(words: Sequence[Token]) -> int:
+    """Return the number of foreign function words that are no part of a name: "Joost van Dijk"."""
+    is_shouted = all(word.text.isupper() for word in words)
+    found, in_name = 0, False
+    for at, word in enumerate(words):
+        is_capital = word.text[:1].isupper()
+        in_name = is_capital or (in_name and word.lower in NAME_PARTICLES)
+        if word.lower in FOREIGN_FUNCTION_WORDS and (at == 0 or is_shouted or not in_name):
+            found += 1
+    return found
 
 
 def secret_spans(text: str) -> list[TextSpan]:

@@ -21,7 +21,11 @@ from .grammar import Tree
 from .lexicon import EVENTS, KIN, OCCUPATIONS, PARENTS, PETS, STOP_WORDS, word_set
 from .results import Category, StatementTense
 
-NAME = r"[A-ZÀ-ÖØ-Þ][\w'’-]{1,30}(?: (?:van |von |de |der )?[A-ZÀ-ÖØ-Þ][\w'’-]{1,30}){0,2}"
+NO_CONTRACTION = r"(?!(?:I|We|You|He|She|It|They|That|There|Here|What|Who|Let)['’])"  # "I'm Paul"
+NAME = (
+    NO_CONTRACTION
+    + r"[A-ZÀ-ÖØ-Þ][\w'’-]{1,30}(?: (?:van |von |de |der )?[A-ZÀ-ÖØ-Þ][\w'’-]{1,30}){0,2}"
+)
 ORG = r"[A-Z][\w&-]{1,30}(?: [A-Z][\w&-]{1,30}){0,2}"
 BE = r"(?:['’](?:m|s|re|ll be)|\s+(?:am|is|are|will be|shall be|is going to be))"
 WHO = rf"(?P<who>I|i|[Ww]e|[Hh]e|[Ss]he|[Mm]y [a-z]{{1,20}}|{NAME})"
@@ -63,8 +67,9 @@ EXTENSION = re.compile(
     rf"(?P<name>(?:(?:Mr|Mrs|Ms|Dr)\.? )?{NAME})[,:]? (?:on |at |\()?(?:ext|extension|x)\.? ?"
     r"(?P<value>\d{3,5})\b"
 )
+SELF_NAMED = re.compile(r"\b(?:I['’]?m|I am|[Tt]his is|[Mm]y name is|[Mm]y name['’]s) $")
 ROLE_WORDS = (
-    r"(?:[a-z][a-z/-]{1,20} ){0,3}[A-Za-z][a-zA-Z/-]{1,20}"
+    r"(?:[a-z][a-z/-]{1,20} ){0,3}(?:[a-z][a-zA-Z/-]{1,20}|[A-Z]{2,5})"
     r"(?: of (?:the )?[\w -]{2,40}?| for [\w -]{2,30}?)?"
 )
 APPOSED_ROLE = re.compile(
@@ -120,6 +125,7 @@ VALUE_CHANGE = re.compile(
     r"(?P<old>\d[\d.,]{0,12})\s?(?:%|percent)?",
     re.IGNORECASE,
 )
+PRICE_LEADS = word_set("the a an our my their new and ugh oh ok okay so btw well hey wow also but")
 NO_PRICED = word_set(
     """it that this which there he she they we i you what one who how everything something nothing
     total and but so or then only just about now for with from at in on to by of the a""",
@@ -129,6 +135,7 @@ NEW_ROLES = word_set("chair rep treasurer secretary aider organiser organizer ho
 GAP = re.compile(r"[\s,]*(?:(?:on|from|in|for|until|till|the|this|next|starting|as of|again)\s+)*")
 CALL_VERBS = re.compile(r"^(?:Ask|Call|Ring|Contact|Phone|Text|Email|Try|Dial) ")
 MAX_NAME_CHARACTERS = 60
+MAX_LEAD = 12  # characters of "my name is "
 
 
 @dataclass(slots=True)
@@ -303,6 +310,9 @@ class PhraseReader:
                     continue
                 if pattern is BARE_ROLE and not is_first_name(name.split()[0]):
                     continue
+                before = self.text[max(first, match.start("name") - MAX_LEAD) : match.start("name")]
+                if pattern is APPOSED_ROLE and SELF_NAMED.search(before):  # "I'm Paul, the …"
+                    name = self.speakers.speaker
                 yield self._fact(name, "HAS_ROLE", role, first, last)
                 org = match.groupdict().get("org")
                 if org and name_type(org) != "place" and not is_first_name(org.split()[0]):
@@ -374,7 +384,7 @@ class PhraseReader:
     def _priced(self, words: str) -> str | None:
         """Return the thing of a price, without articles; None if it is a pronoun or a clause."""
         parts = words.split()
-        while parts and parts[0].lower() in ("the", "a", "an", "our", "my", "their", "new", "and"):
+        while parts and parts[0].lower() in PRICE_LEADS:
             parts = parts[1:]
         if not parts or any(part.lower() in NO_PRICED for part in parts):
             return None

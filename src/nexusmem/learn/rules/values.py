@@ -20,6 +20,10 @@ PHONE_WORD = re.compile(
     r"\b(?:number|phone|mobile|cell|tel|whatsapp|reach me|call me|text me|ring me)\b", re.IGNORECASE
 )
 NAME = r"[A-ZÀ-ÖØ-Þ][\w'’-]{1,30}(?:\s+[A-ZÀ-ÖØ-Þ][\w'’-]{1,30}){0,2}"
+CONTACT_ORDER = re.compile(  # "Try Bert Maas, 0471 22 33 44"
+    r"^(?:Contact|Call|Email|Mail|Phone|Tel|Mobile|Try|Ask|Ring|Text|Message|Dial|Write|Use|Get|Tell"
+    r"|See|Remember|Meet|And|Or|Then|Just)\s+"
+)
 OWNER_BEFORE = re.compile(
     rf"(?P<name>{NAME})['’]s\s+(?:\w+\s+){{0,2}}$|\b(?P<pronoun>my|her|his|our|their)\s+(?:\w+\s+){{0,4}}(?:is\s+|:\s*)?$|(?P<apposed>{NAME})\s*[,(:]\s*$",
     re.IGNORECASE,
@@ -60,7 +64,9 @@ NUMBER_LABELS = {
         re.IGNORECASE,
     ),
     "HAS_ORDER_NUMBER": re.compile(
-        r"\border (?:no\.?|number|#)?\s*(?:is|:)?\s*(?P<value>#?\d[\d-]{3,20})", re.IGNORECASE
+        r"\b(?:order (?:no\.?|number|#)|(?:my|our|the|your|this|re|about|for) order|order(?= ?#))"
+        r"\s*(?:is|:)?\s*(?P<value>#?(?-i:[A-Z]{1,3}-?)?\d[\d-]{3,20})",  # not "order 2500 cups"
+        re.IGNORECASE,
     ),
     "HAS_VAT_NUMBER": re.compile(
         r"\bVAT (?:no\.?|number|id)?\s*(?:is|:)?\s*(?P<value>[A-Z]{2} ?[\d ]{6,14}\d)"
@@ -76,6 +82,21 @@ NUMBERED = re.compile(
     r"(?P<value>(?-i:[A-Z0-9]{1,8}(?:[-/ ]?[A-Z0-9]{1,8}){0,4}))(?![\w-])",
     re.IGNORECASE,
 )
+NUMBER_OF = re.compile(  # "the order number for the oven is KX-20419"
+    r"\b(?P<kind>order|booking|reservation|serial|account|customer|contract|policy|part|model|ticket"
+    r"|tracking|reference|membership|article|item|product|licen[cs]e)"
+    r" (?:no\.?|nr\.?|number|ref(?:erence)?|id|code) (?:for|of|on) (?:the |our |my |this )?"
+    r"(?P<what>[\w'’-]{2,20}(?: [\w'’-]{2,20}){0,2}?)(?: is(?: now)?|:)\s*"
+    r"(?P<value>(?-i:#?[A-Z0-9]{1,8}(?:[-/ ]?[A-Z0-9]{1,8}){0,4}))(?![\w-])",
+    re.IGNORECASE,
+)
+OF_THING = re.compile(r"\b(?:for|of|on|to|at) (?:the |our |my |this )?$", re.IGNORECASE)
+KIND_PREDICATES = {
+    "order": "HAS_ORDER_NUMBER",
+    "serial": "HAS_SERIAL_NUMBER",
+    "account": "HAS_ACCOUNT_NUMBER",
+    "customer": "HAS_ACCOUNT_NUMBER",
+}
 REF = re.compile(
     r"\b(?:ref|reference|booking code|confirmation code)\b\.?:?(?: is| no\.?)?\s+"
     r"(?P<value>(?-i:[A-Z0-9]{1,6}(?:-?[A-Z0-9]{1,8}){1,3}))(?![\w-])",
@@ -179,6 +200,8 @@ class ValueReader:
     def _read_numbers(self, part: str, start: int, end: int) -> Iterator[Statement]:
         """Yield numbers of bookings, claims and papers, and bank accounts."""
         for match in NUMBERED.finditer(part):
+            if OF_THING.search(part, max(0, match.start() - 12), match.start()):
+                continue  # "the code for the cabin is 8821": no number of a cabin
             value = match["value"].strip()
             short = match["kind"].lower() in ("cabin", "berth", "locker", "flight")
             digits = sum(map(str.isdigit, value))
@@ -191,6 +214,10 @@ class ValueReader:
                 what, predicate = self.speakers.resolve_pronoun("it"), THING_NUMBERS[kind]
             if what and (short or digits >= MIN_NUMBER_CHARACTERS or not value.isdigit()):
                 yield self._fact(what, predicate, value, start, end)
+        for match in NUMBER_OF.finditer(part):
+            if sum(map(str.isdigit, match["value"])) > 1:
+                predicate = KIND_PREDICATES.get(match["kind"].lower(), "HAS_NUMBER")
+                yield self._fact(match["what"], predicate, match["value"], start, end)
         for match in REF.finditer(part):
             named = FIRST_NOUN.match(part)
             what = named["what"].lower() if named else self.speakers.resolve_pronoun("it")
@@ -264,7 +291,7 @@ class ValueReader:
         """Return whom an address belongs to, by the words before it."""
         tail = before[-90:]
         if match := re.search(rf"(?P<name>{NAME})\s*[,(:]\s*$", tail):
-            name = re.sub(r"^(?:Contact|Call|Email|Mail|Phone|Tel|Mobile)\s+", "", match["name"])
+            name = CONTACT_ORDER.sub("", match["name"])
             if is_first_name(name.split()[0]) or " " in name:
                 return name
         if match := re.search(rf"(?P<name>{NAME})['’]s\s+[\w\s-]{{0,30}}(?:is|:)?\s*$", tail):
