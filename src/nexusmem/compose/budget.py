@@ -13,10 +13,13 @@ from dataclasses import dataclass, field, replace
 from ..core.records.context import ContextItem, CutItem, make_cut
 from .request import EXACT_KIND
 from .sections import SECTIONS, STABLE_SECTIONS
+from .sections.recall import RECALL, RELATED
 
 # Stable sections have the highest priority: nothing that depends on the question may move them.
 PRIORITY = tuple(section.name for section in sorted(SECTIONS, key=lambda section: section.priority))
 CONTIGUOUS_SECTIONS = frozenset(section.name for section in SECTIONS if section.is_contiguous)
+ANSWER_SECTIONS = (RECALL.name, RELATED.name)
+FULL_FLOORS_TOKENS = 2_000  # budget from which every section has its whole floor
 LINE_OVERHEAD_TOKENS = 20  # cost of a line to the reader, besides its tokens
 MIN_PIECE_TOKENS = 24  # a shorter piece of an item cannot be understood
 CUT_BY_BUDGET = "budget"
@@ -84,10 +87,14 @@ def _initial_rooms(ordered: Sequence[SectionOffer], total: int) -> dict[str, int
 
 
 def _reserve_floors(ordered: Sequence[SectionOffer], total: int) -> dict[str, int]:
-    """Return the reserved tokens of each section, in order of priority if `total` is too small."""
-    floors, left = {}, total
-    for offer in ordered:
-        floors[offer.part] = min(offer.floor, offer.needed_tokens, left)
+    """Return the reserved tokens of each section, in order of priority if `total` is too small.
+
+    With a small budget the answer comes first, and the other floors are lower.
+    """
+    floors, left, scale = {}, total, min(1.0, total / FULL_FLOORS_TOKENS)
+    for offer in sorted(ordered, key=lambda offer: offer.part not in ANSWER_SECTIONS):
+        floor = offer.floor if offer.part in ANSWER_SECTIONS else int(offer.floor * scale)
+        floors[offer.part] = min(floor, offer.needed_tokens, left)
         left -= floors[offer.part]
     return floors
 

@@ -38,13 +38,16 @@ from .router import ContextPlan, plan_context
 from .section import Section
 from .sections import SECTIONS
 from .sections.episodes import EPISODES
-from .sections.recall import RECALL
+from .sections.landmarks import LANDMARKS, is_preference
+from .sections.recall import RECALL, RELATED, drop_shown_sentences
+from .sections.window import WINDOW
 from .selection import SectionSelection, TokenMeter, select_items
 from .settings import ComposeSettings
 from .window import load_window
 
 EXTRA_HITS = 15  # searched beyond those shown, because the window may show some of them
 VECTOR_STRATEGY = "vector"  # recall's name for the strategy that needs the embedder
+NOT_COMPARED = (RELATED.name, WINDOW.name)  # the window is compared as a whole
 NO_RESULTS = Hits(hits=(), total=0, seconds=0.0)
 
 T = TypeVar("T")
@@ -212,12 +215,13 @@ class Composer:
         def search_once(question: str) -> Hits:
             query = make_query(
                 question,
-                limit=self.settings.max_hits + EXTRA_HITS,
+                limit=self.settings.max_hits + self.settings.max_related + EXTRA_HITS,
                 threshold=max(self.threshold, self.settings.min_score),
                 people=people,
                 now=inputs.now,
                 as_of=request.as_of,
                 explain=request.explain,
+                min_relevance=self.settings.min_relevance,
             )
             return search_memories(
                 self.store, self.ranking, inputs.grant, query, include_keys=False
@@ -237,9 +241,20 @@ class Composer:
         """Return the items of each planned section, all read in one snapshot."""
         planned = [section for section in SECTIONS if section.name in inputs.plan.sections]
         with self.store.snapshot():
-            stable = self._stable_sections(inputs, request, stages, meter)
+            names = {section.name for section in planned}
+            stable = {
+                name: items
+                for name, items in self._stable_sections(inputs, request, stages, meter).items()
+                if name in names
+            }
             rest = (section for section in planned if section.name not in stable)
-            return {**stable, **_run_sources(rest, inputs, stages)}
+            found = {**stable, **_run_sources(rest, inputs, stages)}
+            if found.get(RELATED.name):
+                others = [items for name, items in found.items() if name not in NOT_COMPARED]
+                found[RELATED.name] = drop_shown_sentences(found[RELATED.name], others)
+            if not inputs.plan.needs_memory:
+                found[LANDMARKS.name] = list(filter(is_preference, found[LANDMARKS.name]))
+            return found
 
     def _stable_sections(
         self, inputs: SectionInput, request: ContextRequest, stages: StageTimer, meter: TokenMeter

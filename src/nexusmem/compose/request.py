@@ -124,6 +124,12 @@ class SectionInput:
         return None if self.search_results is None else self.search_results.empty_period
 
     @property
+    def is_unanswered(self) -> bool:
+        """Return whether the search found something, but nothing that is likely to help."""
+        results = self.search_results
+        return results is not None and results.withheld > 0 and not results.hits
+
+    @property
     def as_of_filter(self) -> Filter | None:
         """Return the filter for memories recorded by `now`; None unless this is a replay."""
         return Condition("recorded_at", Op.LTE, self.now) if self.is_replay else None

@@ -15,14 +15,17 @@ from typing import TYPE_CHECKING
 from ..core.records.context import AddedWords
 from ..recall.question_analysis import TimeWindow, find_time_window
 from ..recall.strategies.graph import possible_names
-from .question import capitalized_names, is_small_talk
+from .question import capitalized_names, is_small_talk, needs_no_memory
 from .section import QuestionText
 from .sections import SECTIONS
-from .sections.recall import RECALL
+from .sections.landmarks import LANDMARKS
+from .sections.window import WINDOW
 
 if TYPE_CHECKING:
     from .conversation.turns import Turn
 
+# Without anything to look up: how the agent behaves, and the last messages.
+TALK_SECTIONS = frozenset({LANDMARKS.name, WINDOW.name})
 MAX_NAMES = 60
 MAX_NAME_CANDIDATES = 200  # possible names read of a long question
 MAX_STEPS = 3
@@ -55,6 +58,7 @@ class ContextPlan:
     window: TimeWindow | None = None  # the period that the question names
     added: tuple[AddedWords, ...] = ()  # what earlier messages add to the question
     is_nested: bool = False  # it asks for something through something else
+    needs_memory: bool = True  # False for small talk and for commands about the form of a text
 
     @property
     def is_multi_step(self) -> bool:
@@ -71,11 +75,12 @@ def plan_context(question: str, *, now: datetime, turns: Sequence[Turn] = ()) ->
     question = resolved.text
     prefix = question[:MAX_READ_CHARS]
     window = find_time_window(prefix, now)
+    needs_memory = resolved.needs_memory and not needs_no_memory(prefix)
     return ContextPlan(
         sections={
             name: why
             for name, why in _plan_sections(QuestionText(prefix, window))
-            if resolved.needs_memory or name != RECALL.name
+            if needs_memory or name in TALK_SECTIONS
         },
         question=question,
         steps=_split_question(question, prefix),
@@ -83,6 +88,7 @@ def plan_context(question: str, *, now: datetime, turns: Sequence[Turn] = ()) ->
         window=window,
         added=resolved.added,
         is_nested=bool(NESTED_PATTERN.search(prefix)),
+        needs_memory=needs_memory,
     )
 
 

@@ -39,7 +39,7 @@ from .render import (
 from .request import ContextRequest, SectionInput
 from .sections import SECTIONS_BY_NAME, STABLE_SECTIONS
 from .sections.landmarks import LANDMARKS
-from .sections.recall import RECALL
+from .sections.recall import RECALL, RELATED
 from .sections.window import WINDOW
 from .settings import ComposeSettings
 
@@ -171,9 +171,10 @@ def _allocate_room(
 ) -> tuple[DedupResult, dict[str, SectionShare], tuple[CutItem, ...]]:
     """Drop repetitions, then divide `room` tokens among the rest."""
     deduplicated = drop_repeated(lines, unshown, dropped)
-    hits = deduplicated.items[RECALL.name]
-    shown_hits = deduplicated.items[RECALL.name] = hits[: settings.max_hits]
-    deduplicated.cuts.extend(_cuts_by_limit(RECALL.name, hits, shown_hits))
+    for part, limit in ((RECALL.name, settings.max_hits), (RELATED.name, settings.max_related)):
+        hits = deduplicated.items[part]
+        shown = deduplicated.items[part] = tuple(_most_valuable(hits, limit))
+        deduplicated.cuts.extend(_cuts_by_limit(part, hits, shown))
     offers = [
         _make_offer(part, items, settings, meter)
         for part, items in deduplicated.items.items()
@@ -292,7 +293,9 @@ def _make_remarks(
     """Return the remark that tells the model that the search has nothing to show."""
     if inputs.empty_period:
         return {RECALL.name: empty_period_remark(inputs.empty_period)}
-    shown = RECALL.name in shares and shares[RECALL.name].items
-    if RECALL.name not in inputs.plan.sections or shown:
+    parts = (RECALL.name, RELATED.name)
+    is_shown = any(part in shares and shares[part].items for part in parts)
+    if RECALL.name not in inputs.plan.sections or is_shown:
         return {}
-    return {RECALL.name: NOTHING_MORE if candidates.get(RECALL.name) else NOTHING_FOUND}
+    is_known = any(candidates.get(part) for part in parts)
+    return {RECALL.name: NOTHING_MORE if is_known else NOTHING_FOUND}

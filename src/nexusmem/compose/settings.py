@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .section import Section
 
-MIN_BUDGET = 300  # tokens; a smaller budget has no room for the header and a few lines
+MIN_BUDGET = 250  # tokens; a smaller budget has no room for the header and a few lines
 MAX_BUDGET = 1_000_000  # tokens
 CONTEXT_DIVISOR = 3  # by default a context takes at most a third of the prompt
 MAX_EVENTS = 1_000
@@ -24,7 +24,10 @@ class ComposeSettings:
     budget_tokens: int = 4_000
     recent_messages: int = 40
     idle_hours: float = 24  # without a message or note, until the window of a place is emptied
-    max_hits: int = 10
+    max_hits: int = 5  # in the section "recall"
+    max_related: int = 25  # in the section "related"
+    min_relevance: float = 0.005  # probability of helping below which a hit is not shown
+    likely_relevance: float = 0.25  # from which a hit belongs to the section "recall"
     cache_seconds: int = 300  # how long the same question gets the same context; 0: no cache
     min_score: float = 0.2  # hits below it are not shown
     template: str = "markdown"  # markdown | compact | xml | json, or a plug-in

@@ -192,7 +192,14 @@ DESCRIPTIONS = {
     "memory.compose.idle_hours": (
         "After this time without a message, notes expire and only the summary is shown."
     ),
-    "memory.compose.max_hits": "Maximum number of search hits.",
+    "memory.compose.max_hits": "Maximum number of hits that are likely to help.",
+    "memory.compose.max_related": "Maximum number of other hits, shown as possibly related.",
+    "memory.compose.min_relevance": (
+        "Probability of helping, from 0 to 1, below which a hit is not shown; 0 shows all."
+    ),
+    "memory.compose.likely_relevance": (
+        "Probability from which a hit counts as likely to help, and is shown with its neighbours."
+    ),
     "memory.compose.cache_seconds": "Lifetime of a cached context; a new message invalidates it.",
     "memory.compose.min_score": "Minimum score of a hit, from 0 to 1.",
     "memory.compose.template": (

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.protocols.embedder import Floats
+from ..core.protocols.embedder import Floats, WordMatch
 from ..core.records import EmbeddingProfile
 from ..text.word_vectors import DIMENSION, TokenVectors, load_table
 
@@ -48,23 +48,29 @@ MAX_PRODUCT_SIZE = 200_000  # multiplications per matrix product
 MIN_CLOSENESS = 0.02  # lower bound of the mean closeness: limits the weight of a rare piece
 
 
-def interaction_scores(question: str, texts: Sequence[str]) -> list[float]:
-    """Return for each text how well it covers the distinctive pieces of the question, 0 to 1."""
+def match_words(question: str, texts: Sequence[str]) -> WordMatch:
+    """Compare the pieces of a question with those of each text (late interaction)."""
     embedder = BuiltinEmbedder()
     query = embedder.token_vectors(question)
     pieces, counts = embedder.token_ids(texts)
     scores = np.zeros(len(texts))
+    closest = np.zeros((len(texts), len(query.norms)), np.float32)
     if len(query.norms) and len(pieces):
         unique, positions = _unique_pieces(pieces)
         cosines = _cosine_matrix(embedder.unit_vectors(unique), query.vectors)
         has_pieces = counts > 0
         starts = (counts.cumsum() - counts)[has_pieces]
-        closest = np.maximum.reduceat(cosines.take(positions, axis=0), starts, axis=0)
+        own = np.maximum.reduceat(cosines.take(positions, axis=0), starts, axis=0)
+        closest[has_pieces] = own
         # Summed without BLAS: its small kernels can report an invalid value where there is none.
-        weighted = closest * _piece_weights(query.norms, closest)
+        weighted = own * _piece_weights(query.norms, own)
         scores[has_pieces] = np.add.reduce(weighted, axis=1).round(6)
-    values: list[float] = scores.tolist()
-    return values
+    return WordMatch(scores.tolist(), closest, query.norms)
+
+
+def interaction_scores(question: str, texts: Sequence[str]) -> Sequence[float]:
+    """Return for each text how well it covers the distinctive pieces of the question, 0 to 1."""
+    return match_words(question, texts).scores
 
 
 def _unique_pieces(pieces: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.int32]]:

@@ -17,14 +17,21 @@ from ..compose.sections.activity import ACTIVITY
 from ..compose.sections.episodes import EPISODES
 from ..compose.sections.facts import FACTS
 from ..compose.sections.procedures import PROCEDURES
-from ..compose.sections.recall import RECALL
+from ..compose.sections.recall import RECALL, RELATED
 from ..compose.selection import CUT_BY_LIMIT
 from ..core.records.context import Context, ContextItem
 from ..text.terms import SENTENCE, normalize_words, query_terms
 from .benchmarks import BenchmarkConversation, BenchmarkQuestion
 
 # The sections that a question fills. The others are shown with every question.
-RETRIEVED_SECTIONS = (FACTS.name, RECALL.name, EPISODES.name, PROCEDURES.name, ACTIVITY.name)
+RETRIEVED_SECTIONS = (
+    FACTS.name,
+    RECALL.name,
+    RELATED.name,
+    EPISODES.name,
+    PROCEDURES.name,
+    ACTIVITY.name,
+)
 # Relevant items that are not shown in their section: shown elsewhere, or without room.
 FOUND_CUTS = (CUT_IN_WINDOW, CUT_SHOWN_ABOVE, CUT_BY_BUDGET, CUT_BY_LIMIT)
 MIN_QUOTED_WORDS = 4  # fewer words in a row occur by chance

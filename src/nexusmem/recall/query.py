@@ -81,6 +81,7 @@ class Query:
     people: tuple[str, ...] = ()  # names of participants, which the question may contain
     now: datetime = EPOCH  # reference time of words such as "yesterday"
     explain: bool = False
+    min_relevance: float = 0.0  # hits below it are withheld; 0: relevance is not estimated
 
     @property
     def includes_learned(self) -> bool:
@@ -114,6 +115,7 @@ def make_query(
     now: datetime = EPOCH,
     as_of: datetime | None = None,
     explain: bool = False,
+    min_relevance: float = 0.0,
 ) -> Query:
     """Validate the arguments of a recall and combine its conditions into one filter.
 
@@ -122,7 +124,7 @@ def make_query(
     return Query(
         question=clean_text(question, "the question")[:MAX_QUESTION_CHARS],
         limit=check_limit(limit),
-        threshold=_check_threshold(threshold),
+        threshold=_check_share("threshold", threshold),
         where=combine_filters(
             [
                 parse_filter(where),
@@ -135,6 +137,7 @@ def make_query(
         people=tuple(people),
         now=now if as_of is None else clean_time(as_of, "as_of"),
         explain=explain,
+        min_relevance=_check_share("min_relevance", min_relevance),
     )
 
 
@@ -151,11 +154,11 @@ def _check_cap(cap: int) -> int:
     return cap
 
 
-def _check_threshold(threshold: float) -> float:
-    is_number = isinstance(threshold, int | float) and not isinstance(threshold, bool)
-    if not is_number or not isfinite(threshold) or not 0 <= threshold <= 1:
-        raise InvalidInput(f"threshold must be between 0 and 1, got {threshold!r:.80}")
-    return float(threshold)
+def _check_share(name: str, value: float) -> float:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not isfinite(value) or not 0 <= value <= 1:
+        raise InvalidInput(f"{name} must be between 0 and 1, got {value!r:.80}")
+    return float(value)
 
 
 def _time_conditions(since: datetime | None, until: datetime | None) -> list[Filter]:

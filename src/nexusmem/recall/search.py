@@ -32,6 +32,7 @@ class RankedId(NamedTuple):
     score: float
     reasons: Mapping[str, float]
     explanation: Explanation | None = None
+    relevance: float | None = None  # probability that it helps to answer; None: not estimated
 
 
 class RankedResults(Protocol):
@@ -84,6 +85,9 @@ def search_memories(
         is_filtered = period is not None and period.is_whole_topic
         more = replace(query, limit=query.limit + EXTRA_OF_PERIOD) if is_filtered else query
         best = _select_hits(store, grant, more, order, relevant)
+        found = len(best)
+        best = [each for each in best if _is_relevant(each[0], query)]
+        withheld = found - len(best)
         memories = [memory for _, memory in best]
         validities = find_validities(store, grant, memories, query.now)
         positions, validities = order_hits(memories, query.question, order.query_terms, validities)
@@ -104,6 +108,7 @@ def search_memories(
         seconds=time.perf_counter() - started,
         degraded=order.degraded,
         strategies=order.build_reports([hit.memory.id for hit in hits]),
+        withheld=withheld,
         empty_period=period.describe() if period and is_empty else None,
     )
 
@@ -146,6 +151,11 @@ def _drop_redundant_copies(
     readable = store.ledger.load_keys(grant, [id for each in copies for id in each.sources])
     redundant = {each.id for each in copies if readable.keys() >= set(each.sources)}
     return [each for each in memories if each.id not in redundant]
+
+
+def _is_relevant(ranked: RankedId, query: Query) -> bool:
+    """Return whether a result is likely enough to help; one that was not rated is."""
+    return ranked.relevance is None or ranked.relevance >= query.min_relevance
 
 
 def _reorder(
@@ -255,6 +265,7 @@ def _build_hit(
         query_terms=query_terms,
         explanation=ranked.explanation,
         validity=validities.get(memory.id),
+        relevance=ranked.relevance,
     )
 
 

@@ -68,14 +68,18 @@ def _select_ranking(
 
         return fusion_ranking(store, embedder, preparer, strategies)
     if name == "contextual":
-        from ..embedders.builtin import interaction_scores
+        from ..embedders.builtin import match_words
         from ..recall.ranking.candidates import CandidateCollector
         from ..recall.ranking.contextual import contextual_ranking
+        from ..recall.ranking.relevance_weights import RELEVANCE_WEIGHTS
         from ..recall.ranking.weights import SENTENCE_WEIGHTS, STATIC_WEIGHTS
 
         weights = STATIC_WEIGHTS if embedder.static else SENTENCE_WEIGHTS
         return contextual_ranking(
-            CandidateCollector(store, embedder, preparer, strategies), interaction_scores, weights
+            CandidateCollector(store, embedder, preparer, strategies),
+            match_words,
+            weights,
+            RELEVANCE_WEIGHTS,
         )
     raise ConfigError(f"unknown memory.search.ranking {name!r:.80}; accepted: contextual, fused")
 

@@ -11,7 +11,7 @@ from .goals import GOALS
 from .landmarks import LANDMARKS
 from .procedures import PROCEDURES
 from .profile import PROFILE
-from .recall import RECALL
+from .recall import RECALL, RELATED
 from .reviews import REVIEWS
 from .summary import SUMMARY
 from .window import WINDOW
@@ -29,6 +29,7 @@ SECTIONS: tuple[Section, ...] = (
     PROCEDURES,
     ACTIVITY,
     RECALL,
+    RELATED,
     WINDOW,
 )
 SECTIONS_BY_NAME = {section.name: section for section in SECTIONS}

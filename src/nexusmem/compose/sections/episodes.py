@@ -31,6 +31,8 @@ def asks_about_time(question: QuestionText) -> str | None:
 
 def episode_items(inputs: SectionInput) -> list[ContextItem]:
     """Return the episodes that match the question best, in the order they happened."""
+    if inputs.is_unanswered and inputs.plan.window is None:
+        return []
     hits = find_episodes(
         inputs.store,
         inputs.grant,

@@ -40,6 +40,8 @@ def fact_items(inputs: SectionInput) -> list[ContextItem]:
     path = list(_connection_items(inputs))
     shown |= {each.id for each in path}
     items = [_exact_item(inputs, memory, rank) for rank, memory in enumerate(exact)]
+    if inputs.is_unanswered:
+        return path + items
     return path + items + [each for each in _current_items(inputs) if each.id not in shown]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ...core.records import Memory
 from ...core.records.context import ContextItem
 from ...core.records.landmark_status import LandmarkStatus
-from ...core.records.landmarks import display_name
+from ...core.records.landmarks import LandmarkKind, display_name
 from ...recall.views.currency import find_validities
 from ...recall.views.landmarks import LandmarkView, load_pinned
 from ..request import SectionInput, mention_reason, rank_worth
@@ -53,6 +53,12 @@ def landmark_items(inputs: SectionInput) -> list[ContextItem]:
         for rank, view in enumerate(views)
         if view.id not in over
     ]
+
+
+def is_preference(item: ContextItem) -> bool:
+    """Return whether a pinned item is a wish about how the agent behaves."""
+    kind = display_name(LandmarkKind.PREFERENCE_STATED)
+    return str(item.why.get("kind", "")).startswith(kind)
 
 
 def _make_item(

@@ -13,6 +13,7 @@ from ..request import SectionInput, rank_worth
 from ..section import Section, always
 from .landmarks import STATUS_MARKS
 
+MAX_OF_LAST_SESSION = 5  # sentences of a session that is over
 NO_MARKS: Mapping[str, str] = {}
 
 
@@ -35,7 +36,10 @@ def summary_items(inputs: SectionInput) -> list[ContextItem]:
     order = {
         _line_id(line): (line.at, line.event, line.place) for line in (*summary.lines, *pinned)
     }
-    return sorted(items.values(), key=lambda item: order[item.id])
+    shown = list(items.values())
+    if not inputs.window_view.events:  # the session is over
+        shown = sorted(shown, key=lambda item: (-item.worth, item.id))[:MAX_OF_LAST_SESSION]
+    return sorted(shown, key=lambda item: order[item.id])
 
 
 def _this_session(inputs: SectionInput) -> Summary:

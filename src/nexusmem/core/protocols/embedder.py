@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import numpy as np
     from numpy.typing import NDArray
 
@@ -23,6 +22,14 @@ class TextRole(StrEnum):
 
     QUERY = "query"
     DOCUMENT = "document"
+
+
+class WordMatch(NamedTuple):
+    """How well texts match the pieces of a question, compared piece by piece."""
+
+    scores: Sequence[float]  # of each text, 0 to 1; pieces that few of these texts have count more
+    closest: NDArray[np.floating]  # a row per text, a column per piece: its best cosine there
+    weights: NDArray[np.floating]  # of the pieces; rare words of the language weigh more
 
 
 class Embedder(Protocol):

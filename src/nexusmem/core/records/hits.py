@@ -70,6 +70,7 @@ class Hit:
     explanation: Explanation | None = None  # only if the query requests it
     query_terms: tuple[str, ...] = ()
     validity: Validity | None = None  # None: nothing newer is known
+    relevance: float | None = None  # probability that it helps to answer, if it was estimated
 
     @property
     def status(self) -> HitStatus | None:
@@ -120,6 +121,7 @@ class Hits(Sequence[Hit]):
     seconds: float
     degraded: tuple[str, ...] = ()  # parts that were unavailable, and why
     strategies: tuple[StrategyReport, ...] = ()
+    withheld: int = 0  # hits that are not likely to help to answer
     empty_period: str | None = None  # the period that was asked about, if nothing is known of it
 
     @overload

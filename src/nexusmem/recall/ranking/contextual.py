@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
 from ...core.access import Grant
 from ...core.errors import Unavailable
+from ...core.protocols.embedder import WordMatch
 from ...core.records import Explanation, StrategyReport
 from ...core.records.projections import Candidate
 from ..query import Query
@@ -23,9 +25,10 @@ from ..strategy_run import StrategyResults
 from . import features as text_features
 from .candidates import CandidateCollector
 from .features import FEATURE_NAMES, CandidatePool, FloatArray, Positions
+from .relevance import MAX_RATED, RatedHead, RelevanceWeights, rate_hits
 from .weights import Weights
 
-InteractionScorer = Callable[[str, Sequence[str]], Sequence[float]]  # question, texts → closeness
+WordMatcher = Callable[[str, Sequence[str]], WordMatch]  # question, texts → closeness
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,7 @@ class ContextualResults:
     scores: Sequence[float]  # from 0 to 1, descending
     contributions: FloatArray  # weight × feature: a row per candidate, a column per feature
     explain: bool
+    relevance: Mapping[str, float] = field(default_factory=dict)  # by id; empty: not estimated
 
     @property
     def query_terms(self) -> tuple[str, ...]:
@@ -58,9 +62,16 @@ class ContextualResults:
                 score,
                 self._strategy_scores(self.pool.candidates[position]),
                 self._explain_position(position) if self.explain else None,
+                self._find_relevance(position),
             )
             for position, score in pairs
         ]
+
+    def _find_relevance(self, position: int) -> float | None:
+        """Return the relevance of a candidate; one beyond the rated ones has the lowest."""
+        if not self.relevance:
+            return None
+        return self.relevance.get(self.pool.candidates[position].id, min(self.relevance.values()))
 
     def _strategy_scores(self, candidate: Candidate) -> dict[str, float]:
         pool, window = self.pool, self.pool.analysis.window
@@ -87,9 +98,15 @@ class ContextualResults:
 
 
 def contextual_ranking(
-    collector: CandidateCollector, interaction: InteractionScorer, weights: Weights
+    collector: CandidateCollector,
+    matcher: WordMatcher,
+    weights: Weights,
+    relevance_weights: RelevanceWeights | None = None,
 ) -> Ranking:
-    """Return the ranking that weighs words, vectors, conversation, neighbours and speaker."""
+    """Return the ranking that weighs words, vectors, conversation, neighbours and speaker.
+
+    With `relevance_weights`, the best hits get the probability that they help to answer.
+    """
 
     def rank_query(grant: Grant, query: Query) -> ContextualResults:
         pool, results = collector.collect_candidates(grant, query)
@@ -102,21 +119,52 @@ def contextual_ranking(
                 results.degraded.append(f"wording: {error}")
                 return {}
 
+        relevance: Mapping[str, float] = {}
         with results.measure_step("wording"):
-            positions, contributions = rank_pool(pool, load_texts, interaction, weights)
-        scores = _evidence_scores(pool, positions)
-        return ContextualResults(pool, results, positions, scores, contributions, query.explain)
+            ranked = rank_pool(pool, load_texts, matcher, weights)
+        if relevance_weights and query.min_relevance and ranked.positions:
+            with results.measure_step("relevance"):
+                head = rated_head(pool, ranked)
+                ids = [candidate.id for candidate in head.candidates]
+                relevance = dict(zip(ids, rate_hits(head, relevance_weights), strict=True))
+        scores = _evidence_scores(pool, ranked.positions)
+        return ContextualResults(
+            pool,
+            results,
+            ranked.positions,
+            scores,
+            ranked.contributions,
+            query.explain,
+            relevance,
+        )
 
     return rank_query
+
+
+class TextHead(NamedTuple):
+    """The candidates whose texts were read, and what was found in them; rows belong together."""
+
+    positions: Sequence[int]
+    texts: Sequence[str]
+    features: FloatArray
+    match: WordMatch
+
+
+class RankedPool(NamedTuple):
+    """The order of a pool."""
+
+    positions: list[int]  # of the candidates, best first
+    contributions: FloatArray  # weight × feature: a row per candidate, a column per feature
+    head: TextHead
 
 
 def rank_pool(
     pool: CandidatePool,
     load_texts: Callable[[Sequence[str]], Mapping[str, str]],
-    interaction: InteractionScorer,
+    matcher: WordMatcher,
     weights: Weights,
-) -> tuple[list[int], FloatArray]:
-    """Return the candidates' positions best first, and the contribution of each feature."""
+) -> RankedPool:
+    """Rank the candidates by the weighted sum of their features."""
     features = pool.build_features()
     first_pass, second_pass, text_weights = weights.for_question(
         len(pool.analysis.terms), len(features)
@@ -126,28 +174,49 @@ def rank_pool(
     order = _sort_descending(np.add.reduce(parts, axis=1), np.arange(len(parts)))
     head, rest = order[: weights.text_depth], order[weights.text_depth :]
     parts[head, : len(FEATURE_NAMES)] = features[head] * second_pass
-    parts[head, len(FEATURE_NAMES) :] = (
-        candidate_text_features(pool, head.tolist(), load_texts, interaction) * text_weights
-    )
+    read = read_head(pool, head.tolist(), load_texts, matcher)
+    parts[head, len(FEATURE_NAMES) :] = read.features * text_weights
     sums = np.add.reduce(parts, axis=1)
     best = _sort_descending(sums, np.sort(head)).tolist()
-    return [*diversify(best, sums, pool.candidates, weights.repeat_penalty), *rest.tolist()], parts
+    ordered = diversify(best, sums, pool.candidates, weights.repeat_penalty)
+    return RankedPool([*ordered, *rest.tolist()], parts, read)
 
 
-def candidate_text_features(
+def read_head(
     pool: CandidatePool,
     positions: Sequence[int],
     load_texts: Callable[[Sequence[str]], Mapping[str, str]],
-    interaction: InteractionScorer,
-) -> FloatArray:
-    """Return the text features of the candidates at these positions, one row each."""
+    matcher: WordMatcher,
+) -> TextHead:
+    """Return the texts and the text features of the candidates at these positions."""
     candidates, analysis = [pool.candidates[index] for index in positions], pool.analysis
     text_by_id = load_texts([each.id for each in candidates])
     texts = [text_by_id.get(each.id, "") for each in candidates]
     person = analysis.person
     by_person = [person is not None and each.speaker == person for each in candidates]
-    return text_features.compute_text_features(
-        analysis.core_text, texts, interaction(analysis.embedding_text, texts), by_person
+    match = matcher(analysis.embedding_text, texts)
+    features = text_features.compute_text_features(
+        analysis.core_text, texts, match.scores, by_person
+    )
+    return TextHead(positions, texts, features, match)
+
+
+def rated_head(pool: CandidatePool, ranked: RankedPool) -> RatedHead:
+    """Return the best candidates whose texts were read."""
+    row_of = {position: row for row, position in enumerate(ranked.head.positions)}
+    chosen = [each for each in ranked.positions[: len(row_of)] if each in row_of][:MAX_RATED]
+    rows = [row_of[position] for position in chosen]
+    read = ranked.head
+    match = read.match._replace(
+        scores=[read.match.scores[row] for row in rows], closest=read.match.closest[rows]
+    )
+    return RatedHead(
+        pool,
+        chosen,
+        ranked.contributions,
+        [read.texts[row] for row in rows],
+        read.features[rows],
+        match,
     )
 
 
