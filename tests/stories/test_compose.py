@@ -211,7 +211,8 @@ def test_nothing_is_shown_twice(team: Team) -> None:
     team.room.observe("alice", DECIDED)
     team.room.observe("bob", "Tyler works at Anthropic.")
 
-    context = team.room.compose("Where does Tyler work, and which database did we choose?")
+    question = "Where does Tyler work, and which database did we choose?"
+    context = team.room.compose(question, tools=["recall"])
 
     assert Counter(context.text.split("\n"))[""] > 1  # only the empty line may occur twice
     lines = [line for line in context.text.split("\n") if line]

@@ -263,7 +263,8 @@ def test_degraded_context_is_not_stored(
     def away(*_: object) -> None:
         raise EmbedderUnavailable("away")
 
-    monkeypatch.setattr(one._parts.embedder_switch.embedder, "embed", away)
+    for method in ("embed", "embed_queries"):
+        monkeypatch.setattr(one._parts.embedder_switch.embedder, method, away)
     assert one.compose(QUESTION).receipt.degraded
 
     context = other.compose(QUESTION)

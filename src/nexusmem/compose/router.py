@@ -55,6 +55,7 @@ class ContextPlan:
     question: str  # to search with: resolved, if earlier messages say what it is about
     steps: tuple[str, ...]  # searches to run: the question, then its parts if it has several
     names: tuple[str, ...] = ()  # possible names in the question, normalized for lookup
+    asked_names: tuple[str, ...] = ()  # those that are not only the topic of earlier messages
     window: TimeWindow | None = None  # the period that the question names
     added: tuple[AddedWords, ...] = ()  # what earlier messages add to the question
     is_nested: bool = False  # it asks for something through something else
@@ -76,6 +77,10 @@ def plan_context(question: str, *, now: datetime, turns: Sequence[Turn] = ()) ->
     prefix = question[:MAX_READ_CHARS]
     window = find_time_window(prefix, now)
     needs_memory = resolved.needs_memory and not needs_no_memory(prefix)
+    names = asked_names = _first_unique(_find_names(prefix), MAX_NAMES)
+    if resolved.topics:
+        asked = question.removesuffix(resolved.topics)[:MAX_READ_CHARS]
+        asked_names = _first_unique(_find_names(asked), MAX_NAMES)
     return ContextPlan(
         sections={
             name: why
@@ -84,7 +89,8 @@ def plan_context(question: str, *, now: datetime, turns: Sequence[Turn] = ()) ->
         },
         question=question,
         steps=_split_question(question, prefix),
-        names=_first_unique(_find_names(prefix), MAX_NAMES),
+        names=names,
+        asked_names=asked_names,
         window=window,
         added=resolved.added,
         is_nested=bool(NESTED_PATTERN.search(prefix)),

@@ -212,7 +212,7 @@ DESCRIPTIONS = {
     "memory.compose.headings": "Other headings, by the name of the section.",
     "memory.compose.marks": (
         "What the brackets of a line may contain: kind, source (if not a person), times (stated), "
-        "unsure, scope (another place)."
+        "unsure (or likely), scope (another place)."
     ),
     "memory.compose.pinned_decisions": "Maximum number of standing decisions that are pinned.",
     "memory.compose.pinned_tasks": "Maximum number of open tasks that are pinned.",

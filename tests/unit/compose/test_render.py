@@ -12,7 +12,7 @@ from hypothesis import strategies as some
 
 from nexusmem.compose.budget import STABLE_SECTIONS
 from nexusmem.compose.render import ContextWriter, RenderedContext, check_order, render_context
-from nexusmem.compose.request import MENTION_COUNT_KEY
+from nexusmem.compose.request import MENTION_COUNT_KEY, SURE_KEY
 from nexusmem.compose.sections import SECTIONS_BY_NAME
 from nexusmem.compose.settings import ComposeSettings
 from nexusmem.core.access import Viewer
@@ -99,7 +99,7 @@ def test_line_has_date_marks_and_speaker_before_the_text() -> None:
     assert format_line(said("hello"), "window", NOW + timedelta(days=1)) == (
         "- 2026-03-02 14:05 [external, user:x] mallory: hello"
     )
-    unsure = replace(plain, speaker=None, why={MENTION_COUNT_KEY: 3.0, "confidence": 0.5})
+    unsure = replace(plain, speaker=None, why={MENTION_COUNT_KEY: 3.0, SURE_KEY: "unsure"})
     assert format_line(unsure, "facts") == (
         "- 2026-03-02 [said 3 times, unsure]: We use PostgreSQL."
     )

@@ -139,3 +139,14 @@ def test_question_of_spaces_is_fast() -> None:
     for _ in range(20):
         plan_context(" " * 1_000, now=NOW)
     assert time.process_time() - started < 0.2
+
+
+def test_names_that_are_only_the_topic_of_earlier_messages_are_not_asked_for() -> None:
+    said = [Turn("Bob Hale likes tea.")]
+
+    topic = plan_context("When is the deadline?", now=NOW, turns=said)
+    person = plan_context("Where does he live?", now=NOW, turns=said)
+
+    assert "bob hale" in topic.names
+    assert not any("hale" in each for each in topic.asked_names)
+    assert "bob hale" in person.asked_names

@@ -69,14 +69,14 @@ def test_a_topic_beside_the_period_is_noticed(question: str, is_alone: bool) -> 
 
 
 def recall(question: str, *said: tuple[int, str]) -> tuple[list[str], str | None, str]:
-    """Return the hits, the empty period, and the recall section of the context."""
+    """Return the hits, the empty period, and the context."""
     with Nexus.open(":memory:", clock=lambda: NOW) as nexus:
         place = nexus.workspace("acme").room("studio", participants=["ana", "ben"])
         for day, text in said:
             place.observe("ana", text, at=NOW - timedelta(days=25 - day))
         found = place.recall(question)
         context = place.compose(question).text
-        return [hit.text for hit in found], found.empty_period, context.partition("[RECALL]")[2]
+        return [hit.text for hit in found], found.empty_period, context
 
 
 SOUP, PERMIT, SIXTH = (
@@ -106,14 +106,16 @@ def test_plans_for_a_coming_day_answer() -> None:
 
 
 def test_an_empty_period_is_said_to_be_empty() -> None:
-    hits, empty, section = recall("What happened on March 13?", SOUP, PERMIT)
+    hits, empty, context = recall("What happened on March 13?", SOUP, PERMIT)
     assert hits == []
     assert empty == "on Friday 2026-03-13"
-    assert "Nothing was recorded on Friday 2026-03-13." in section
+    assert "\nNothing was recorded on Friday 2026-03-13.\n" in context
+    assert "[RECALL]" not in context
 
 
 def test_a_topic_is_found_outside_of_an_empty_period() -> None:
-    hits, empty, section = recall("What did Ana say about soup on March 13?", SOUP, PERMIT)
+    hits, empty, context = recall("What did Ana say about soup on March 13?", SOUP, PERMIT)
     assert SOUP[1] in hits
     assert empty == "on Friday 2026-03-13"
-    assert "Nothing was recorded on Friday 2026-03-13." in section
+    assert "\nNothing was recorded on Friday 2026-03-13.\n" in context
+    assert context.count(SOUP[1]) == 1

@@ -93,6 +93,7 @@ class ResolvedQuestion:
 
     text: str
     added: tuple[AddedWords, ...] = ()
+    topics: str = ""  # the end of the text: only what the turns before it were about
     needs_memory: bool = True  # False: it only answers a greeting
 
 
@@ -146,8 +147,11 @@ def _resolve_dependent(question: str, earlier: Sequence[Turn]) -> ResolvedQuesti
         )
         for each in reversed(changes)
     }
-    text = _apply_changes(asked.text, [*changes, *_drop_small_talk(asked)])
-    return ResolvedQuestion(text=text, added=tuple(reversed(added.values())))
+    return ResolvedQuestion(
+        text=_apply_changes(asked.text, [*changes, *_drop_small_talk(asked)]),
+        added=tuple(reversed(added.values())),
+        topics=_appended_words(changes),
+    )
 
 
 def _continues_form_request(question: str, earlier: Sequence[Turn]) -> bool:
@@ -192,7 +196,7 @@ def _resolve_offer(question: str, earlier: Sequence[Turn]) -> ResolvedQuestion |
     base = resolve_question(wanted, earlier[:-1])
     why = f"“{question.strip()}” accepts what the message before offers"
     words = AddedWords(words=base.text, why=why, events=last.load_ids())
-    return ResolvedQuestion(text=base.text, added=(words, *base.added))
+    return ResolvedQuestion(text=base.text, added=(words, *base.added), topics=base.topics)
 
 
 def _resolve_turns(turns: Sequence[Turn]) -> list[Reading]:
@@ -214,8 +218,11 @@ def _apply_changes(text: str, changes: Sequence[_Change]) -> str:
     replaced = sorted((each for each in changes if each.start >= 0), key=lambda each: -each.start)
     for each in replaced:
         text = f"{text[: each.start]}{each.words}{text[each.end :]}"
-    appended = (each.words for each in changes if each.start < 0)
-    return " ".join([text.strip(), *appended])
+    return " ".join(filter(None, (text.strip(), _appended_words(changes))))
+
+
+def _appended_words(changes: Iterable[_Change]) -> str:
+    return " ".join(each.words for each in changes if each.start < 0)
 
 
 def _find_changes(asked: Reading, earlier: Sequence[Reading]) -> list[_Change]:

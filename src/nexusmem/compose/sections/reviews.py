@@ -29,7 +29,7 @@ def review_items(inputs: SectionInput) -> list[ContextItem]:
 
 def _open_merges(inputs: SectionInput) -> Iterator[Memory]:
     people = (normalize_name(person.value) for person in inputs.viewer.people)
-    names = sorted({*inputs.plan.names, *people})
+    names = sorted({*inputs.plan.asked_names, *people})
     if not names:
         return
     found = inputs.filter_recorded(
