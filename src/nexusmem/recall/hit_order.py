@@ -87,23 +87,12 @@ class ComparedHit:
     """A hit with what the rules read of its text, each computed once."""
 
     memory: Memory
-
-    @cached_property
-    def text(self) -> str:
-        return self.memory.text[:MAX_CHARACTERS]
+    text: str
+    tells_change: bool
 
     @cached_property
     def terms(self) -> frozenset[str]:
         return frozenset(extract_terms(self.text)) - _stop_terms()
-
-    @cached_property
-    def tells_change(self) -> bool:
-        lowered = self.text.lower()
-        return (
-            any(hint in lowered for hint in CHANGE_HINTS)
-            and not is_question(lowered)
-            and CHANGE_PATTERN.search(lowered) is not None
-        )
 
     @cached_property
     def values(self) -> frozenset[str]:
@@ -122,21 +111,52 @@ def _stop_terms() -> frozenset[str]:
     return frozenset(term for word in STOP_WORDS for term in extract_terms(word))
 
 
-@dataclass(frozen=True, slots=True)
+def _read_hits(memories: Sequence[Memory]) -> list[ComparedHit]:
+    """Return the hits to compare. Few texts tell a change, so their hints are found together."""
+    texts = [each.text[:MAX_CHARACTERS] for each in memories]
+    lowered = [text.lower() for text in texts]
+    joined = "\n".join(lowered)
+    hints = [hint for hint in CHANGE_HINTS if hint in joined]
+    return [
+        ComparedHit(memory, text, _tells_change(words, hints))
+        for memory, text, words in zip(memories, texts, lowered, strict=True)
+    ]
+
+
+def _tells_change(lowered: str, hints: Iterable[str]) -> bool:
+    return (
+        any(hint in lowered for hint in hints)
+        and not is_question(lowered)
+        and CHANGE_PATTERN.search(lowered) is not None
+    )
+
+
+@dataclass(frozen=True)
 class HitComparison:
-    """Compares the best hits of one question with each other."""
+    """Compares the best hits of one question with each other.
 
-    asked: frozenset[str]  # terms of the question, without names of speakers
-    common: frozenset[str]  # terms of more than MAX_RARE_HITS hits
-    speakers: frozenset[str]  # terms of the names of speakers
+    Terms are computed when two hits are first compared: most questions compare none.
+    """
 
-    @classmethod
-    def of_hits(cls, hits: Sequence[ComparedHit], asked: Iterable[str]) -> HitComparison:
-        names = {each.memory.speaker for each in hits if each.memory.speaker}
-        speakers = frozenset(term for name in names for term in extract_terms(name))
-        counts = Counter(term for each in hits for term in each.terms)
-        common = frozenset(term for term, count in counts.items() if count > MAX_RARE_HITS)
-        return cls(frozenset(asked) - speakers, common, speakers)
+    hits: Sequence[ComparedHit]
+    question_terms: frozenset[str]
+
+    @cached_property
+    def speakers(self) -> frozenset[str]:
+        """The terms of the names of speakers."""
+        names = {each.memory.speaker for each in self.hits if each.memory.speaker}
+        return frozenset(term for name in names for term in extract_terms(name))
+
+    @cached_property
+    def asked(self) -> frozenset[str]:
+        """The terms of the question, without names of speakers."""
+        return self.question_terms - self.speakers
+
+    @cached_property
+    def common(self) -> frozenset[str]:
+        """The terms of more than MAX_RARE_HITS hits."""
+        counts = Counter(term for each in self.hits for term in each.terms)
+        return frozenset(term for term, count in counts.items() if count > MAX_RARE_HITS)
 
     def is_newer_version(self, later: ComparedHit, earlier: ComparedHit) -> bool:
         """Return whether a message says nearly the same as an earlier one, or what changed in it.
@@ -144,6 +164,9 @@ class HitComparison:
         A change names another figure, day or name. It concerns what the question asks, or
         something else of the earlier message that few hits mention.
         """
+        is_same_speaker = later.memory.speaker == earlier.memory.speaker
+        if not (later.tells_change or is_same_speaker):
+            return False
         if later.memory.at - earlier.memory.at < MIN_GAP:
             return False
         shared = (later.terms & earlier.terms) - self.speakers
@@ -170,13 +193,13 @@ class HitComparison:
         return len(shared) >= share * min(len(later.terms), len(earlier.terms))
 
     def _is_change(self, later: ComparedHit, earlier: ComparedHit, shared: frozenset[str]) -> bool:
+        if not later.tells_change:
+            return False
         is_rare = not (shared <= self.common | self.asked or earlier.terms.isdisjoint(self.asked))
         is_close = len(later.terms & self.asked) >= len(earlier.terms & self.asked) - 1
         if not is_rare and (shared.isdisjoint(self.asked) or not is_close):
             return False
-        return later.tells_change and (
-            _has_other_value(later, earlier) or self._has_other_name(later, earlier)
-        )
+        return _has_other_value(later, earlier) or self._has_other_name(later, earlier)
 
     def _has_other_name(self, later: ComparedHit, earlier: ComparedHit) -> bool:
         new, old = later.names - self.speakers, earlier.names - self.speakers
@@ -200,8 +223,8 @@ def order_hits(
     Memories that a later one changes get the status `earlier`, unless they have another one.
     `asked` are the terms of the question.
     """
-    hits = [ComparedHit(memory) for memory in memories[:MAX_COMPARED]]
-    comparison = HitComparison.of_hits(hits, asked)
+    hits = _read_hits(memories[:MAX_COMPARED])
+    comparison = HitComparison(hits, frozenset(asked))
     moves_similar = asks_current(question)
     positions = list(range(len(memories)))
     marks = dict(validities)
