@@ -87,8 +87,19 @@ class ComparedHit:
     """A hit with what the rules read of its text, each computed once."""
 
     memory: Memory
-    text: str
-    tells_change: bool
+
+    @cached_property
+    def text(self) -> str:
+        return self.memory.text[:MAX_CHARACTERS]
+
+    @cached_property
+    def tells_change(self) -> bool:
+        lowered = self.text.lower()
+        return (
+            not is_question(lowered)
+            and any(map(lowered.__contains__, CHANGE_HINTS))
+            and CHANGE_PATTERN.search(lowered) is not None
+        )
 
     @cached_property
     def terms(self) -> frozenset[str]:
@@ -109,26 +120,6 @@ class ComparedHit:
 @lru_cache(maxsize=1)
 def _stop_terms() -> frozenset[str]:
     return frozenset(term for word in STOP_WORDS for term in extract_terms(word))
-
-
-def _read_hits(memories: Sequence[Memory]) -> list[ComparedHit]:
-    """Return the hits to compare. Few texts tell a change, so their hints are found together."""
-    texts = [each.text[:MAX_CHARACTERS] for each in memories]
-    lowered = [text.lower() for text in texts]
-    joined = "\n".join(lowered)
-    hints = [hint for hint in CHANGE_HINTS if hint in joined]
-    return [
-        ComparedHit(memory, text, _tells_change(words, hints))
-        for memory, text, words in zip(memories, texts, lowered, strict=True)
-    ]
-
-
-def _tells_change(lowered: str, hints: Iterable[str]) -> bool:
-    return (
-        any(hint in lowered for hint in hints)
-        and not is_question(lowered)
-        and CHANGE_PATTERN.search(lowered) is not None
-    )
 
 
 @dataclass(frozen=True)
@@ -178,6 +169,8 @@ class HitComparison:
         """Return whether an earlier message may be marked: the change is of the same matter."""
         if later.memory.at - earlier.memory.at < MIN_GAP:
             return False
+        if later.terms.isdisjoint(self.asked):
+            return False
         shared = (later.terms & earlier.terms) - self.speakers
         return (
             len(shared) >= MIN_MARKED_TERMS
@@ -223,7 +216,7 @@ def order_hits(
     Memories that a later one changes get the status `earlier`, unless they have another one.
     `asked` are the terms of the question.
     """
-    hits = _read_hits(memories[:MAX_COMPARED])
+    hits = [ComparedHit(memory) for memory in memories[:MAX_COMPARED]]
     comparison = HitComparison(hits, frozenset(asked))
     moves_similar = asks_current(question)
     positions = list(range(len(memories)))
