@@ -155,12 +155,13 @@ class HitComparison:
         A change names another figure, day or name. It concerns what the question asks, or
         something else of the earlier message that few hits mention.
         """
-        is_same_speaker = later.memory.speaker == earlier.memory.speaker
-        if not (later.tells_change or is_same_speaker):
+        new, old = later.memory, earlier.memory
+        if new.at - old.at < MIN_GAP or (new.speaker != old.speaker and not later.tells_change):
             return False
-        if later.memory.at - earlier.memory.at < MIN_GAP:
+        shared = later.terms & earlier.terms
+        if len(shared) < MIN_ALIKE_TERMS and not later.tells_change:
             return False
-        shared = (later.terms & earlier.terms) - self.speakers
+        shared -= self.speakers
         return bool(shared) and (
             self._is_alike(later, earlier, shared) or self._is_change(later, earlier, shared)
         )
@@ -235,7 +236,7 @@ def order_hits(
         newer = [
             at
             for at in compared
-            if _is_successor(hits[at].memory, known)
+            if (known and known.by in hits[at].memory.sources)
             or (moves_similar and comparison.is_newer_version(hits[at], earlier))
         ]
         if newer:
@@ -246,10 +247,6 @@ def order_hits(
 def _mark_earlier(changes: Iterable[Memory]) -> Validity:
     last = max(changes, key=lambda each: (each.at, each.id))
     return Validity(status=HitStatus.EARLIER, since=last.at, by=last.sources[0])
-
-
-def _is_successor(memory: Memory, validity: Validity | None) -> bool:
-    return validity is not None and validity.by in memory.sources
 
 
 def _move_before(positions: list[int], one: int, other: int) -> None:
