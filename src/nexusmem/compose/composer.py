@@ -32,7 +32,7 @@ from ..text.terms import normalize_words
 from .caching.context_cache import context_key
 from .caching.viewer_caches import LineCache, SectionCache, SectionCacheKey, SectionItems
 from .conversation.turns import list_turns
-from .render import ContextWriter, mask_item, render_context
+from .render import ContextWriter, mask_items, render_context
 from .request import ContextRequest, SectionInput, validate_request
 from .router import ContextPlan, plan_context
 from .section import Section
@@ -294,7 +294,7 @@ def _run_sources(
         found: Sequence[ContextItem] = stages.run_stage(
             section.name, partial(section.source, inputs), []
         )
-        items[section.name] = [mask_item(item) for item in found]
+        items[section.name] = mask_items(found)
     return items
 
 

@@ -267,12 +267,15 @@ def clean_text(text: str) -> str:
     return neutralize_markup(reveal_invisible(text)).strip()
 
 
-def mask_item(item: ContextItem) -> ContextItem:
-    """Return the item with every secret in its text masked. Items of all sections pass here."""
+def mask_items(items: Sequence[ContextItem]) -> Sequence[ContextItem]:
+    """Return the items with every secret in a text masked. Items of all sections pass here."""
     from ..text.secrets import mask_text  # loaded with the first context
 
-    masked = mask_text(item.text)
-    return item if masked == item.text else replace(item, text=masked, line="", words="")
+    masked = [mask_text(item.text) for item in items]
+    return [
+        item if text is item.text else replace(item, text=text, line="", words="")
+        for item, text in zip(items, masked, strict=True)
+    ]
 
 
 def surroundings_of(viewer: Viewer) -> Surroundings:

@@ -93,17 +93,17 @@ class ComparedHit:
         return self.memory.text[:MAX_CHARACTERS]
 
     @cached_property
-    def terms(self) -> frozenset[str]:
-        return frozenset(extract_terms(self.text)) - _stop_terms()
-
-    @cached_property
     def tells_change(self) -> bool:
         lowered = self.text.lower()
         return (
-            any(hint in lowered for hint in CHANGE_HINTS)
-            and not is_question(lowered)
+            not is_question(lowered)
+            and any(map(lowered.__contains__, CHANGE_HINTS))
             and CHANGE_PATTERN.search(lowered) is not None
         )
+
+    @cached_property
+    def terms(self) -> frozenset[str]:
+        return frozenset(extract_terms(self.text)) - _stop_terms()
 
     @cached_property
     def values(self) -> frozenset[str]:
@@ -122,21 +122,32 @@ def _stop_terms() -> frozenset[str]:
     return frozenset(term for word in STOP_WORDS for term in extract_terms(word))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class HitComparison:
-    """Compares the best hits of one question with each other."""
+    """Compares the best hits of one question with each other.
 
-    asked: frozenset[str]  # terms of the question, without names of speakers
-    common: frozenset[str]  # terms of more than MAX_RARE_HITS hits
-    speakers: frozenset[str]  # terms of the names of speakers
+    Terms are computed when two hits are first compared: most questions compare none.
+    """
 
-    @classmethod
-    def of_hits(cls, hits: Sequence[ComparedHit], asked: Iterable[str]) -> HitComparison:
-        names = {each.memory.speaker for each in hits if each.memory.speaker}
-        speakers = frozenset(term for name in names for term in extract_terms(name))
-        counts = Counter(term for each in hits for term in each.terms)
-        common = frozenset(term for term, count in counts.items() if count > MAX_RARE_HITS)
-        return cls(frozenset(asked) - speakers, common, speakers)
+    hits: Sequence[ComparedHit]
+    question_terms: frozenset[str]
+
+    @cached_property
+    def speakers(self) -> frozenset[str]:
+        """The terms of the names of speakers."""
+        names = {each.memory.speaker for each in self.hits if each.memory.speaker}
+        return frozenset(term for name in names for term in extract_terms(name))
+
+    @cached_property
+    def asked(self) -> frozenset[str]:
+        """The terms of the question, without names of speakers."""
+        return self.question_terms - self.speakers
+
+    @cached_property
+    def common(self) -> frozenset[str]:
+        """The terms of more than MAX_RARE_HITS hits."""
+        counts = Counter(term for each in self.hits for term in each.terms)
+        return frozenset(term for term, count in counts.items() if count > MAX_RARE_HITS)
 
     def is_newer_version(self, later: ComparedHit, earlier: ComparedHit) -> bool:
         """Return whether a message says nearly the same as an earlier one, or what changed in it.
@@ -144,9 +155,13 @@ class HitComparison:
         A change names another figure, day or name. It concerns what the question asks, or
         something else of the earlier message that few hits mention.
         """
-        if later.memory.at - earlier.memory.at < MIN_GAP:
+        new, old = later.memory, earlier.memory
+        if new.at - old.at < MIN_GAP or (new.speaker != old.speaker and not later.tells_change):
             return False
-        shared = (later.terms & earlier.terms) - self.speakers
+        shared = later.terms & earlier.terms
+        if len(shared) < MIN_ALIKE_TERMS and not later.tells_change:
+            return False
+        shared -= self.speakers
         return bool(shared) and (
             self._is_alike(later, earlier, shared) or self._is_change(later, earlier, shared)
         )
@@ -154,6 +169,8 @@ class HitComparison:
     def marks_as_earlier(self, later: ComparedHit, earlier: ComparedHit) -> bool:
         """Return whether an earlier message may be marked: the change is of the same matter."""
         if later.memory.at - earlier.memory.at < MIN_GAP:
+            return False
+        if later.terms.isdisjoint(self.asked):
             return False
         shared = (later.terms & earlier.terms) - self.speakers
         return (
@@ -170,13 +187,13 @@ class HitComparison:
         return len(shared) >= share * min(len(later.terms), len(earlier.terms))
 
     def _is_change(self, later: ComparedHit, earlier: ComparedHit, shared: frozenset[str]) -> bool:
+        if not later.tells_change:
+            return False
         is_rare = not (shared <= self.common | self.asked or earlier.terms.isdisjoint(self.asked))
         is_close = len(later.terms & self.asked) >= len(earlier.terms & self.asked) - 1
         if not is_rare and (shared.isdisjoint(self.asked) or not is_close):
             return False
-        return later.tells_change and (
-            _has_other_value(later, earlier) or self._has_other_name(later, earlier)
-        )
+        return _has_other_value(later, earlier) or self._has_other_name(later, earlier)
 
     def _has_other_name(self, later: ComparedHit, earlier: ComparedHit) -> bool:
         new, old = later.names - self.speakers, earlier.names - self.speakers
@@ -201,7 +218,7 @@ def order_hits(
     `asked` are the terms of the question.
     """
     hits = [ComparedHit(memory) for memory in memories[:MAX_COMPARED]]
-    comparison = HitComparison.of_hits(hits, asked)
+    comparison = HitComparison(hits, frozenset(asked))
     moves_similar = asks_current(question)
     positions = list(range(len(memories)))
     marks = dict(validities)
@@ -219,7 +236,7 @@ def order_hits(
         newer = [
             at
             for at in compared
-            if _is_successor(hits[at].memory, known)
+            if (known and known.by in hits[at].memory.sources)
             or (moves_similar and comparison.is_newer_version(hits[at], earlier))
         ]
         if newer:
@@ -230,10 +247,6 @@ def order_hits(
 def _mark_earlier(changes: Iterable[Memory]) -> Validity:
     last = max(changes, key=lambda each: (each.at, each.id))
     return Validity(status=HitStatus.EARLIER, since=last.at, by=last.sources[0])
-
-
-def _is_successor(memory: Memory, validity: Validity | None) -> bool:
-    return validity is not None and validity.by in memory.sources
 
 
 def _move_before(positions: list[int], one: int, other: int) -> None:

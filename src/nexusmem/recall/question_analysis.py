@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
-from ..text.nicknames import first_name_variants, misspellings
+from ..text.nicknames import first_name_variants, is_misspelt
 from ..text.terms import STOP_WORDS, WORD, extract_terms, query_terms
 
 # "What did you recommend?", "the list you gave me": asks for messages of the assistant.
@@ -170,10 +170,11 @@ def _is_common(word: str) -> bool:
 def _match_part(word: str, names: Sequence[str]) -> list[str]:
     """Return the names that a word means: by a part, else a nickname, else one wrong letter."""
     parts = {name: name.casefold().split() for name in names}
-    found = [name for name, own in parts.items() if word in (own[0], own[-1])]
-    for variants in (first_name_variants(word), misspellings(word)):
-        found = found or [name for name, own in parts.items() if own[0] in variants]
-    return found
+    if found := [name for name, own in parts.items() if word in (own[0], own[-1])]:
+        return found
+    if found := [name for name, own in parts.items() if own[0] in first_name_variants(word)]:
+        return found
+    return [name for name, own in parts.items() if is_misspelt(own[0], word)]
 
 
 @lru_cache(maxsize=1_000)

@@ -144,6 +144,12 @@ def first_name_variants(first_name: str) -> frozenset[str]:
     return _variants_by_name().get(first_name, NO_NAMES)
 
 
+def is_misspelt(name: str, word: str) -> bool:
+    """Return whether a name is one of the `misspellings` of a word; most differ at first sight."""
+    is_alike = name[:1] == word[:1] and abs(len(name) - len(word)) <= 1
+    return is_alike and name in misspellings(word)
+
+
 @lru_cache(maxsize=256)
 def misspellings(word: str) -> frozenset[str]:
     """Return the words that differ from this one by one letter, or by two swapped letters.

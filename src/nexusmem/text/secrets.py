@@ -228,8 +228,12 @@ def mask_text(text: str, *, previous: str = "") -> str:
     """Return a text for a context: each secret, and each mark of a redaction, is `[secret]`.
 
     A context shows the same texts turn after turn, so digests of texts without secrets are kept.
+    A text without secrets is returned itself.
     """
-    key = blake2b(f"{previous[-120:]}\0{text}".encode(errors="replace"), digest_size=16).digest()
+    key = blake2b(text.encode(errors="replace"), digest_size=16).digest()
+    if previous:
+        before = previous[-120:].encode(errors="replace")
+        key += blake2b(before, digest_size=16).digest()  # longer than the keys of texts alone
     if key in _clean_texts:
         return text
     masked = redact_secrets(text, previous=previous)
@@ -239,6 +243,7 @@ def mask_text(text: str, *, previous: str = "") -> str:
         if len(_clean_texts) >= MAX_CLEAN_TEXTS:
             _clean_texts.clear()
         _clean_texts.add(key)
+        return text
     return masked
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from math import log
 from typing import Any
@@ -32,6 +32,7 @@ ASCII_WORD_TABLE = bytes(
     ord(chr(code).lower() if chr(code).isalnum() else " ") for code in range(128)
 )
 ASCII_WORD_TABLE += bytes(128)
+ASCII_QUOTED_TABLE = ASCII_WORD_TABLE[: ord("'")] + b"'" + ASCII_WORD_TABLE[ord("'") + 1 :]
 TEXT_SEPARATOR = "\0"  # joins texts that are normalized together; never part of a word
 ASCII_TEXTS_TABLE = TEXT_SEPARATOR.encode() + ASCII_WORD_TABLE[1:]
 MAX_TERM_LENGTH = 64
@@ -73,8 +74,7 @@ def extract_terms(text: str) -> list[str]:
         if "'" not in text:
             words = text.encode().translate(ASCII_WORD_TABLE).decode().split()
             return [_stem_word(word[:MAX_TERM_LENGTH]) for word in words]
-        words = WORD.findall(text.lower())
-        return [_stem_word(word.removesuffix("'s")[:MAX_TERM_LENGTH]) for word in words]
+        return list(_stem_quoted_words(text))
     folded = unicodedata.normalize("NFKC", text).casefold()
     found: list[str] = []
     for match in WORD.finditer(folded):
@@ -84,6 +84,16 @@ def extract_terms(text: str) -> list[str]:
         else:
             found.append(_stem_word(word[:MAX_TERM_LENGTH]))
     return found
+
+
+def _stem_quoted_words(text: str) -> Iterator[str]:
+    """Yield the terms of an ASCII text; only words with an apostrophe need the pattern."""
+    for piece in text.encode().translate(ASCII_QUOTED_TABLE).decode().split():
+        if "'" not in piece:
+            yield _stem_word(piece[:MAX_TERM_LENGTH])
+            continue
+        for word in WORD.findall(piece):
+            yield _stem_word(word.removesuffix("'s")[:MAX_TERM_LENGTH])
 
 
 def _character_pairs(run: str) -> list[str]:

@@ -18,9 +18,10 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from hashlib import blake2b
 from operator import add
 
 from ...core.access import administrator_grant
@@ -40,6 +41,10 @@ MAX_COMPARED_CHARS = 20_000  # of an earlier message
 RETRY_WINDOW = timedelta(minutes=2)  # an equal message of a person is a retry for this long
 MAX_CONTEXTS = 64
 MAX_DIGESTS = 20_000
+DIGEST_KIND = "injected"
+MAX_KNOWN_PARAGRAPHS = 4_000
+# Digest of a paragraph → digests of its pieces; an erased text leaves nothing readable here.
+_known_paragraphs: dict[bytes, tuple[str, ...]] = {}
 PARAGRAPH = re.compile(r"\n[ \t>]*\n")
 # Ends of sentences; the pattern begins with a character class because that is fast.
 SENTENCE = re.compile(r"([.!?…。！？])(?:(?<=[.!?…])[\"'”’)\]]{0,3}\s+|(?<=[。！？]))")
@@ -83,10 +88,40 @@ NOTHING_INJECTED = InjectedContexts()
 def text_digests(context: str) -> frozenset[str]:
     """Return digests of the lines, sentences and paragraphs of a text, with or without fence.
 
-    Only words count: an agent may change spaces, punctuation, case, quoting and escaping.
+    Only words count: an agent may change spaces, punctuation, case, quoting and escaping. Contexts
+    repeat paragraphs turn after turn, so the digests of paragraphs are kept.
     """
-    pieces = set(_split_pieces(context))  # a line often equals its only sentence
-    return frozenset(_hash_texts({text for piece in pieces for text in _text_variants(piece)}))
+    found: set[str] = set()
+    new: dict[bytes, str] = {}
+    for paragraph in dict.fromkeys(PARAGRAPH.split(context)):
+        key = blake2b(paragraph.encode(errors="surrogatepass"), digest_size=16).digest()
+        known = _known_paragraphs.get(key)
+        if known is None:
+            new[key] = paragraph
+        else:
+            found.update(known)
+    if new:
+        if len(_known_paragraphs) + len(new) > MAX_KNOWN_PARAGRAPHS:
+            _known_paragraphs.clear()
+        made = _hash_paragraphs(new)
+        _known_paragraphs.update(made)
+        found.update(*made.values())
+    return frozenset(found)
+
+
+def _hash_paragraphs(paragraphs: Mapping[bytes, str]) -> dict[bytes, tuple[str, ...]]:
+    """Return the digests of each paragraph, with the same key; all texts are hashed together."""
+    variants = {
+        key: {text for piece in set(_split_paragraph(each)) for text in _text_variants(piece)}
+        for key, each in paragraphs.items()
+    }
+    normalized = _normalize_texts(dict.fromkeys(text for own in variants.values() for text in own))
+    distinct = list(dict.fromkeys(filter(_is_distinctive, normalized.values())))
+    digests = dict(zip(distinct, digest_each(DIGEST_KIND, distinct), strict=True))
+    return {
+        key: tuple({digests[words] for text in own if (words := normalized[text]) in digests})
+        for key, own in variants.items()
+    }
 
 
 def own_text(event: Event, injected: InjectedContexts = NOTHING_INJECTED) -> str:
@@ -144,20 +179,17 @@ def _remove_from_paragraph(paragraph: str, is_known: Callable[[str], bool]) -> s
     return flowing if left == sentences else " ".join(left)
 
 
-def _split_pieces(text: str) -> Iterator[str]:
-    """Yield paragraphs, lines and sentences of at least MIN_PIECE_CHARS characters."""
-    for paragraph in PARAGRAPH.split(text):
-        lines = paragraph.split("\n")
-        unquoted = [_strip_prefix(QUOTE_PREFIX, line) for line in lines]
-        flowing = "\n".join(unquoted)
-        yield from (
-            _strip_markup(each)
-            for each in _split_sentences(flowing)
-            if len(each) >= MIN_PIECE_CHARS
-        )
-        for piece, plain in zip((paragraph, *lines), (flowing, *unquoted), strict=True):
-            if len(piece) >= MIN_PIECE_CHARS:
-                yield _strip_markup(piece) if "<" in piece or "&" in piece else plain
+def _split_paragraph(paragraph: str) -> Iterator[str]:
+    """Yield the paragraph, its lines and its sentences, if they have MIN_PIECE_CHARS characters."""
+    lines = paragraph.split("\n")
+    unquoted = [_strip_prefix(QUOTE_PREFIX, line) for line in lines]
+    flowing = "\n".join(unquoted)
+    yield from (
+        _strip_markup(each) for each in _split_sentences(flowing) if len(each) >= MIN_PIECE_CHARS
+    )
+    for piece, plain in zip((paragraph, *lines), (flowing, *unquoted), strict=True):
+        if len(piece) >= MIN_PIECE_CHARS:
+            yield _strip_markup(piece) if "<" in piece or "&" in piece else plain
 
 
 def _split_sentences(text: str) -> list[str]:
@@ -202,13 +234,20 @@ def _strip_prefix(pattern: re.Pattern[str], text: str) -> str:
 
 def _hash_texts(texts: Iterable[str]) -> list[str]:
     """Return digests of the texts that are too long to repeat by chance."""
+    distinct = {*_normalize_texts(texts).values()}
+    return digest_each(DIGEST_KIND, filter(_is_distinctive, distinct))
+
+
+def _normalize_texts(texts: Iterable[str]) -> dict[str, str]:
+    """Return the words of each text; ASCII texts are normalized together."""
     ascii_texts: list[str] = []
     other_texts: list[str] = []
     for text in texts:
         (ascii_texts if text.isascii() else other_texts).append(text)
-    normalized = {*normalize_each(ascii_texts)}
-    normalized.update(normalize_words(unicodedata.normalize("NFKC", each)) for each in other_texts)
-    return digest_each("injected", filter(_is_distinctive, normalized))
+    normalized = dict(zip(ascii_texts, normalize_each(ascii_texts), strict=True))
+    for text in other_texts:
+        normalized[text] = normalize_words(unicodedata.normalize("NFKC", text))
+    return normalized
 
 
 def _is_distinctive(words: str) -> bool:

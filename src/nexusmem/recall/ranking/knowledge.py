@@ -29,7 +29,12 @@ from ..question_intent import COMPARISON_PATTERN, Intent, QuestionIntent, find_i
 from ..search import RankedId, RankedResults, Ranking
 from ..views.connection import connect_names
 from ..views.fact_timeline import FactStatus, fact_statuses
-from ..views.question_names import QuestionName, correct_names, find_question_names
+from ..views.question_names import (
+    Guesses,
+    QuestionName,
+    correct_names,
+    find_question_names,
+)
 
 MERGED_DEPTH = 60  # ranks of the passages that are merged; the rest follows unchanged
 MIN_PEOPLE, MAX_PEOPLE = 2, 4  # names of a comparison that are searched for
@@ -66,16 +71,16 @@ def with_knowledge(ranking: Ranking, store: Store, weights: KindWeights) -> Rank
     """
 
     def rank_query(grant: Grant, query: Query) -> RankedResults:
-        started = perf_counter()
+        started, guesses = perf_counter(), Guesses()
         with store.snapshot():
-            question = correct_names(store, grant, query.question, query.people)
+            question = correct_names(store, grant, query.question, query.people, guesses=guesses)
         if question != query.question:
             query = replace(query, question=question)
         intent = find_intent(question)
         if intent.intent is Intent.NONE:
             return ranking(grant, query)
         with store.snapshot():
-            names = find_question_names(store, grant, intent.subject, query.people)
+            names = find_question_names(store, grant, intent.subject, query.people, guesses=guesses)
         if intent.intent is Intent.OVERVIEW and not _covers(names, intent.subject):
             return ranking(grant, query)
         finder = _KnowledgeFinder(store, grant, query, weights)

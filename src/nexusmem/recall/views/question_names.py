@@ -27,6 +27,8 @@ MAX_RECORDS = 500
 MAX_GUESSED_WORDS = 4  # unknown words that are compared with known names
 NAMED_KINDS = (MemoryKind.ENTITY, MemoryKind.FACT)
 
+Guesses = dict[str, str | None]  # normalized word → the only known name that it may mean
+
 
 @dataclass(frozen=True, slots=True)
 class QuestionName:
@@ -40,13 +42,20 @@ class QuestionName:
 
 
 def find_question_names(
-    store: Store, grant: Grant, text: str, people: Iterable[str] = ()
+    store: Store,
+    grant: Grant,
+    text: str,
+    people: Iterable[str] = (),
+    *,
+    guesses: Guesses | None = None,
 ) -> list[QuestionName]:
     """Return the known names in a text in their order, each entity once.
 
     `people` are names that are known without a record, such as the participants of a room. Longer
-    names come before their parts: "Petroc Lanyon" is one name.
+    names come before their parts: "Petroc Lanyon" is one name. `guesses` of `correct_names`, for
+    the same people, are not looked up again.
     """
+    guesses = {} if guesses is None else guesses
     words = list(WORD.finditer(text))[:MAX_WORDS]
     runs = list(_list_runs(text, words))
     known, persons = _load_known(store, grant, {key for _, _, key in runs}, people)
@@ -63,20 +72,31 @@ def find_question_names(
         if number not in taken and _may_be_name(word.group())
     ]
     for number, written in unknown[:MAX_GUESSED_WORDS]:
-        guess = _guess_name(store, grant, normalize_name(_bare(written)), people)
-        if guess:
+        key = normalize_name(_bare(written))
+        if key not in guesses:
+            guesses[key] = _guess_name(store, grant, key, people)
+        if guess := guesses[key]:
             found[number] = (written, guess, False)
             persons |= _find_persons(_find_records(store, grant, [normalize_name(guess)]))
     persons |= {normalize_name(each) for each in people}
     return _resolve(store, grant, [found[number] for number in sorted(found)], persons)
 
 
-def correct_names(store: Store, grant: Grant, question: str, people: Iterable[str] = ()) -> str:
+def correct_names(
+    store: Store,
+    grant: Grant,
+    question: str,
+    people: Iterable[str] = (),
+    *,
+    guesses: Guesses | None = None,
+) -> str:
     """Return the question with nicknames and misspelt names replaced by the names they mean.
 
     Only capitalized words are replaced that occur in no visible memory: with "Bob" in a message,
-    Bob is not Robert. The first word of a question is seldom a name.
+    Bob is not Robert. The first word of a question is seldom a name. What each word was guessed to
+    mean is added to `guesses`.
     """
+    guesses = {} if guesses is None else guesses
     known = {word for person in people for word in normalize_name(person).split()}
     names = list(people)
     corrected: dict[str, str] = {}
@@ -87,7 +107,8 @@ def correct_names(store: Store, grant: Grant, question: str, people: Iterable[st
             continue
         if store.memories.count_matching(grant, extract_terms(written)):
             continue
-        if guess := _guess_name(store, grant, key, names):
+        guess = guesses[key] = _guess_name(store, grant, key, names)
+        if guess:
             corrected[written] = guess
     for written, name in corrected.items():
         question = re.sub(rf"(?<!\w){re.escape(written)}(?!\w)", lambda _: name, question)  # noqa: B023

@@ -188,7 +188,12 @@ def _kinds_json(kinds: tuple[MemoryKind, ...]) -> str:
 
 def _normalize_names(names: Sequence[str]) -> list[str]:
     """Return distinct normalized names, sorted."""
-    return sorted(set(map(normalize_name, names)))
+    return sorted({each if _is_normalized(each) else normalize_name(each) for each in names})
+
+
+def _is_normalized(name: str) -> bool:
+    """Return whether a name is one lower-case ASCII word: variants of a name come in hundreds."""
+    return name.isascii() and name.islower() and name.removeprefix("~").isidentifier()
 
 
 def _filter_existing(

@@ -317,7 +317,11 @@ class KeywordIndex:
     ) -> int:
         """Return the number of memories that contain one of the terms."""
         query = self._prepare_query(session, view, terms)
-        return len(query.memory_scores) if query.document_count and query.terms else 0
+        if not query.document_count or not query.terms:
+            return 0
+        if len(query.terms) == 1:  # no memory is counted twice, so scores are not needed
+            return sum(map(len, query.postings[0]))
+        return len(query.memory_scores)
 
     def describe_candidates(
         self, session: Transaction, view: ReadableLabels, ids: Sequence[str], terms: Sequence[str]
