@@ -26,7 +26,7 @@ class ComposeSettings:
     idle_hours: float = 24  # without a message or note, until the window of a place is emptied
     max_hits: int = 5  # in the section "recall"
     max_related: int = 25  # in the section "related"
-    min_relevance: float = 0.005  # probability of helping below which a hit is not shown
+    min_relevance: float = 0.012  # probability of helping below which a hit is not shown
     likely_relevance: float = 0.25  # from which a hit belongs to the section "recall"
     cache_seconds: int = 300  # how long the same question gets the same context; 0: no cache
     min_score: float = 0.2  # hits below it are not shown
