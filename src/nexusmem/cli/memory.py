@@ -170,6 +170,12 @@ def memory() -> None:
 @click.option("--limit", type=int, metavar="N", help="Maximum number of hits.")
 @click.option("--threshold", type=float, metavar="X", help="Minimum score, from 0 to 1.")
 @click.option(
+    "--min-relevance",
+    type=float,
+    metavar="P",
+    help="Withhold hits that help to answer with a smaller probability, from 0 to 1.",
+)
+@click.option(
     "--filter",
     "where",
     metavar="JSON",
@@ -203,6 +209,7 @@ def search(
         nexus memory search "deadline" --room design --since 2026-01-01 --json
         nexus memory search "which database?" --as-of 2026-03-01 --explain
 
+    With --min-relevance 0.05, a question that nothing answers prints nothing and exits with 1.
     --explain shows the rank of each hit in each strategy, the largest parts of its score and the
     keys of its events; then the time and the number of results of each strategy. With --json these
     are the last line.
@@ -216,6 +223,8 @@ def search(
     for reason in found.degraded:
         print_message(f"warning: {reason}")
     print_hits(found, as_json=as_json, full=full, explain=options["explain"])
+    if found.withheld:
+        print_message(f"withheld {found.withheld} hits that are not likely to help")
     if not found:
         exit_empty(home)
 

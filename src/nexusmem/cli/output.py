@@ -292,6 +292,7 @@ def hit_json(hit: Hit) -> dict[str, Any]:
     return {
         **memory_to_json(hit.memory),
         "score": hit.score,
+        **({"relevance": hit.relevance} if hit.relevance is not None else {}),
         "highlights": hit.highlights,
         "reasons": hit.reasons,
         "event_keys": hit.event_keys,

@@ -142,6 +142,9 @@ DESCRIPTIONS = {
     "memory.search.default_limit": "Maximum number of hits.",
     "memory.search.default_threshold": "Minimum score, from 0 to 1; 0: no minimum.",
     "memory.search.max_per_conversation": "Maximum hits of one conversation; 0: no limit.",
+    "memory.search.min_relevance": (
+        "Probability of helping, from 0 to 1, below which a hit is withheld; 0 returns all."
+    ),
     "memory.search.ranking": (
         "contextual: combines keywords, vectors, conversation, neighbours, speaker and wording "
         "| fused: faster, finds less."

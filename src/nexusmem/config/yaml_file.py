@@ -68,6 +68,7 @@ RANGES = {
     "memory.search.default_limit": (1, MAX_HITS),
     "memory.search.default_threshold": (0, 1),
     "memory.search.max_per_conversation": (0, MAX_HITS),
+    "memory.search.min_relevance": (0, 1),
     "memory.search.model_timeout_seconds": (0.1, 60),
     **{
         f"memory.search.weight_{kind}": (0, 1)

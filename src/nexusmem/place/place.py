@@ -368,6 +368,7 @@ class Place(ContextMethods, WindowMethods, KnowledgeMethods, ShareMethods):
         scope: str | None = None,
         as_of: datetime | None = None,
         max_per_conversation: int | None = None,
+        min_relevance: float | None = None,
         explain: bool = False,
     ) -> Hits:
         """Search memories by meaning and keyword, best first.
@@ -377,7 +378,8 @@ class Place(ContextMethods, WindowMethods, KnowledgeMethods, ShareMethods):
         `kind` is one kind or several, also of derived memories: "fact", ["fact", "episode"].
         `since` and `until` limit the time of the memory, `as_of` the time it was recorded. `scope`
         searches only one scope. `max_per_conversation` limits the hits of one conversation; 0
-        means no limit. `explain` adds to each hit how it was ranked.
+        means no limit. `min_relevance` withholds hits that help to answer with a smaller
+        probability; `hits.withheld` counts them. `explain` adds how each hit was ranked.
         """
         defaults, now = self._parts.settings.search, self._parts.now()
         grant, only = self._narrow(scope)
@@ -393,6 +395,7 @@ class Place(ContextMethods, WindowMethods, KnowledgeMethods, ShareMethods):
             people=[person.value for person in self.viewer.people],
             now=now,
             as_of=as_of,
+            min_relevance=_or_default(min_relevance, defaults.min_relevance),
             explain=explain,
         )
         found = self._with_event_keys(self._run_query(grant, query))

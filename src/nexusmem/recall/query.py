@@ -44,6 +44,7 @@ class SearchSettings:
     default_threshold: float = 0.0
     default_scope: str = "session"
     max_per_conversation: int = 0  # maximum hits of one conversation; 0: no cap
+    min_relevance: float = 0.0  # probability of helping below which hits are withheld; 0: none
     ranking: str = "contextual"  # contextual: better recall | fused: faster
     strategies: tuple[str, ...] = ("vector", "keyword", "timeline", "graph")
     weight_episodic: float = KindWeights().episodic

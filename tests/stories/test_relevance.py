@@ -1,0 +1,116 @@
+"""Relevance: what is not likely to help is withheld, and the answer comes first."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from nexusmem import Nexus
+from nexusmem.core.errors import InvalidInput
+from nexusmem.core.records.context import Context
+from nexusmem.place.place import Place
+
+START = datetime(2026, 3, 2, 9, tzinfo=UTC)
+ANSWER = "Our new kiln is a Rohde TE 150, it comes on Thursday."
+CHATTER = (
+    "The glaze test came out far too green again.",
+    "Somebody left the back window open all night.",
+    "I washed the aprons and hung them over the sink.",
+    "The radio only finds one station since the storm.",
+    "We are nearly out of the fine sandpaper.",
+    "There was a heron on the roof when I came in.",
+    "My bicycle has a flat tyre, so I walked today.",
+    "The courier rang twice but nobody heard it.",
+)
+
+
+@pytest.fixture
+def place() -> Place:
+    """A room with one answer in the middle of a month of chatter, asked two days later."""
+    now = [START]
+    nexus = Nexus.open(":memory:", clock=lambda: now[0], background=False)
+    room = nexus.workspace("pottery").room("studio", participants=["ida", "jon"])
+    for number in range(120):
+        now[0] += timedelta(hours=5)
+        speaker = ("ida", "jon")[number % 2]
+        room.observe(speaker, f"{CHATTER[number % len(CHATTER)]} Note {number}.")
+        if number == 60:
+            room.observe("ida", ANSWER, key="kiln")
+            room.observe("jon", "Great, then I clear the corner on Wednesday.", key="corner")
+    now[0] += timedelta(days=2)
+    return room
+
+
+def found_keys(context: Context) -> set[str]:
+    return {section.part for section in context.sections if section.items}
+
+
+@pytest.mark.requirement("X11", "D17")
+@pytest.mark.parametrize("budget", [250, 500, 1_000, 4_000])
+def test_answer_is_shown_at_every_budget(place: Place, budget: int) -> None:
+    context = place.compose("Which kiln did we buy?", budget=budget)
+
+    assert "Rohde TE 150" in context.text
+    assert context.tokens <= budget
+    assert sum(context.receipt.sections.values()) + context.receipt.frame == context.tokens
+
+
+@pytest.mark.requirement("X11")
+def test_best_hit_brings_the_reply_to_it(place: Place) -> None:
+    context = place.compose("When does the new kiln come?")
+
+    first = context.section_items("recall")[0]
+    assert "it comes on Thursday" in first.text
+    assert "jon: Great, then I clear the corner on Wednesday." in first.text
+    assert len(first.events) >= 2
+
+
+@pytest.mark.requirement("X11")
+def test_hits_carry_a_probability_and_weak_ones_are_withheld(place: Place) -> None:
+    every = place.recall("Which kiln did we buy?", limit=20, min_relevance=0.0001)
+    likely = place.recall("Which kiln did we buy?", limit=20, min_relevance=0.2)
+
+    best = every[0].relevance
+    assert every[0].event_keys == ("kiln",)
+    assert best is not None
+    assert best > 0.2
+    assert all(hit.relevance is not None and hit.relevance >= 0.2 for hit in likely)
+    assert likely.withheld > 0
+    assert len(likely) < len(every)
+    assert likely[0].id == every[0].id
+
+
+def test_without_a_minimum_nothing_is_withheld_or_rated(place: Place) -> None:
+    found = place.recall("Which kiln did we buy?")
+
+    assert found.withheld == 0
+    assert [hit.relevance for hit in found] == [None] * len(found)
+
+
+@pytest.mark.parametrize("minimum", [-0.1, 1.5, float("nan"), "0.5", True])
+def test_wrong_minimum_is_refused(place: Place, minimum: object) -> None:
+    with pytest.raises(InvalidInput, match="min_relevance must be between 0 and 1"):
+        place.recall("kiln", min_relevance=minimum)  # type: ignore[arg-type]
+
+
+@pytest.mark.requirement("X11")
+@pytest.mark.parametrize("text", ["thanks!", "ok", "Great, perfect!", "Good night!"])
+def test_small_talk_costs_little(place: Place, text: str) -> None:
+    context = place.compose(text, recent_messages=1)
+
+    assert found_keys(context) <= {"landmarks", "window"}
+    assert context.tokens - context.receipt.sections.get("window", 0) <= 150
+
+
+@pytest.mark.requirement("X11")
+def test_related_lines_do_not_repeat_the_lines_above(place: Place) -> None:
+    context = place.compose("Which kiln did we buy, and who clears the corner?")
+
+    above = " ".join(
+        item.text for part in ("landmarks", "recall") for item in context.section_items(part)
+    )
+    related = [item.text for item in context.section_items("related")]
+    assert "Rohde TE 150" in above
+    assert related
+    assert not any(text in above or "Rohde" in text or "corner" in text for text in related)
