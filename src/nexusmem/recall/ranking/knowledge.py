@@ -72,8 +72,7 @@ def with_knowledge(ranking: Ranking, store: Store, weights: KindWeights) -> Rank
 
     def rank_query(grant: Grant, query: Query) -> RankedResults:
         started, guesses = perf_counter(), Guesses()
-        with store.snapshot():
-            question = correct_names(store, grant, query.question, query.people, guesses=guesses)
+        question = correct_names(store, grant, query.question, query.people, guesses=guesses)
         if question != query.question:
             query = replace(query, question=question)
         intent = find_intent(question)
