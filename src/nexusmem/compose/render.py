@@ -16,6 +16,7 @@ from functools import cached_property, lru_cache
 
 from ..core.access import Viewer
 from ..core.errors import InvalidInput
+from ..core.json_codec import fast_constructor
 from ..core.records import Trust
 from ..core.records.context import ContextItem
 from ..core.scope import Scope, ScopeKind
@@ -61,6 +62,7 @@ SCOPE_TITLES = {
     ScopeKind.PRIVATE_SESSION: "private session {2}",
 }
 SPEAKER_COLON = re.compile(r"[:：]\s+")
+_new_line = fast_constructor(Line)
 _STRUCTURE = str.maketrans({"[": "(", "]": ")", "|": "/", "\n": " "})
 
 
@@ -120,7 +122,7 @@ class ContextWriter:
         kind, times = why.get("kind"), why.get(MENTION_COUNT_KEY)
         day, time = (at.date(), at.time()) if at else (None, None)
         is_timed = part in TIMED_SECTIONS
-        return Line(
+        return _new_line(
             section=part,
             text=text,
             day=_format_day(day) if day and not (is_timed and day == self._today) else None,

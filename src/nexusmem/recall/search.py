@@ -162,6 +162,8 @@ def _reorder(
     hits: Sequence[tuple[RankedId, Memory]], positions: Sequence[int]
 ) -> list[tuple[RankedId, Memory]]:
     """Return the hits in another order; each position keeps its score, so that scores fall."""
+    if positions == list(range(len(hits))):  # as usual
+        return list(hits)
     return [
         (hits[position][0]._replace(score=ranked.score), hits[position][1])
         for (ranked, _), position in zip(hits, positions, strict=False)  # some may be left out

@@ -182,6 +182,10 @@ IN_ANY_TEXT = (
     SecretPattern("password", PASSWORD, IS_PASSWORD, is_named=True),
     SecretPattern("password", (OPTION,), ("--", "sshpass", "curl", "mysql"), is_named=True),
 )
+_hints = {hint for each in IN_ANY_TEXT for hint in each.hints}
+HINTS_IN_ANY_TEXT = sorted(  # without those that contain another one
+    hint for hint in _hints if not any(other in hint for other in _hints - {hint})
+)
 NON_ASCII = (SecretPattern("password", PASSWORD, IS_PASSWORD_NON_ASCII, is_named=True),)
 
 PEM = r"(?i)-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|PuTTY-User-Key-File-\d"
@@ -286,7 +290,8 @@ def find_secrets(text: str) -> list[Secret]:
 def _scan_text(text: str) -> Iterator[Secret]:
     """Yield secrets of all kinds; cheap hints skip most patterns, since most texts have none."""
     lowered = text.lower()
-    yield from _match_hinted(text, lowered, IN_ANY_TEXT)
+    if any(map(lowered.__contains__, HINTS_IN_ANY_TEXT)):
+        yield from _match_hinted(text, lowered, IN_ANY_TEXT)
     yield from _find_key_blocks(text, lowered)
     if not lowered.isascii():
         yield from _match_hinted(text, lowered, NON_ASCII)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...core.derive import normalize_name
 from ...core.records import Memory, MemoryKind
 from ...core.records.context import ContextItem
-from ...recall.views.entities import get_entity
+from ...recall.views.entities import has_entity
 from ..request import SectionInput
 from ..section import Section, always
 
@@ -22,7 +22,7 @@ def review_items(inputs: SectionInput) -> list[ContextItem]:
     """
     for review in sorted(_open_merges(inputs), key=lambda each: (-each.confidence, each.id)):
         main, other = review.body["names"]
-        if all(get_entity(inputs.store, inputs.grant, name, limit=1) for name in (main, other)):
+        if all(has_entity(inputs.store, inputs.grant, name) for name in (main, other)):
             return [_make_item(inputs, review)]
     return []
 

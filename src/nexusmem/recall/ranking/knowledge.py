@@ -72,8 +72,7 @@ def with_knowledge(ranking: Ranking, store: Store, weights: KindWeights) -> Rank
 
     def rank_query(grant: Grant, query: Query) -> RankedResults:
         started, guesses = perf_counter(), Guesses()
-        with store.snapshot():
-            question = correct_names(store, grant, query.question, query.people, guesses=guesses)
+        question = correct_names(store, grant, query.question, query.people, guesses=guesses)
         if question != query.question:
             query = replace(query, question=question)
         intent = find_intent(question)
@@ -263,7 +262,7 @@ class _KnowledgeFinder:
         else:
             by_person = [
                 self._make_entries(
-                    [each for each in self._load_facts(name) if topic.fits(each)][:MAX_FACTS],
+                    self._load_facts(name, topic)[:MAX_FACTS],
                     LISTED,
                 )
                 + self._find_mentions(topic, name)
@@ -322,8 +321,11 @@ class _KnowledgeFinder:
             for position, id in enumerate(own[:MAX_FACTS], start=1)
         ]
 
-    def _load_facts(self, name: QuestionName) -> list[Memory]:
-        """Return the sure facts about a name: current ones first, then newest."""
+    def _load_facts(self, name: QuestionName, topic: ListTopic | None = None) -> list[Memory]:
+        """Return the sure facts about a name, of a topic if given: current ones first, then newest.
+
+        What is current depends on facts outside of the topic, too.
+        """
         found = self._store.memories.find_by_name(
             self._grant,
             sorted(name.spellings),
@@ -336,18 +338,19 @@ class _KnowledgeFinder:
             for each in drop_copies(self._allowed(found))
             if not each.body.get("exact") and not each.archived and is_sure(each, now)
         ]
-        statuses = fact_statuses(facts, now)
+        chosen = facts if topic is None else [each for each in facts if topic.fits(each)]
+        statuses = fact_statuses(facts, now, only={each.id for each in chosen})
         recency = {each.id: rank for rank, each in enumerate(facts)}
         steps = max(len(facts), 1)
         order = {
             each.id: (1 - self._weights.recency) * _status_rank(statuses.get(each.id))
             + self._weights.recency * recency[each.id] / steps
-            for each in facts
+            for each in chosen
         }
         is_subject = {
-            each.id: normalize_name(each.body["subject"]) in name.spellings for each in facts
+            each.id: normalize_name(each.body["subject"]) in name.spellings for each in chosen
         }
-        return sorted(facts, key=lambda each: (order[each.id], not is_subject[each.id]))
+        return sorted(chosen, key=lambda each: (order[each.id], not is_subject[each.id]))
 
     def _allowed(self, memories: Iterable[Memory]) -> list[Memory]:
         where = self._query.where

@@ -82,6 +82,15 @@ def get_entity(
     return replace(view, facts=tuple(sure[:limit]))
 
 
+def has_entity(store: Store, grant: Grant, name: str) -> bool:
+    """Return whether `get_entity` finds something, without reading facts if there are records."""
+    with store.snapshot():
+        index = _load_entity_index(store, grant, name)
+        return bool(
+            index.records or _load_facts(store, grant, index, name, limit=FACTS_READ_PER_SHOWN)
+        )
+
+
 def _load_facts(
     store: Store, grant: Grant, index: _EntityIndex, name: str, *, limit: int
 ) -> list[Memory]:

@@ -596,8 +596,13 @@ def may_share(predicate: str, own: Sequence[Memory]) -> bool:
     return not own or name in SHARED_HOME or name not in SINGLE_VALUED
 
 
-def fact_statuses(facts: Sequence[Memory], at: datetime) -> dict[str, FactStatus]:
-    """Return the status of each fact at the time `at`, by memory id."""
+def fact_statuses(
+    facts: Sequence[Memory], at: datetime, *, only: Container[str] | None = None
+) -> dict[str, FactStatus]:
+    """Return the status of each fact at the time `at`, by memory id.
+
+    With `only`, relations without a fact of these ids are left out.
+    """
     groups: defaultdict[tuple[str, str], list[Memory]] = defaultdict(list)
     for memory in facts:
         if memory.kind is MemoryKind.FACT:
@@ -605,6 +610,8 @@ def fact_statuses(facts: Sequence[Memory], at: datetime) -> dict[str, FactStatus
             groups[normalize_name(subject), predicate.upper()].append(memory)
     statuses: dict[str, FactStatus] = {}
     for (subject, predicate), own in groups.items():
+        if only is not None and not any(memory.id in only for memory in own):
+            continue
         others = [groups.get((subject, other), ()) for other in predicates_about(predicate)[1:]]
         related = [memory for other in others for memory in other]
         row = {

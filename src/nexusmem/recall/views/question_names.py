@@ -97,19 +97,23 @@ def correct_names(
     mean is added to `guesses`.
     """
     guesses = {} if guesses is None else guesses
-    known = {word for person in people for word in normalize_name(person).split()}
     names = list(people)
+    known = {word for person in names for word in normalize_name(person).split()}
+    words = [_bare(word) for word in WORD.findall(question)[1:MAX_WORDS]]
+    unknown = [each for each in words if _may_be_name(each) and normalize_name(each) not in known]
+    if not unknown:  # as usual: nothing is read
+        return question
     corrected: dict[str, str] = {}
-    for match in list(WORD.finditer(question))[1:MAX_WORDS]:
-        written = _bare(match.group())
-        key = normalize_name(written)
-        if not _may_be_name(written) or key in known or len(corrected) == MAX_GUESSED_WORDS:
-            continue
-        if store.memories.count_matching(grant, extract_terms(written)):
-            continue
-        guess = guesses[key] = _guess_name(store, grant, key, names)
-        if guess:
-            corrected[written] = guess
+    with store.snapshot():
+        for written in unknown:
+            if len(corrected) == MAX_GUESSED_WORDS:
+                break
+            if store.memories.count_matching(grant, extract_terms(written)):
+                continue
+            key = normalize_name(written)
+            guess = guesses[key] = _guess_name(store, grant, key, names)
+            if guess:
+                corrected[written] = guess
     for written, name in corrected.items():
         question = re.sub(rf"(?<!\w){re.escape(written)}(?!\w)", lambda _: name, question)  # noqa: B023
     return question
