@@ -252,7 +252,7 @@ class Composer:
             if found.get(RELATED.name):
                 others = [items for name, items in found.items() if name not in NOT_COMPARED]
                 found[RELATED.name] = drop_shown_sentences(found[RELATED.name], others)
-            if not inputs.plan.needs_memory:
+            if inputs.plan.is_talk:
                 found[LANDMARKS.name] = list(filter(is_preference, found[LANDMARKS.name]))
             return found
 

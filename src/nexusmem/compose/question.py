@@ -21,6 +21,8 @@ SMALL_TALK = frozenset(
     nvm today tonight tomorrow best hold sec wait moment one another again next see ya job done
     clear cute funny love loved like that's it's i'm you're let's don't""".split()
 )
+GREETINGS = frozenset("hi hello hey yo hiya".split())
+DAY_GREETINGS = frozenset(("good", time) for time in ("morning", "afternoon", "evening", "day"))
 # Words about the form of an answer, and verbs that ask for a new form of it.
 FORM_WORDS = frozenset(
     """shorter longer simpler clearer casual formal informal polite friendly friendlier warmer
@@ -70,6 +72,12 @@ def is_form_request(question: str) -> bool:
     if not content or not FORM_WORDS.issuperset(content):
         return False
     return REQUESTS.issuperset(words[:1]) if "?" in request else not ASKS.intersection(words[:2])
+
+
+def is_greeting(question: str) -> bool:
+    """Return whether a message without words to search for opens a conversation, or is empty."""
+    words = [word.casefold() for word in WORD.findall(question[:MAX_CHAT_CHARS])]
+    return not words or words[0] in GREETINGS or tuple(words[:2]) in DAY_GREETINGS
 
 
 def needs_no_memory(question: str) -> bool:

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING
 from ..core.records.context import AddedWords
 from ..recall.question_analysis import TimeWindow, find_time_window
 from ..recall.strategies.graph import possible_names
-from .question import capitalized_names, is_small_talk, needs_no_memory
+from .question import capitalized_names, is_greeting, is_small_talk, needs_no_memory
 from .section import QuestionText
 from .sections import SECTIONS
 from .sections.landmarks import LANDMARKS
+from .sections.recall import RECALL, RELATED
 from .sections.window import WINDOW
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 # Without anything to look up: how the agent behaves, and the last messages.
 TALK_SECTIONS = frozenset({LANDMARKS.name, WINDOW.name})
+SEARCH_SECTIONS = frozenset({RECALL.name, RELATED.name})
 MAX_NAMES = 60
 MAX_NAME_CANDIDATES = 200  # possible names read of a long question
 MAX_STEPS = 3
@@ -59,7 +61,7 @@ class ContextPlan:
     window: TimeWindow | None = None  # the period that the question names
     added: tuple[AddedWords, ...] = ()  # what earlier messages add to the question
     is_nested: bool = False  # it asks for something through something else
-    needs_memory: bool = True  # False for small talk and for commands about the form of a text
+    is_talk: bool = False  # thanks or another form of a text: no memory is needed
 
     @property
     def is_multi_step(self) -> bool:
@@ -77,6 +79,7 @@ def plan_context(question: str, *, now: datetime, turns: Sequence[Turn] = ()) ->
     prefix = question[:MAX_READ_CHARS]
     window = find_time_window(prefix, now)
     needs_memory = resolved.needs_memory and not needs_no_memory(prefix)
+    is_talk = not needs_memory and not is_greeting(prefix)
     names = asked_names = _first_unique(_find_names(prefix), MAX_NAMES)
     if resolved.topics:
         asked = question.removesuffix(resolved.topics)[:MAX_READ_CHARS]
@@ -85,7 +88,8 @@ def plan_context(question: str, *, now: datetime, turns: Sequence[Turn] = ()) ->
         sections={
             name: why
             for name, why in _plan_sections(QuestionText(prefix, window))
-            if needs_memory or name in TALK_SECTIONS
+            if needs_memory
+            or (name in TALK_SECTIONS if is_talk else name not in SEARCH_SECTIONS)
         },
         question=question,
         steps=_split_question(question, prefix),
@@ -94,7 +98,7 @@ def plan_context(question: str, *, now: datetime, turns: Sequence[Turn] = ()) ->
         window=window,
         added=resolved.added,
         is_nested=bool(NESTED_PATTERN.search(prefix)),
-        needs_memory=needs_memory,
+        is_talk=is_talk,
     )
 
 

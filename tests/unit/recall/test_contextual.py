@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from tests.unit.making import NOON
 
+from nexusmem.core.protocols.embedder import WordMatch
 from nexusmem.core.records import MemoryKind
 from nexusmem.core.records.projections import Candidate
 from nexusmem.recall.question_analysis import analyze_question
@@ -67,9 +68,19 @@ def pool(
     return CandidatePool(candidates, analysis=analyze_question(question, speakers, NOON), **given)  # type: ignore[arg-type]
 
 
+def match_texts(*scores: float) -> Callable[[str, Sequence[str]], WordMatch]:
+    """Return a matcher that gives the texts these scores; the last one goes to all others."""
+
+    def match(_question: str, texts: Sequence[str]) -> WordMatch:
+        padded = [*scores, *[scores[-1]] * len(texts)][: len(texts)]
+        return WordMatch(padded, np.zeros((len(texts), 0)), np.zeros(0))
+
+    return match
+
+
 def order(given: CandidatePool) -> list[str]:
-    places, _ = rank_pool(
-        given, lambda _ids: {}, lambda _question, texts: [0.0] * len(texts), STATIC_WEIGHTS
+    places, *_ = rank_pool(
+        given, lambda _ids: {}, match_texts(0.0), STATIC_WEIGHTS
     )
     return [given.candidates[place].id for place in places]
 
@@ -198,10 +209,10 @@ def test_answer_gains_from_the_question_before_it() -> None:
 def test_wording_breaks_ties() -> None:
     given = pool(candidate("a"), candidate("b"))
 
-    places, parts = rank_pool(
+    places, parts, _ = rank_pool(
         given,
         lambda ids: {id: id for id in ids},
-        lambda _question, texts: [0.0, 1.0][: len(texts)],
+        match_texts(0.0, 1.0),
         STATIC_WEIGHTS,
     )
 
@@ -219,7 +230,7 @@ def test_text_features_are_computed_for_the_head_only() -> None:
         read.extend(ids)
         return dict.fromkeys(ids, "tea")
 
-    places, parts = rank_pool(given, texts, lambda _question, texts: [1.0] * len(texts), few)
+    places, parts, _ = rank_pool(given, texts, match_texts(1.0), few)
 
     assert read == ["a"]
     assert [given.candidates[place].id for place in places] == ["a", "b"]
@@ -234,10 +245,10 @@ def test_first_person_text_of_the_named_person_gains() -> None:
     ]
     oneself = len(FEATURE_NAMES) + text_features.TEXT_FEATURE_NAMES.index("oneself")
 
-    _, parts = rank_pool(
+    _, parts, _ = rank_pool(
         pool(*spoken, question="What does Ann like?"),
         lambda ids: {id: said[id] for id in ids},
-        lambda _question, texts: [0.0] * len(texts),
+        match_texts(0.0),
         STATIC_WEIGHTS,
     )
 
