@@ -30,7 +30,7 @@ def test_figures_are_printed_written_and_compared(run, lines, data: str) -> None
     assert ["answerable questions", "1"] in rows
     assert ["never mentioned questions", "1"] in rows
     assert any(row[:2] == ["4000", "1.000"] for row in rows)
-    assert ["250", *["–"] * 14] in rows  # too small for a context
+    assert any(row[0] == "250" and row[1] != "–" for row in rows)
     assert any(row[0] == "stale first" for row in rows)
     assert ElementTree.parse("figures.svg").getroot().tag.endswith("svg")
     written = json.loads(Path("rows.json").read_text(encoding="utf-8"))

@@ -328,20 +328,21 @@ def test_run_measures_contexts(tmp_path: Path) -> None:
     assert summary["questions"] == {"answerable": 2, "adversarial": 1, "never mentioned": 1}
     full = summary["budgets"]["4000"]
     assert (full["evidence"], full["any"], full["all"]) == (1.0, 1.0, 1.0)
-    assert 0 <= full["on_topic"] <= full["retrieved_on_topic"] < 1
+    assert 0 <= full["retrieved_on_topic"] <= full["on_topic"] <= 1
     assert 0 <= full["repeated"] < 0.5
     assert 0 < full["tokens"] < 4_000
     assert 0 < full["p50_ms"] <= full["p95_ms"]
     assert 0 < full["p50_cpu_ms"] <= full["p95_cpu_ms"]
     assert summary["budgets"]["500"]["tokens"] <= 500
     assert summary["small_talk"]["contexts"] == len(SMALL_TALK)
-    assert 0 < summary["empty_tokens"] <= summary["small_talk"]["thanks_tokens"]
+    assert 0 < summary["small_talk"]["thanks_tokens"]
+    assert 0 < summary["empty_tokens"] <= 40
     assert summary["changes"]["questions"] == 30
     outcomes = ("current", "stale_first", "stale_only", "missing")
     assert sum(summary["changes"][name] for name in outcomes) == 30
     assert summary["changes"]["missing"] < 5
     assert set(summary["abstention"]["never mentioned"]) >= {"share", "precision", "no_recall"}
-    assert [len(row.contexts) for row in made.rows] == [4, 4, 1, 1]
+    assert [len(row.contexts) for row in made.rows] == [5, 5, 1, 1]
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,8 @@ from .sections.recall import RECALL, RELATED
 PRIORITY = tuple(section.name for section in sorted(SECTIONS, key=lambda section: section.priority))
 CONTIGUOUS_SECTIONS = frozenset(section.name for section in SECTIONS if section.is_contiguous)
 ANSWER_SECTIONS = (RECALL.name, RELATED.name)
+ANSWER_SHARE = 0.75  # of a small budget, reserved for these sections
+MIN_FLOOR_TOKENS = 40  # of a section with a floor: its heading and a line
 FULL_FLOORS_TOKENS = 2_000  # budget from which every section has its whole floor
 LINE_OVERHEAD_TOKENS = 20  # cost of a line to the reader, besides its tokens
 MIN_PIECE_TOKENS = 24  # a shorter piece of an item cannot be understood
@@ -91,10 +93,16 @@ def _reserve_floors(ordered: Sequence[SectionOffer], total: int) -> dict[str, in
 
     With a small budget the answer comes first, and the other floors are lower.
     """
-    floors, left, scale = {}, total, min(1.0, total / FULL_FLOORS_TOKENS)
+    floors: dict[str, int] = {}
+    left, scale = total, min(1.0, total / FULL_FLOORS_TOKENS)
+    answer = total if scale == 1.0 else int(total * ANSWER_SHARE)
     for offer in sorted(ordered, key=lambda offer: offer.part not in ANSWER_SECTIONS):
-        floor = offer.floor if offer.part in ANSWER_SECTIONS else int(offer.floor * scale)
-        floors[offer.part] = min(floor, offer.needed_tokens, left)
+        if offer.part in ANSWER_SECTIONS:
+            floors[offer.part] = min(offer.floor, offer.needed_tokens, answer)
+            answer -= floors[offer.part]
+        else:
+            scaled = max(int(offer.floor * scale), min(offer.floor, MIN_FLOOR_TOKENS))
+            floors[offer.part] = min(scaled, offer.needed_tokens, left)
         left -= floors[offer.part]
     return floors
 

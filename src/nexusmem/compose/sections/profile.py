@@ -19,7 +19,7 @@ from ..request import (
 from ..section import Section, always
 
 MAX_PEOPLE = 4
-MAX_ENTRIES = 5  # of one part of a profile
+MAX_ENTRIES = 8  # of one part of a profile; more would not fit
 MIN_STYLE_MESSAGES = 15  # with fewer, each new message could change the writing style
 PART_WORTH = {"preferences": 1.0, "expertise": 0.8, "about": 0.8, "patterns": 0.5}
 

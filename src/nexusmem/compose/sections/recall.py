@@ -168,7 +168,8 @@ def _format_turn(memory: Memory) -> str:
 def _shorten(item: ContextItem) -> ContextItem:
     if len(item.text) <= MAX_RELATED_CHARS or item.why.get("kind") == EXACT_KIND:
         return item
-    return replace(item, text=_cut(item.text, MAX_RELATED_CHARS))
+    why = {**item.why, "excerpt": "the beginning"}
+    return replace(item, text=_cut(item.text, MAX_RELATED_CHARS), why=why)
 
 
 def _cut(text: str, length: int) -> str:

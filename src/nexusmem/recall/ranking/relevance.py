@@ -30,6 +30,7 @@ from .features import (
     CandidatePool,
     FloatArray,
 )
+from .weights import ENOUGH_CANDIDATES
 
 MAX_RATED = 40  # hits; later ones get the lowest probability of these
 TAIL = slice(5, 15)  # ranks whose mean sum is the base line of a question
@@ -37,6 +38,8 @@ EXACT_CLOSENESS = 0.9  # of a piece that a text has, in another form perhaps
 MEDIUM_CLOSENESS = 0.75
 TOP_TEXTS = 3  # that are searched for a value of the kind that the question asks for
 TYPICAL_SIZE = 4.5  # logarithm of a medium number of candidates
+# In a small memory an answer may share no word with its question, and a few lines cost little.
+BEST_OF_FEW, CHANCE_OF_FEW = 3, 0.05
 UNANSWERED = 0.0  # relevance of each hit of a question that nothing answers
 
 MONEY_PATTERN = re.compile(r"[$€£] ?\d|\b\d+ ?(?:dollars?|bucks|euros?|pounds?)\b", re.IGNORECASE)
@@ -179,11 +182,18 @@ class RatedHead:
 def rate_hits(head: RatedHead, weights: RelevanceWeights) -> list[float]:
     """Return the probability that each of these candidates helps to answer, in their order."""
     chances = _logistic(hit_inputs(head) @ weights.hit + weights.hit_bias)
+    if len(head.pool.candidates) < ENOUGH_CANDIDATES:
+        chances[:BEST_OF_FEW] = np.maximum(chances[:BEST_OF_FEW], CHANCE_OF_FEW)
+        return _round(chances)
     answerable = _logistic(
         question_inputs(head, chances) @ weights.question + weights.question_bias
     )
     if float(answerable) < weights.min_answerable:
         return [UNANSWERED] * len(head.positions)
+    return _round(chances)
+
+
+def _round(chances: FloatArray) -> list[float]:
     values: list[float] = chances.round(4).tolist()
     return values
 
