@@ -12,6 +12,7 @@ from hypothesis import strategies as some
 from nexusmem.text.terms import (
     MAX_TERM_LENGTH,
     PLAIN_WORD,
+    WORD,
     _stem_word,
     extract_terms,
     mentions_name,
@@ -136,3 +137,9 @@ def test_split_words_equals_normalized_words(text: str) -> None:
 @given(some.lists(some.text(some.sampled_from("aB3 .,_'\0\n\x1f"))))
 def test_normalize_each_equals_normalize_words(texts: list[str]) -> None:
     assert normalize_each(texts) == [normalize_words(text) for text in texts]
+
+
+@given(some.text(alphabet="aBs'_ -.0\n", max_size=30))
+def test_apostrophes_join_words_as_in_the_pattern(text: str) -> None:
+    words = [word.removesuffix("'s") for word in WORD.findall(text.lower())]
+    assert extract_terms(text) == [_stem_word(word) for word in words]

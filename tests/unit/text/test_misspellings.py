@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nexusmem.text.nicknames import misspellings
+from nexusmem.text.nicknames import is_misspelt, misspellings
 
 
 @pytest.mark.parametrize("written", ["danutta", "danta", "danoota", "danuat", "denuta"])
@@ -25,3 +25,10 @@ def test_short_names_and_other_scripts_have_no_misspellings() -> None:
 def test_first_letter_is_right() -> None:
     assert "banuta" not in misspellings("danuta")
     assert "danuta" not in misspellings("danuta")
+
+
+@pytest.mark.parametrize("word", ["danuta", "maria", "bob", "anna-maria"])
+def test_a_name_is_misspelt_if_it_is_listed(word: str) -> None:
+    others = {"danuta", "danutta", "danuat", "banuta", "mario", "mara", "bo", "annamaria", ""}
+    names = {*misspellings(word), *others, word}
+    assert {name for name in names if is_misspelt(name, word)} == misspellings(word)

@@ -200,11 +200,18 @@ def _filter_existing(
     cached: Sequence[NameHashes], names: Sequence[str], kinds: Sequence[str]
 ) -> list[str]:
     """Return the normalized names that may exist with one of these kinds."""
-    held = [(kind, each.hashes) for each in cached for kind in kinds if kind in each.kinds]
-    if not held:
+    held = {kind: [each.hashes for each in cached if kind in each.kinds] for kind in kinds}
+    if not any(held.values()):
         return []
     wanted = _normalize_names(names)
-    existing = {name for kind, hashes in held for name in wanted if hash((kind, name)) in hashes}
+    existing: set[str] = set()
+    for kind, labels in held.items():
+        asked = [hash((kind, name)) for name in wanted] if labels else []
+        for hashes in labels:
+            if not hashes.isdisjoint(asked):
+                existing.update(
+                    name for name, own in zip(wanted, asked, strict=True) if own in hashes
+                )
     return sorted(existing)
 
 
