@@ -184,7 +184,9 @@ def test_xml_is_parsed_back(text: str) -> None:
 
     tags = [child.tag for child in root]
     assert tags == ["about", *list(SECTIONS_BY_NAME)[:3], "now", *list(SECTIONS_BY_NAME)[3:]]
-    assert [len(root.findall(f"{part}/item")) for part in SECTIONS_BY_NAME] == [2] * len(SECTIONS_BY_NAME)
+    assert [len(root.findall(f"{part}/item")) for part in SECTIONS_BY_NAME] == [2] * len(
+        SECTIONS_BY_NAME
+    )
     assert root.find("window/item").attrib == {  # type: ignore[union-attr]
         "at": "14:05",
         "by": 'a"b<c',

@@ -88,8 +88,7 @@ def plan_context(question: str, *, now: datetime, turns: Sequence[Turn] = ()) ->
         sections={
             name: why
             for name, why in _plan_sections(QuestionText(prefix, window))
-            if needs_memory
-            or (name in TALK_SECTIONS if is_talk else name not in SEARCH_SECTIONS)
+            if needs_memory or (name in TALK_SECTIONS if is_talk else name not in SEARCH_SECTIONS)
         },
         question=question,
         steps=_split_question(question, prefix),

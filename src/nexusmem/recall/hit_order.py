@@ -22,6 +22,7 @@ from ..core.records import HitStatus, Memory, MemoryKind, Validity
 from ..text.terms import STOP_WORDS, extract_terms
 
 MAX_COMPARED = 15  # best hits that are compared with each other
+MAX_STATEMENT_CHARACTERS = 400  # of a message that another one may replace
 MAX_CHARACTERS = 2_000  # of a text that the rules read
 MIN_GAP = timedelta(hours=1)  # messages of one conversation answer each other
 MIN_ALIKE_TERMS = 3
@@ -222,7 +223,7 @@ def order_hits(
     moves_similar = asks_current(question)
     positions = list(range(len(memories)))
     marks = dict(validities)
-    compared = [at for at, hit in enumerate(hits) if hit.memory.kind is MemoryKind.PASSAGE]
+    compared = [at for at, hit in enumerate(hits) if _is_statement(hit.memory)]
     changing = [at for at in compared if hits[at].tells_change]
     for position in compared:
         earlier = hits[position]
@@ -242,6 +243,11 @@ def order_hits(
         if newer:
             _move_before(positions, max(newer, key=lambda at: (hits[at].memory.at, -at)), position)
     return positions, marks
+
+
+def _is_statement(memory: Memory) -> bool:
+    """Return whether a memory is a message that may be replaced: one that tells few things."""
+    return memory.kind is MemoryKind.PASSAGE and len(memory.text) <= MAX_STATEMENT_CHARACTERS
 
 
 def _mark_earlier(changes: Iterable[Memory]) -> Validity:

@@ -79,9 +79,7 @@ def match_texts(*scores: float) -> Callable[[str, Sequence[str]], WordMatch]:
 
 
 def order(given: CandidatePool) -> list[str]:
-    places, *_ = rank_pool(
-        given, lambda _ids: {}, match_texts(0.0), STATIC_WEIGHTS
-    )
+    places, *_ = rank_pool(given, lambda _ids: {}, match_texts(0.0), STATIC_WEIGHTS)
     return [given.candidates[place].id for place in places]
 
 
