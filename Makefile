@@ -52,7 +52,7 @@ baselines: .venv/ready
 	    --save-baseline bench/results/eval-$$benchmark-minilm.json || exit; \
 	done
 	$(BIN)/nexus eval context locomo --data $(DATA) --config nexus.example.yaml \
-	  $(if $(UNANSWERABLE),--unanswerable $(UNANSWERABLE)) \
+	  --unanswerable bench/never_mentioned.jsonl \
 	  --save-baseline bench/results/eval-context.json --plot docs/images/eval-context.svg
 	$(BIN)/nexus eval context beam --data $(DATA) --config nexus.example.yaml \
 	  --save-baseline bench/results/eval-context-beam.json

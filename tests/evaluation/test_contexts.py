@@ -335,7 +335,7 @@ def test_run_measures_contexts(tmp_path: Path) -> None:
     assert 0 < full["p50_cpu_ms"] <= full["p95_cpu_ms"]
     assert summary["budgets"]["500"]["tokens"] <= 500
     assert summary["small_talk"]["contexts"] == len(SMALL_TALK)
-    assert 0 < summary["small_talk"]["thanks_tokens"]
+    assert summary["small_talk"]["thanks_tokens"] > 0
     assert 0 < summary["empty_tokens"] <= 40
     assert summary["changes"]["questions"] == 30
     outcomes = ("current", "stale_first", "stale_only", "missing")
