@@ -215,7 +215,7 @@ PLANTED = (
     ),
     Planted(
         "npm token",
-        "//registry.npmjs.org/:_authToken={}",
+        "//registry.example/:_authToken={}",
         "npm login failed, so I used {}",
         ("npm_aB3dE6fG9hJ2kL5mN8pQ1rS4tU7vW0xY3zA6"),
         ("npm_Q7wE4rT1yU8iO5pA2sD9fG6hJ3kL0zX7cV4b"),
