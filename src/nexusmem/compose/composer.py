@@ -45,7 +45,7 @@ from .selection import SectionSelection, TokenMeter, select_items
 from .settings import ComposeSettings
 from .window import load_window
 
-EXTRA_HITS = 15  # searched beyond those shown, because the window may show some of them
+EXTRA_HITS = 10  # searched beyond those shown, because the window may show some of them
 VECTOR_STRATEGY = "vector"  # recall's name for the strategy that needs the embedder
 NOT_COMPARED = (RELATED.name, WINDOW.name)  # the window is compared as a whole
 NO_RESULTS = Hits(hits=(), total=0, seconds=0.0)

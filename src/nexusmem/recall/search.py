@@ -83,11 +83,9 @@ def search_memories(
     with store.snapshot():
         period = find_asked_period(query.question, query.now)
         is_filtered = period is not None and period.is_whole_topic
-        more = replace(query, limit=query.limit + EXTRA_OF_PERIOD) if is_filtered else query
-        best = _select_hits(store, grant, more, order, relevant)
-        found = len(best)
-        best = [each for each in best if _is_relevant(each[0], query)]
-        withheld = found - len(best)
+        # The hits of a period answer a question about nothing else.
+        more = replace(query, limit=query.limit + EXTRA_OF_PERIOD, min_relevance=0.0)
+        best, withheld = _select_hits(store, grant, more if is_filtered else query, order, relevant)
         memories = [memory for _, memory in best]
         validities = find_validities(store, grant, memories, query.now)
         positions, validities = order_hits(memories, query.question, order.query_terms, validities)
@@ -115,7 +113,14 @@ def search_memories(
 
 def _select_hits(
     store: Store, grant: Grant, query: Query, results: RankedResults, relevant_count: int
-) -> list[tuple[RankedId, Memory]]:
+) -> tuple[list[tuple[RankedId, Memory]], int]:
+    """Return the selected hits, and how many of the best ranks are withheld.
+
+    With a minimum of relevance, hits are not replaced: as many ranks are read as hits are wanted.
+    """
+    withheld = 0
+    if query.min_relevance:
+        relevant_count = min(relevant_count, query.limit)
     chosen = _HitSelection(query.max_per_conversation)
     values = CurrentValues(store, grant, query.where)
     start = 0
@@ -126,7 +131,9 @@ def _select_hits(
         is_full = len(chosen.hits_by_source) >= query.limit
         size = RANKS_FOR_ORIGINALS if is_full else query.limit
         end = min(start + size, relevant_count)
-        part = results.get_slice(start, end)
+        ranks = results.get_slice(start, end)
+        part = [ranked for ranked in ranks if _is_relevant(ranked, query)]
+        withheld += len(ranks) - len(part)
         found = store.memories.get(grant, [r.id for r in part])
         memories = {each.id: each for each in _drop_redundant_copies(store, grant, query, found)}
         for ranked in part:
@@ -135,7 +142,7 @@ def _select_hits(
                 _check_access(grant, shown)
                 chosen.try_add(ranked, shown)
         start = end
-    return list(chosen.hits_by_source.values())[: query.limit]
+    return list(chosen.hits_by_source.values())[: query.limit], withheld
 
 
 def _drop_redundant_copies(

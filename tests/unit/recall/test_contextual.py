@@ -207,7 +207,7 @@ def test_answer_gains_from_the_question_before_it() -> None:
 def test_wording_breaks_ties() -> None:
     given = pool(candidate("a"), candidate("b"))
 
-    places, parts, _ = rank_pool(
+    places, parts, *_ = rank_pool(
         given,
         lambda ids: {id: id for id in ids},
         match_texts(0.0, 1.0),
@@ -228,7 +228,7 @@ def test_text_features_are_computed_for_the_head_only() -> None:
         read.extend(ids)
         return dict.fromkeys(ids, "tea")
 
-    places, parts, _ = rank_pool(given, texts, match_texts(1.0), few)
+    places, parts, *_ = rank_pool(given, texts, match_texts(1.0), few)
 
     assert read == ["a"]
     assert [given.candidates[place].id for place in places] == ["a", "b"]
@@ -243,7 +243,7 @@ def test_first_person_text_of_the_named_person_gains() -> None:
     ]
     oneself = len(FEATURE_NAMES) + text_features.TEXT_FEATURE_NAMES.index("oneself")
 
-    _, parts, _ = rank_pool(
+    _, parts, *_ = rank_pool(
         pool(*spoken, question="What does Ann like?"),
         lambda ids: {id: said[id] for id in ids},
         match_texts(0.0),

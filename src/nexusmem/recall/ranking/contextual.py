@@ -156,6 +156,7 @@ class RankedPool(NamedTuple):
     positions: list[int]  # of the candidates, best first
     contributions: FloatArray  # weight × feature: a row per candidate, a column per feature
     head: TextHead
+    features: FloatArray  # without those of texts
 
 
 def rank_pool(
@@ -179,7 +180,7 @@ def rank_pool(
     sums = np.add.reduce(parts, axis=1)
     best = _sort_descending(sums, np.sort(head)).tolist()
     ordered = diversify(best, sums, pool.candidates, weights.repeat_penalty)
-    return RankedPool([*ordered, *rest.tolist()], parts, read)
+    return RankedPool([*ordered, *rest.tolist()], parts, read, features)
 
 
 def read_head(
@@ -214,6 +215,7 @@ def rated_head(pool: CandidatePool, ranked: RankedPool) -> RatedHead:
         pool,
         chosen,
         ranked.contributions,
+        ranked.features,
         [read.texts[row] for row in rows],
         read.features[rows],
         match,

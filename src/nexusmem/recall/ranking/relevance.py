@@ -170,6 +170,7 @@ class RatedHead:
     pool: CandidatePool
     positions: Sequence[int]  # of the candidates
     contributions: FloatArray  # to the ranking: a row for each candidate of the pool
+    features: FloatArray  # of each candidate of the pool
     texts: Sequence[str]
     text_features: FloatArray
     match: WordMatch
@@ -206,7 +207,7 @@ def hit_inputs(head: RatedHead) -> FloatArray:
     around = _with_neighbours(head, closest)
     coverage, own = around @ shares, closest @ shares
     sums = np.add.reduce(head.contributions[list(positions)], axis=1)
-    features = pool.build_features()[list(positions)][:, CANDIDATE_FEATURES]
+    features = head.features[list(positions)][:, CANDIDATE_FEATURES]
     ones = np.ones(len(positions))
     columns = [
         keyword,
