@@ -6,9 +6,9 @@ Questions with an answer: LoCoMo and BEAM (`--data`), the story of `bench/story`
 `bench/continuity_*.json` in memories of 4 to 150 messages. Questions without one: those of other
 conversations with the names replaced, facts that a memory was not told, and
 `bench/never_mentioned.jsonl`. A fold is a conversation; the printed figures are of folds left out
-of the fit. MODULE is src/nexusmem/recall/ranking/relevance_weights.py. `--check FILE` prints how many
-other questions about things never mentioned get nothing; they are in no fit. FILE has the form of
-`bench/never_mentioned.jsonl`.
+of the fit. MODULE is src/nexusmem/recall/ranking/relevance_weights.py. `--check FILE` prints how
+many other questions about things never mentioned get nothing; they are in no fit. FILE has the form
+of `bench/never_mentioned.jsonl`.
 """
 
 from __future__ import annotations
