@@ -22,7 +22,7 @@ from rich.progress import track
 
 from nexusmem.config.settings import EmbeddingSettings, Settings
 from nexusmem.core.records.projections import Candidate
-from nexusmem.embedders.builtin import interaction_scores
+from nexusmem.embedders.builtin import match_words
 from nexusmem.evaluation.benchmarks import BenchmarkConversation, BenchmarkQuestion, read_benchmark
 from nexusmem.evaluation.evaluate import open_memory
 from nexusmem.evaluation.run import compute_metrics, index_conversation
@@ -75,7 +75,7 @@ class Case:
             person is not None and self.candidates[position].speaker == person
             for position in positions
         ]
-        interaction = interaction_scores(self.analysis.embedding_text, texts)
+        interaction = match_words(self.analysis.embedding_text, texts).scores
         columns = text_features.compute_text_features(
             self.analysis.core_text, texts, interaction, by_person
         )

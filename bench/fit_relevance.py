@@ -1,13 +1,14 @@
 """Fit the weights of `nexusmem.recall.ranking.relevance` and check them on data left out.
 
-    python bench/fit_relevance.py --data FOLDER --write FILE
+    python bench/fit_relevance.py --data FOLDER --write MODULE
 
 Questions with an answer: LoCoMo and BEAM (`--data`), the story of `bench/story`, and the facts of
 `bench/continuity_*.json` in memories of 4 to 150 messages. Questions without one: those of other
 conversations with the names replaced, facts that a memory was not told, and
 `bench/never_mentioned.jsonl`. A fold is a conversation; the printed figures are of folds left out
-of the fit. `--check FILE` prints how many other questions about things never mentioned get nothing;
-they are in no fit. FILE is src/nexusmem/recall/ranking/relevance_weights.py.
+of the fit. MODULE is src/nexusmem/recall/ranking/relevance_weights.py. `--check FILE` prints how
+many other questions about things never mentioned get nothing; they are in no fit. FILE has the form
+of `bench/never_mentioned.jsonl`.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from ..core.records.context import AddedWords
-from ..recall.question_analysis import TimeWindow, find_time_window
+from ..recall.question_analysis import MAX_READ_CHARACTERS, TimeWindow, find_time_window
 from ..recall.strategies.graph import possible_names
 from .question import capitalized_names, is_greeting, is_small_talk, needs_no_memory
 from .section import QuestionText
@@ -31,7 +31,6 @@ SEARCH_SECTIONS = frozenset({RECALL.name, RELATED.name})
 MAX_NAMES = 60
 MAX_NAME_CANDIDATES = 200  # possible names read of a long question
 MAX_STEPS = 3
-MAX_READ_CHARS = 1_000  # characters of a question that the rules read
 
 COMPARISON_PATTERN = re.compile(
     r"\b(?:compare|comparison|difference between|versus|vs\.?|differ(?:s|ent)? from"
@@ -76,13 +75,13 @@ def plan_context(question: str, *, now: datetime, turns: Sequence[Turn] = ()) ->
 
     resolved = resolve_question(question, turns)
     question = resolved.text
-    prefix = question[:MAX_READ_CHARS]
+    prefix = question[:MAX_READ_CHARACTERS]
     window = find_time_window(prefix, now)
     needs_memory = resolved.needs_memory and not needs_no_memory(prefix)
     is_talk = not needs_memory and not is_greeting(prefix)
     names = asked_names = _first_unique(_find_names(prefix), MAX_NAMES)
     if resolved.topics:
-        asked = question.removesuffix(resolved.topics)[:MAX_READ_CHARS]
+        asked = question.removesuffix(resolved.topics)[:MAX_READ_CHARACTERS]
         asked_names = _first_unique(_find_names(asked), MAX_NAMES)
     return ContextPlan(
         sections={

@@ -19,7 +19,7 @@ MARKS = ("kind", "source", "times", "unsure", "scope")  # what the brackets of a
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComposeSettings:
-    """Defaults of every context. The numbers are from specification 003."""
+    """Defaults of every context."""
 
     budget_tokens: int = 4_000
     recent_messages: int = 40

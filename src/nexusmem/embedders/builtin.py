@@ -68,11 +68,6 @@ def match_words(question: str, texts: Sequence[str]) -> WordMatch:
     return WordMatch(scores.tolist(), closest, query.norms)
 
 
-def interaction_scores(question: str, texts: Sequence[str]) -> Sequence[float]:
-    """Return for each text how well it covers the distinctive pieces of the question, 0 to 1."""
-    return match_words(question, texts).scores
-
-
 def _unique_pieces(pieces: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
     """Return the distinct ids in ascending order, and the position of each piece among them.
 

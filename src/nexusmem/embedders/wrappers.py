@@ -16,21 +16,15 @@ from ..core.records import EmbeddingProfile
 from ..text.wordpiece import clear_word_caches
 
 
-class UserSuppliedEmbedder:
-    """Wraps a user-supplied embedder and turns OSError into EmbedderUnavailable.
-
-    Work that fails with EmbedderUnavailable is retried later.
-    """
+class EmbedderWrapper:
+    """An embedder that passes every call to another one; subclasses change some of them."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
 
     @property
     def profile(self) -> EmbeddingProfile:
-        try:
-            return self._embedder.profile
-        except OSError as error:  # network errors and timeouts
-            raise _unavailable_error(error) from error
+        return self._embedder.profile
 
     @property
     def is_local(self) -> bool:
@@ -47,13 +41,30 @@ class UserSuppliedEmbedder:
         return self._embed(texts, TextRole.QUERY)
 
     def _embed(self, texts: Sequence[str], role: TextRole) -> Floats:
+        return embed_texts(self._embedder, texts, role)
+
+
+class UserSuppliedEmbedder(EmbedderWrapper):
+    """Wraps a user-supplied embedder and turns OSError into EmbedderUnavailable.
+
+    Work that fails with EmbedderUnavailable is retried later.
+    """
+
+    @property
+    def profile(self) -> EmbeddingProfile:
         try:
-            return embed_texts(self._embedder, texts, role)
+            return self._embedder.profile
+        except OSError as error:  # network errors and timeouts
+            raise _unavailable_error(error) from error
+
+    def _embed(self, texts: Sequence[str], role: TextRole) -> Floats:
+        try:
+            return super()._embed(texts, role)
         except OSError as error:
             raise _unavailable_error(error) from error
 
 
-class PrefixedEmbedder:
+class PrefixedEmbedder(EmbedderWrapper):
     """Wraps an embedder whose model expects a prefix before questions or stored texts.
 
     Stored vectors depend on `document_prefix`, so the profile has a digest of it. A blank text gets
@@ -63,7 +74,7 @@ class PrefixedEmbedder:
     def __init__(
         self, embedder: Embedder, *, query_prefix: str = "", document_prefix: str = ""
     ) -> None:
-        self._embedder = embedder
+        super().__init__(embedder)
         self._prefixes = {TextRole.QUERY: query_prefix, TextRole.DOCUMENT: document_prefix}
 
     @property
@@ -74,24 +85,10 @@ class PrefixedEmbedder:
             return own
         return replace(own, revision=f"{own.revision};prefix={digest(prefix)[:8]}")
 
-    @property
-    def is_local(self) -> bool:
-        return self._embedder.is_local
-
-    @property
-    def static(self) -> bool:
-        return is_static(self._embedder)
-
-    def embed(self, texts: Sequence[str]) -> Floats:
-        return self._embed(texts, TextRole.DOCUMENT)
-
-    def embed_queries(self, texts: Sequence[str]) -> Floats:
-        return self._embed(texts, TextRole.QUERY)
-
     def _embed(self, texts: Sequence[str], role: TextRole) -> Floats:
         prefix = self._prefixes[role]
         prefixed = [prefix + text if text.strip() else text for text in texts]
-        return embed_texts(self._embedder, prefixed, role)
+        return super()._embed(prefixed, role)
 
 
 def embed_one(embedder: Embedder, text: str, role: TextRole = TextRole.QUERY) -> Floats:
@@ -138,11 +135,11 @@ def profile_mismatch_error(
     )
 
 
-class ProfileCheckedEmbedder:
+class ProfileCheckedEmbedder(EmbedderWrapper):
     """Wraps an embedder and raises ConfigError if the store has only vectors of other profiles."""
 
     def __init__(self, embedder: Embedder, vectors: Vectors) -> None:
-        self._embedder = embedder
+        super().__init__(embedder)
         self._vectors = vectors
 
     @cached_property
@@ -153,30 +150,19 @@ class ProfileCheckedEmbedder:
             raise profile_mismatch_error(stored, own)
         return own
 
-    @property
-    def is_local(self) -> bool:
-        return self._embedder.is_local
-
-    @property
-    def static(self) -> bool:
-        return is_static(self._embedder)
-
-    def embed(self, texts: Sequence[str]) -> Floats:
+    def _embed(self, texts: Sequence[str], role: TextRole) -> Floats:
         self.profile  # checks before a paid request  # noqa: B018
-        return self._embedder.embed(texts)
-
-    def embed_queries(self, texts: Sequence[str]) -> Floats:
-        self.profile  # noqa: B018
-        return embed_texts(self._embedder, texts, TextRole.QUERY)
+        return super()._embed(texts, role)
 
 
 CacheKey = tuple[EmbeddingProfile, WorkspaceId, TextRole, str]
 ProviderCall = Callable[[Callable[[], Floats]], Floats]  # runs a request with a deadline
 
 
-class CachedEmbedder:
+class CachedEmbedder(EmbedderWrapper):
     """Embedder with an LRU cache of the vectors of searches, by role.
 
+    Only `embed_query` uses the cache: each stored text is embedded only once.
     The workspace is part of the cache key: otherwise response times would reveal the questions of
     other tenants. The cache has digests instead of texts. Requests to a remote provider run through
     `provider_call`, for example with a deadline.
@@ -192,7 +178,7 @@ class CachedEmbedder:
     ) -> None:
         if size < 1:
             raise ConfigError(f"cached_questions must be at least 1, got {size}")
-        self._embedder = embedder
+        super().__init__(embedder)
         self._size = size
         self._provider_call = provider_call
         self._check_ready = check_ready  # raises if vectors cannot be searched
@@ -200,26 +186,6 @@ class CachedEmbedder:
         self._lock = Lock()
         self.hits = 0
         self.misses = 0
-
-    @property
-    def profile(self) -> EmbeddingProfile:
-        return self._embedder.profile
-
-    @property
-    def is_local(self) -> bool:
-        return self._embedder.is_local
-
-    @property
-    def static(self) -> bool:
-        return is_static(self._embedder)
-
-    def embed(self, texts: Sequence[str]) -> Floats:
-        """Embed without the cache: each stored text is embedded only once."""
-        return self._embedder.embed(texts)
-
-    def embed_queries(self, texts: Sequence[str]) -> Floats:
-        """Embed questions without the cache."""
-        return embed_texts(self._embedder, texts, TextRole.QUERY)
 
     def embed_query(
         self, workspace: WorkspaceId, text: str, role: TextRole = TextRole.QUERY

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
@@ -11,7 +11,6 @@ from time import perf_counter, thread_time
 from typing import TypeVar
 
 from ..client import Nexus
-from ..compose.settings import MIN_BUDGET
 from ..core.errors import EmbedderUnavailable, InvalidInput
 from ..core.records.context import Context
 from ..place.place import Place
@@ -22,7 +21,7 @@ from .context_answers import AnswerJudge
 from .context_lines import ContextPage, EvidenceFinder, GoldEvidence, count_repeated, has_found
 from .run import ROOM_NAME
 
-BUDGETS = (250, 500, 1_000, 2_000, 4_000)  # tokens
+BUDGETS = (250, 500, 1_000, 2_000, 4_000)  # tokens; the first is the smallest of `compose`
 FULL_BUDGET = BUDGETS[-1]  # of questions without an answer, and of small talk
 ANSWERABLE, NEVER_MENTIONED = "answerable", "never mentioned"
 SMALL_TALK = (
@@ -282,7 +281,8 @@ def _run_question(
     question, before = asked.question, clock.time
     clock.time = question.at or before
     evidence = indexed.finder.find_evidence(question)
-    budgets = list_budgets() if asked.group == ANSWERABLE else list_budgets()[:1]
+    largest_first = BUDGETS[::-1]
+    budgets = largest_first if asked.group == ANSWERABLE else largest_first[:1]
     composed = [compose_timed(indexed.place, question.text, budget) for budget in budgets]
     clock.time = before
     if judge:
@@ -295,11 +295,6 @@ def _run_question(
         gold=len(evidence.turns),
         contexts=tuple(measure_context(each, evidence) for each in composed),
     )
-
-
-def list_budgets(budgets: Iterable[int] = BUDGETS) -> list[int]:
-    """Return the budgets that a context accepts, largest first."""
-    return sorted((budget for budget in budgets if budget >= MIN_BUDGET), reverse=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,17 +56,8 @@ CHANGE_PATTERN = re.compile(
 )
 CHANGE_HINTS = (  # every match of CHANGE_PATTERN contains one of these
     *("instead", "no longer", "no more", "any more", "anymore", "these days", "nowadays"),
-    *(
-        "correction",
-        "as of",
-        "from ",
-        "starting",
-        "since",
-        "effective",
-        "changed",
-        "swi",
-        "swapped",
-    ),
+    *("correction", "as of", "from ", "starting", "since", "effective"),
+    *("changed", "swi", "swapped"),
     *("moved", "renamed", "replaced", "raised", "lowered", "creased", "reduced", "turned"),
     *("dropped", "quit", "stopped", "sold", "gave ", "push", "postponed", "delayed", "extended"),
     *("rescheduled", "cancel", "update", "upgraded", "migrated", "took over", "now"),

@@ -52,7 +52,7 @@ FIRST_DAY = re.compile(
 )
 MAX_FIRST_DAY = 40  # characters before a date in which FIRST_DAY is looked for
 AROUND_DAYS = timedelta(days=3)
-MAX_READ_CHARACTERS = 1_000  # of a question that is read for a period
+MAX_READ_CHARACTERS = 1_000  # of a question that rules read
 MIN_REMAINING_TERMS = 2  # with fewer terms left, the question is kept unchanged
 
 

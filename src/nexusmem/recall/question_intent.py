@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from .list_topics import find_topic
-
-MAX_READ_CHARS = 1_000  # characters of a question that the rules read
+from .question_analysis import MAX_READ_CHARACTERS
 
 
 class Intent(StrEnum):
@@ -95,7 +94,7 @@ SEVERAL_PATTERN = re.compile(r"\b(?:and|or|versus|vs)\b|[,&]", re.IGNORECASE)
 
 def find_intent(question: str) -> QuestionIntent:
     """Return the intent of a question; NO_INTENT if no rule recognizes one."""
-    text = question[:MAX_READ_CHARS]
+    text = question[:MAX_READ_CHARACTERS]
     for pattern in CONNECTION_PATTERNS:
         if match := pattern.search(text):
             rest = match.groupdict().get("rest") or ""

@@ -45,7 +45,9 @@ def awareness_items(inputs: SectionInput) -> list[ContextItem]:
         return []
     lines = {
         TOOLS_ID: _tools_line(inputs.tools),
-        DOCUMENTS_ID: documents_line(inputs.filter_recorded(_find_documents(inputs))),
+        DOCUMENTS_ID: documents_line(
+            inputs.filter_recorded(_read_documents(inputs.store, inputs.grant))
+        ),
         SOURCES_ID: "" if inputs.is_replay else sources_line(inputs.store, inputs.grant),
     }
     return [
@@ -72,10 +74,6 @@ def lookup_lines(store: Store, grant: Grant) -> dict[str, str]:
 
 def _tools_line(tools: Sequence[str]) -> str:
     return f"Tools to look up more: {'; '.join(KNOWN_TOOLS.get(each, each) for each in tools)}."
-
-
-def _find_documents(inputs: SectionInput) -> list[Memory]:
-    return _read_documents(inputs.store, inputs.grant)
 
 
 def _read_documents(store: Store, grant: Grant) -> list[Memory]:

@@ -203,7 +203,7 @@ def read_head(
 
 
 def rated_head(pool: CandidatePool, ranked: RankedPool) -> RatedHead:
-    """Return the best candidates whose texts were read."""
+    """Return at most MAX_RATED of the best candidates whose texts were read."""
     row_of = {position: row for row, position in enumerate(ranked.head.positions)}
     chosen = [each for each in ranked.positions[: len(row_of)] if each in row_of][:MAX_RATED]
     rows = [row_of[position] for position in chosen]

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from ...core.access import Grant
 from ...core.derive import is_span_episode, normalize_name
-from ...core.filters import matches_filter
+from ...core.filters import Condition, Op, matches_filter
 from ...core.protocols.store import Store
 from ...core.records import Explanation, Memory, MemoryKind, StrategyReport, memory_id
 from ...core.records.facts import is_sure
@@ -47,7 +47,8 @@ MAX_PIECES = 8  # passages of a long message that a fact stands for
 SHORT_MESSAGE_CHARS = 240  # a message up to this length is a better rendering than its fact
 NAME = "knowledge"  # of the strategy in reports and reasons
 
-CONNECTED, NAMED, LISTED = 1.0, 0.8, 0.7  # relevance of a step, of a fact about a name, of a value
+# Scores of a step of a connection, of a record about a name, and of a listed value.
+CONNECTED, NAMED, LISTED = 1.0, 0.8, 0.7
 
 EPISODIC, FACTS, ENTITIES, PROCEDURES = "episodic", "facts", "entities", "procedures"
 EPISODES = "episodes"  # a part of the episodic group
@@ -65,7 +66,7 @@ class Entry(NamedTuple):
 
 
 def with_knowledge(ranking: Ranking, store: Store, weights: KindWeights) -> Ranking:
-    """Return a ranking that puts records of these names between the passages.
+    """Return a ranking that puts what was learned about the names of a question between passages.
 
     Questions without an intent keep the ranking as it is.
     """
@@ -241,8 +242,6 @@ class _KnowledgeFinder:
 
     def _find_procedures(self, name: QuestionName) -> list[Memory]:
         """Return procedures whose text names the subject."""
-        from ...core.filters import Condition, Op
-
         where = Condition("kind", Op.EQ, MemoryKind.PROCEDURE)
         terms = extract_terms(name.name)
         found = self._store.memories.search_keywords(

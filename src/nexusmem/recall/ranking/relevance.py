@@ -1,11 +1,11 @@
 """Relevance: the probability that a hit helps to answer, calibrated on labelled questions.
 
 Two linear models with a logistic output. One rates each hit. The other rates the question: whether
-anything in these memories answers it. Where that is unlikely, no hit is relevant. Their inputs are
-word scores and the closeness of the question's pieces to the pieces of each text, so they do not
-depend on the embedder. `bench/fit_relevance.py` fits the weights and checks them on conversations
-left out of the fit. The number of candidates is an input, because a question about a small memory
-shares fewer words with its answer.
+anything in these memories answers it. Where that is unlikely, no hit is relevant. Of few candidates
+only the hits are rated. The inputs are word scores and the closeness of the question's pieces to
+the pieces of each text, so they do not depend on the embedder. `bench/fit_relevance.py` fits the
+weights and checks them on conversations left out of the fit. The number of candidates is an input,
+because a question about a small memory shares fewer words with its answer.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from .features import (
 from .weights import ENOUGH_CANDIDATES
 
 MAX_RATED = 40  # hits; later ones get the lowest probability of these
-TAIL = slice(5, 15)  # ranks whose mean sum is the base line of a question
+TAIL = slice(5, 15)  # positions of hits that rarely answer: their mean sum is the base line
 EXACT_CLOSENESS = 0.9  # of a piece that a text has, in another form perhaps
 MEDIUM_CLOSENESS = 0.75
 TOP_TEXTS = 3  # that are searched for a value of the kind that the question asks for
@@ -181,7 +181,11 @@ class RatedHead:
 
 
 def rate_hits(head: RatedHead, weights: RelevanceWeights) -> list[float]:
-    """Return the probability that each of these candidates helps to answer, in their order."""
+    """Return the probability that each of these candidates helps to answer, in their order.
+
+    All are UNANSWERED if the question probably has no answer. With fewer than ENOUGH_CANDIDATES the
+    question is not rated, and the best hits keep a small chance.
+    """
     chances = _logistic(hit_inputs(head) @ weights.hit + weights.hit_bias)
     if len(head.pool.candidates) < ENOUGH_CANDIDATES:
         chances[:BEST_OF_FEW] = np.maximum(chances[:BEST_OF_FEW], CHANCE_OF_FEW)

@@ -4,8 +4,8 @@ Cosines of static word vectors are less reliable than cosines of a sentence mode
 its own weights. They were fitted on the conversations of two public benchmarks;
 `bench/fit_ranking.py` fits them again and evaluates them on held-out conversations. Two weights
 are set by hand. `graph`: the benchmarks contain no explicit facts, and a current fact must precede
-an outdated one that is
-worded more like the question. `length` in the second pass: with few messages its fit is noise.
+an outdated one that is worded more like the question. `length` in the second pass: with few
+messages its fit is noise.
 """
 
 from __future__ import annotations

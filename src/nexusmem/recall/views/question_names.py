@@ -37,7 +37,6 @@ class QuestionName:
     written: tuple[str, ...]  # as in the question
     name: str  # display name of the entity
     spellings: frozenset[str]  # all its names, normalized
-    is_sure: bool = True  # False: a nickname or a misspelling
     is_person: bool = False
 
 
@@ -60,12 +59,12 @@ def find_question_names(
     runs = list(_list_runs(text, words))
     known, persons = _load_known(store, grant, {key for _, _, key in runs}, people)
     taken: set[int] = set()
-    found: dict[int, tuple[str, str, bool]] = {}  # first word → written, known name, certainty
+    found: dict[int, tuple[str, str]] = {}  # first word → written, known name
     for start, end, key in sorted(runs, key=lambda run: (run[0] - run[1], run[0])):
         full = known.get(key)
         if full is not None and taken.isdisjoint(range(start, end)):
             taken.update(range(start, end))
-            found[start] = (text[words[start].start() : words[end - 1].end()], full, True)
+            found[start] = (text[words[start].start() : words[end - 1].end()], full)
     unknown = [
         (number, word.group())
         for number, word in enumerate(words)
@@ -76,7 +75,7 @@ def find_question_names(
         if key not in guesses:
             guesses[key] = _guess_name(store, grant, key, people)
         if guess := guesses[key]:
-            found[number] = (written, guess, False)
+            found[number] = (written, guess)
             persons |= _find_persons(_find_records(store, grant, [normalize_name(guess)]))
     persons |= {normalize_name(each) for each in people}
     return _resolve(store, grant, [found[number] for number in sorted(found)], persons)
@@ -238,14 +237,14 @@ def _drop_first_names(meant: Mapping[str, str]) -> list[str]:
 
 
 def _resolve(
-    store: Store, grant: Grant, found: Sequence[tuple[str, str, bool]], persons: set[str]
+    store: Store, grant: Grant, found: Sequence[tuple[str, str]], persons: set[str]
 ) -> list[QuestionName]:
     """Return the entities of these names, each once, with the first names that mean them."""
     if not found:
         return []
-    entities: list[EntityNames] = resolve_names(store, grant, [name for _, name, _ in found])
+    entities: list[EntityNames] = resolve_names(store, grant, [name for _, name in found])
     names: dict[str, QuestionName] = {}
-    for (written, _, is_sure), entity in zip(found, entities, strict=True):
+    for (written, _), entity in zip(found, entities, strict=True):
         spellings = entity.spellings | find_full_name(store, grant, entity.name)
         is_person = not persons.isdisjoint(spellings)
         known = names.get(entity.name)
@@ -253,7 +252,6 @@ def _resolve(
             (*known.written, written) if known else (written,),
             entity.name,
             frozenset(spellings),
-            is_sure or (known is not None and known.is_sure),
             is_person,
         )
     return list(names.values())
