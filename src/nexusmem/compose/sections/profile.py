@@ -57,7 +57,7 @@ def _person_items(inputs: SectionInput, profile: Profile) -> Iterator[ContextIte
         for rank, entry in enumerate(ranked):
             yield _make_item(inputs, entry, part, worth * rank_worth(rank))
     # The style counts today's messages, so a replay leaves it out.
-    # Everybody has a length of messages, so that alone says nothing about a person.
+    # Every person has a length of messages, so that alone says nothing about a person.
     is_known = profile.style.messages >= MIN_STYLE_MESSAGES and len(profile.style.traits) > 1
     if is_known and not inputs.is_replay:
         yield ContextItem(
