@@ -308,6 +308,9 @@ VIEWER_READS: Mapping[str, ReadCall] = {
             place.grant, [name for ref in known_events for name in ref.scope.ids], limit=99
         ),
         world.store.memories.find_by_name(place.grant, WORDS, limit=99, kinds=[*MemoryKind]),
+        world.store.memories.find_by_name(
+            place.grant, WORDS, limit=99, kinds=[*MemoryKind], oldest_first=True
+        ),
         world.store.memories.find_by_source(
             place.grant, [ref.id for ref in known_events], kinds=[*MemoryKind]
         ),
