@@ -306,3 +306,12 @@ def test_answer_has_the_request_that_it_takes_up() -> None:
     assert str((found.due - ONE_SECOND).date()) == "2026-03-05"
     (plain,) = said("Sure, I'll book the hall.", context=context).landmarks
     assert plain.request is None
+
+
+@pytest.mark.requirement("A6")
+def test_going_back_to_something_is_a_decision() -> None:
+    back = "That's too much. Let's go back to Postgres for the audit log."
+    assert kinds(back) == ["decision of Alice"]
+    assert kinds("Let's switch back to the old supplier.") == ["decision of we"]
+    assert kinds("Let's go back to bed.") == []
+    assert kinds("Let's go back to the beginning.") == []

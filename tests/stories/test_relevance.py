@@ -114,3 +114,42 @@ def test_related_lines_do_not_repeat_the_lines_above(place: Place) -> None:
     assert "Rohde TE 150" in above
     assert related
     assert not any(text in above or "Rohde" in text or "corner" in text for text in related)
+
+
+@pytest.mark.requirement("X11")
+def test_message_of_another_hour_is_not_shown_beside_a_hit() -> None:
+    now = [START]
+    nexus = Nexus.open(":memory:", clock=lambda: now[0], background=False)
+    room = nexus.workspace("pottery").room("studio", participants=["ida", "jon"])
+    for hours, speaker, text in (
+        (0, "jon", "The courier rang twice but nobody heard it."),
+        (5, "ida", ANSWER),
+        (1, "jon", "Great, then I clear the corner on Wednesday."),
+        (30, "ida", "Who waters the ferns?"),
+        (1, "jon", "The radio only finds one station since the storm."),
+    ):
+        now[0] += timedelta(hours=hours)
+        room.observe(speaker, text)
+    now[0] += timedelta(days=40)
+
+    (hit, *_) = room.compose("Which kiln did we buy?").section_items("recall")
+
+    assert hit.text == f"{ANSWER}\njon: Great, then I clear the corner on Wednesday."
+
+
+@pytest.mark.requirement("X11", "X8")
+def test_mark_of_an_excerpt_belongs_to_its_first_speaker() -> None:
+    now = [START]
+    nexus = Nexus.open(":memory:", clock=lambda: now[0], background=False)
+    dm = nexus.workspace("pottery").dm("ida", agent="scribe")
+    dm.observe("ida", "I washed the aprons and hung them over the sink.")
+    now[0] += timedelta(minutes=1)
+    dm.observe("scribe", ANSWER, role="assistant")
+    now[0] += timedelta(minutes=1)
+    dm.observe("crm_search", "Rohde: 3 kilns in stock.", role="tool")
+    now[0] += timedelta(days=40)
+
+    text = dm.compose("Which kiln did we buy? It comes on Thursday.").text
+
+    assert "- 2026-03-02 ida: I washed the aprons" in text
+    assert f"\n    scribe: {ANSWER}\n    [external] crm_search: Rohde" in text

@@ -22,6 +22,7 @@ SMALL_TALK = frozenset(
     clear cute funny love loved like that's it's i'm you're let's don't""".split()
 )
 GREETINGS = frozenset("hi hello hey yo hiya".split())
+GREETED = frozenset("all everyone everybody folks guys team friends".split())
 DAY_GREETINGS = frozenset(("good", time) for time in ("morning", "afternoon", "evening", "day"))
 # Words about the form of an answer, and verbs that ask for a new form of it.
 FORM_WORDS = frozenset(
@@ -49,6 +50,8 @@ def is_chat(text: str) -> bool:
 def is_small_talk(question: str) -> bool:
     """Return True if the question has no word to search for."""
     words = [word.casefold() for word in WORD.findall(question)]
+    if len(words) > 1 and words[0] in SMALL_TALK and words[-1] in GREETED:
+        words.pop()  # "hello everyone", "thanks all"
     return all(word in SMALL_TALK or word in STOP_WORDS for word in words) and (
         "?" not in question or not words
     )

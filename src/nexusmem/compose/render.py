@@ -22,7 +22,7 @@ from ..core.records.context import ContextItem
 from ..core.scope import Scope, ScopeKind
 from ..text.fence import CACHED_FENCE, fence_for_cache, neutralize_markup, reveal_invisible
 from ..text.tokens import count_tokens
-from .request import MENTION_COUNT_KEY, OBSERVED, SURE_KEY
+from .request import MENTION_COUNT_KEY, OBSERVED, SURE_KEY, TRUST_MARKS
 from .sections import SECTIONS, SECTIONS_BY_NAME, STABLE_SECTIONS
 from .settings import ComposeSettings
 from .templates import (
@@ -35,13 +35,6 @@ from .templates import (
     template_key,
 )
 
-TRUST_MARKS = {
-    Trust.DIRECT: "said",
-    Trust.INTERNAL: "tool",
-    Trust.INFERRED: "agent",
-    Trust.EXTERNAL: "external",
-    Trust.UNKNOWN: "unverified",
-}
 MARK_KEYS = (MENTION_COUNT_KEY, OBSERVED, SURE_KEY)  # in `why`: they change the mark
 NOTHING_FOUND = "Nothing relevant is known."
 NOTHING_MORE = "Nothing else relevant is known."

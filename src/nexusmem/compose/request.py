@@ -13,7 +13,7 @@ from ..core.errors import InvalidInput
 from ..core.filters import Condition, Filter, Op, combine_filters
 from ..core.ids import check_name
 from ..core.protocols.store import Store
-from ..core.records import Hits, Memory, MemoryKind
+from ..core.records import Hits, Memory, MemoryKind, Trust
 from ..core.records.annotations import annotate_text
 from ..core.records.context import ContextItem, make_item
 from ..core.records.facts import HABIT_SOURCE, SURE_CONFIDENCE
@@ -39,6 +39,13 @@ MAX_TOOLS, MAX_TOOL_CHARS = 30, 200
 EXACT_KIND = "exact"  # kind of a value that is shown byte for byte
 MENTION_COUNT_KEY = "times"  # in `why`: number of times it was stated
 OBSERVED = "observed"  # in `why`: counted in messages, and said by nobody
+TRUST_MARKS = {
+    Trust.DIRECT: "said",
+    Trust.INTERNAL: "tool",
+    Trust.INFERRED: "agent",
+    Trust.EXTERNAL: "external",
+    Trust.UNKNOWN: "unverified",
+}
 SURE_KEY = "sure"  # in `why`: how sure, in words, if it is not sure
 LIKELY_CONFIDENCE = 0.6
 EMPTY_VIEW = WindowView(events=(), summary=Summary())

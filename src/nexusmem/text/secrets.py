@@ -112,6 +112,11 @@ OPTION = (
         | \bcurl\b[^\n]{0,200}?\s-u\s{1,3}[^\s:]{1,60}: ) """
     + VALUE
 )
+# "the wifi password, it's now …": the value must mix letters, digits and symbols
+REFERRED_PASSWORD = rf"""(?ix){NAMES_OF_PASSWORDS}
+        (?:\s{{1,3}}(?:for|of|on|at)(?:\s{{1,3}}[\w.'’@-]{{1,40}}){{1,4}}?)?
+        \s{{0,2}}[,:;.–—-]\s{{0,3}} (?:it|that)(?:['’]s|\s{{1,3}}is|\s{{1,3}}was)
+        (?:\s{{1,3}}(?:now|still|just))? \s{{0,2}}:?\s{{1,3}} {VALUE}"""
 # Without "is": the value must mix letters, digits and symbols
 NEAR_PASSWORD = rf"""(?ix)(?<!redacted:[ ])(?:{NAMES_OF_PASSWORDS}|\bpass) ['’]? s? [^\w\n]{{1,4}}
         (?:(?:is|was|from|to|with|as)[^\w\n]{{1,4}})? {VALUE}"""
@@ -167,7 +172,9 @@ IN_LONG_WORDS = (
 )
 WITH_DIGITS = (
     SecretPattern("key", (ASSIGNED_KEY, SPOKEN_KEY), IS_KEY, is_named=True),
-    SecretPattern("password", (NEAR_PASSWORD,), ("pass",), is_named=True, is_strong=True),
+    SecretPattern(
+        "password", (NEAR_PASSWORD, REFERRED_PASSWORD), ("pass",), is_named=True, is_strong=True
+    ),
     SecretPattern(
         "password", (NEAR_LOGIN,), ("cred", "login", "log in"), is_named=True, is_strong=True
     ),

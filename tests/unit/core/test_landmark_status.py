@@ -120,6 +120,7 @@ def test_one_common_word_does_not_replace_a_task() -> None:
         ("We go with slate for the terrace.", "The terrace party is cancelled.", "decision", False),
         ("We hold the terrace party in May.", "The terrace party is cancelled.", "decision", True),
         ("We use Kafka for the mail.", "We use NATS instead of Kafka.", "decision", True),
+        ("Decided: Kafka for the mail.", "Let's go back to NATS for the mail.", "decision", True),
         ("We use NATS for the mail.", "We switch from Kafka to NATS.", "decision", False),
         ("I will order a Kafka handbook.", "We use NATS instead of Kafka.", "action_item", False),
         ("We meet on 4 May.", "We decided to change the logo on 4 May.", "decision", False),

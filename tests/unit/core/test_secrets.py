@@ -116,6 +116,8 @@ CALLED = [
     ("credentials: admin / gDhj*pHUVzS_1", "gDhj*pHUVzS_1"),
     ("my openai key is w*wfz3KJr@S1R", "w*wfz3KJr@S1R"),
     ("password: p(ss8word", "p(ss8word"),
+    ("I changed the wifi password, it's Blue!Whale77 now", "Blue!Whale77"),
+    ("Set a password for the router: it's now Ahorn-5512-green.", "Ahorn-5512-green"),
     ("The new password is $ecret99!x now", "$ecret99!x"),
     ("card 4111 1111 1111 1111 please", "4111 1111 1111 1111"),
     ("5555555555554444", "5555555555554444"),
@@ -226,6 +228,8 @@ ORDINARY = """
     skiing is fun, ask-me-anything-tomorrow-about-it
     Flight LH4411 leaves at 8:05 from gate B12.
     The ticket is PROJ-12345.
+    About the password: it's in HAR-1123 on page 12.
+    Forgot the password again, it's so annoying at 7:30.
     192.168.100.200 and 2001:db8::ff00:42:8329
     Version 1.2.3-beta.4+build.5678
     The invoice 20240501-000123 is paid.
@@ -307,8 +311,9 @@ def test_any_text_can_be_redacted(text: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "piece",
-    ["password: ", "password is ", "eyJ", "sk-", "a:b@", "://a:", "1 ", "4111", "A", "-----BEGIN ",
-     "token=", "?sig=", "curl -u ", "seed phrase abc ", "secret of the ", "AB12", "pin for a b c "],
+    ["password: ", "password is ", "password, it's ", "eyJ", "sk-", "a:b@", "://a:", "1 ", "4111",
+     "A", "-----BEGIN ", "token=", "?sig=", "curl -u ", "seed phrase abc ", "secret of the ",
+     "AB12", "pin for a b c ", "password for a, it is "],
 )  # fmt: skip
 def test_megabyte_is_searched_in_linear_time(piece: str) -> None:
     text = piece * (1_000_000 // len(piece))

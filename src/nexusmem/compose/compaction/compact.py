@@ -36,7 +36,7 @@ from ...observe.chat_messages import CompactedBlock, ExactValue, PinnedLandmark,
 from ...recall.views.exact_values import load_exact_values
 from ...text.terms import query_terms
 from ...text.tokens import count_tokens
-from ..render import TRUST_MARKS
+from ..request import TRUST_MARKS
 
 BATCH_SIZE = 50  # events whose landmarks are read in one query
 

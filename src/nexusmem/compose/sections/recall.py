@@ -10,20 +10,23 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from datetime import timedelta
 from itertools import chain
 
-from ...core.records import Explanation, Hit, Memory
+from ...core.records import Explanation, Hit, Memory, Trust
 from ...core.records.context import ContextItem
 from ...recall.views.message_neighbours import MessageNeighbours, load_neighbours
 from ...text.terms import SENTENCE, normalize_words
 from ..question import needs_no_memory
-from ..request import EXACT_KIND, SectionInput, rank_worth
+from ..request import EXACT_KIND, TRUST_MARKS, SectionInput, rank_worth
 from ..section import QuestionText, Section
 
 MAX_FULL_CHARS = 900  # of a longer text only the sentences that answer are shown
 MAX_NEIGHBOUR_CHARS = 300
+MAX_SILENCE = timedelta(hours=3)  # to a message around a hit; a reply may be later
 MAX_RELATED_CHARS = 400
 MIN_REST_WORDS = 5  # of an item without the sentences that are shown above
+SPOKEN = (Trust.DIRECT, Trust.INFERRED)  # the name of the speaker tells which
 WORTH_OF_UNRATED = 0.5  # of a hit without a probability
 
 
@@ -64,7 +67,9 @@ def recall_items(inputs: SectionInput) -> list[ContextItem]:
             continue  # another line has it
         item = _make_item(inputs, hit, rank)
         if hit.id in around and item.why.get("kind") is None:
-            item = _with_neighbours(item, around[hit.id], shown)
+            item = _with_neighbours(
+                item, around[hit.id], shown, is_marked="source" in inputs.settings.marks
+            )
         shown.update(item.events)
         items.append(item)
     return items
@@ -134,35 +139,43 @@ def _make_item(inputs: SectionInput, hit: Hit, rank: int) -> ContextItem:
 
 
 def _with_neighbours(
-    item: ContextItem, around: MessageNeighbours, shown: Iterable[str]
+    item: ContextItem, around: MessageNeighbours, shown: Iterable[str], *, is_marked: bool
 ) -> ContextItem:
     """Return the item as an excerpt: with the message before and after it, unless shown above."""
     seen = set(shown)
+    pairs = (around.question, around.reply)
     before, after = (
-        each if each is not None and seen.isdisjoint(each.sources) else None
+        each
+        if each is not None
+        and seen.isdisjoint(each.sources)
+        and (each in pairs or abs(each.at - around.message.at) <= MAX_SILENCE)
+        else None
         for each in (around.before, around.after)
     )
     if before is None and after is None:
         return item
-    lines = [f"{item.speaker}: {item.text}" if before and item.speaker else item.text]
-    first = before or around.message
+    lines = [_format_turn(around.message, item.text, is_marked=is_marked) if before else item.text]
     if before:
         lines.insert(0, _cut(before.text, MAX_NEIGHBOUR_CHARS))
     if after:
-        lines.append(_format_turn(after))
+        text = _cut(after.text, MAX_NEIGHBOUR_CHARS)
+        lines.append(_format_turn(after, text, is_marked=is_marked))
     events = [id for each in (before, around.message, after) if each for id in each.sources]
     return replace(
         item,
         text="\n".join(lines),
-        speaker=first.speaker if before else item.speaker,
+        speaker=before.speaker if before else item.speaker,
+        trust=before.trust if before else item.trust,  # its mark stands before the first speaker
         events=tuple(dict.fromkeys((*events, *item.events))),
         why={**item.why, "excerpt": "with the messages around it"},
     )
 
 
-def _format_turn(memory: Memory) -> str:
-    text = _cut(memory.text, MAX_NEIGHBOUR_CHARS)
-    return f"{memory.speaker}: {text}" if memory.speaker else text
+def _format_turn(memory: Memory, text: str, *, is_marked: bool) -> str:
+    """Return a further line of an excerpt; it is marked unless a person or an agent said it."""
+    origin = f"{memory.speaker}: " if memory.speaker else ""
+    mark = f"[{TRUST_MARKS[memory.trust]}] " if is_marked and memory.trust not in SPOKEN else ""
+    return f"{mark}{origin}{text}"
 
 
 def _shorten(item: ContextItem) -> ContextItem:

@@ -41,6 +41,7 @@ CHANGE_PATTERN = re.compile(
     r"|revert(?:ed)?|cancel(?:led|ed)?|scrap(?:ped)?|drop(?:ped|ping)?|withdr[ae]wn?"
     r"|call(?:ed)? off|in place of|replac(?:e[sd]?|ing)|after all|ditch(?:ed|ing)?"
     r"|abandon(?:ed|ing)?|migrat(?:e|ed|ing)|(?:mov(?:e|ed|ing)|back) away from"
+    r"|(?:go|going|went|gone) back to"
     r"|off the table|reconsider(?:ed)?)\b",
     re.IGNORECASE,
 )
@@ -61,7 +62,7 @@ CHANGE_HINTS = (  # every match of CHANGE_PATTERN contains one of these
     *("instead", "no longer", "any more", "anymore", "rather than"),
     *("chang", "switch", "revert", "cancel", "scrap", "drop", "withdr", "call"),
     *("in place of", "replac", "after all", "ditch", "abandon", "migrat", "away from"),
-    *("off the table", "reconsider"),
+    *("off the table", "reconsider", "back to"),
 )
 DECISION_WORDS = (
     "we decided decide decision agreed agree chose choose picked settled use using go going with"

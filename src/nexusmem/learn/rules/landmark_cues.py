@@ -244,6 +244,7 @@ TALK_LETS = compile_any(  # a plan only at a time of day: "let's talk on Friday 
 )
 LETS_DECIDE = re.compile(
     r"let(?:['’]s| us) (?:go with|use|stick with|stick to|drop|skip|switch to|choose|pick|scrap"
+    r"|(?:go|switch) back to(?! (?:bed|sleep|work|basics|school|the beginning|the start)\b)"
     r"|ditch|take(?! (?:a|it|care|some|time|the time|things|this|that|our)\b)"
     r"|keep(?! (?:\w+ing|it|at|in"
     r"|up|on|each|this|that|our|working|calm|things|moving|fighting|pushing)\b)"
