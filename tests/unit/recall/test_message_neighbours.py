@@ -34,19 +34,33 @@ def say(store: ReferenceStore, minute: int, speaker: str, text: str, **more: obj
     return add_memory(store, str(minute), text, **settings)  # type: ignore[arg-type]
 
 
-def test_messages_before_and_after_are_neighbours(store: ReferenceStore) -> None:
+def test_question_has_its_reply_and_reply_its_question(store: ReferenceStore) -> None:
     asked = say(store, 1, "bob", "Which varnish goes on the tiller?")
     told = say(store, 2, "alice", "Epifanes, six coats.")
     thanks = say(store, 3, "bob", "Great.")
 
     around = load_neighbours(store, ADMIN, [asked, told, thanks])
 
+    assert around[asked.id].reply == told
     assert around[asked.id].before is None
-    assert around[asked.id].after == told
-    assert around[told.id].before == asked
+    assert around[told.id].question == asked
     assert around[told.id].after == thanks
-    assert around[thanks.id].before == told
-    assert around[thanks.id].after is None
+    assert around[told.id].reply is None  # "Great." replies to no question
+    assert around[thanks.id].question is None
+
+
+def test_assistant_replies_to_statement(store: ReferenceStore) -> None:
+    said = say(store, 1, "bob", "I would like something for the evening.")
+    reply = say(store, 2, "bot", "Try the harbour walk.", role="assistant")
+
+    assert load_neighbours(store, ADMIN, [said])[said.id].reply == reply
+
+
+def test_speaker_does_not_answer_own_question(store: ReferenceStore) -> None:
+    asked = say(store, 1, "bob", "Where are the keys?")
+    say(store, 2, "bob", "And the map?")
+
+    assert load_neighbours(store, ADMIN, [asked])[asked.id].reply is None
 
 
 def test_neighbour_of_long_message_is_the_next_message(store: ReferenceStore) -> None:
@@ -66,8 +80,8 @@ def test_neighbour_of_long_message_is_the_next_message(store: ReferenceStore) ->
 
     around = load_neighbours(store, ADMIN, [asked, *pieces, done])
 
-    assert around[asked.id].after == pieces[0]
-    assert [around[piece.id].before for piece in pieces] == [asked] * 3
+    assert around[asked.id].reply == pieces[0]
+    assert [around[piece.id].question for piece in pieces] == [asked] * 3
     assert [around[piece.id].after for piece in pieces] == [done] * 3
 
 
@@ -82,7 +96,7 @@ def test_fact_has_the_neighbours_of_its_message(store: ReferenceStore) -> None:
     around = load_neighbours(store, ADMIN, [fact])
 
     assert around[fact.id].message == told
-    assert around[fact.id].before == asked
+    assert around[fact.id].question == asked
 
 
 def test_unreadable_and_archived_messages_are_no_neighbours(store: ReferenceStore) -> None:

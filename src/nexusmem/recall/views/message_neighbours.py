@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...core.access import Grant
+from ...core.derive import is_question
 from ...core.filters import Filter, matches_filter
 from ...core.protocols.store import Store
 from ...core.records import Memory, MemoryKind, memory_id
@@ -28,6 +29,29 @@ class MessageNeighbours:
     message: Memory  # the passage whose neighbours these are
     before: Memory | None = None
     after: Memory | None = None
+
+    @property
+    def question(self) -> Memory | None:
+        """The question that the message answers, or None.
+
+        That is the message before it, by another speaker, if it ends with a question mark.
+        """
+        before = self.before
+        if before is None or not is_question(before.text) or _same_speaker(before, self.message):
+            return None
+        return before
+
+    @property
+    def reply(self) -> Memory | None:
+        """The reply to the message, or None.
+
+        That is the message after it, by another speaker, if the message is a question or the
+        next one is an assistant's.
+        """
+        after = self.after
+        if after is None or _same_speaker(after, self.message):
+            return None
+        return after if is_question(self.message.text) or after.role == "assistant" else None
 
 
 def load_neighbours(
@@ -98,3 +122,7 @@ def _find_neighbour(
         return near
     pieces = [each for each in others if each.sources == near.sources and each.id in shown]
     return min(pieces, key=lambda each: each.slot)
+
+
+def _same_speaker(left: Memory, right: Memory) -> bool:
+    return (left.speaker, left.role) == (right.speaker, right.role)
