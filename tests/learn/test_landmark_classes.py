@@ -315,3 +315,14 @@ def test_going_back_to_something_is_a_decision() -> None:
     assert kinds("Let's switch back to the old supplier.") == ["decision of we"]
     assert kinds("Let's go back to bed.") == []
     assert kinds("Let's go back to the beginning.") == []
+
+
+@pytest.mark.requirement("A6")
+def test_request_that_is_only_a_name_has_the_sentence_before_it() -> None:
+    asked = SourceMessage(speaker="Bob", text="One finding: sessions never end. Alice?", at=MONDAY)
+    context = replace(TWO, recent=(asked,))
+    (found,) = said("I'll fix it tomorrow.", context=context).landmarks
+    assert found.request == "One finding: sessions never end. Alice?"
+    alone = replace(context, recent=(replace(asked, text="Alice?"),))
+    (bare,) = said("I'll fix it tomorrow.", context=alone).landmarks
+    assert bare.request == "Alice?"

@@ -40,6 +40,7 @@ LONG_PRECISIONS = (  # "before June" ends with May
 DEADLINES = (DateRelation.UNTIL, DateRelation.BEFORE)
 MAX_TASK_WORDS = 25  # of a sentence that is quoted whole
 MAX_SHORT_WORDS = 12  # of a sentence that needs the one before it
+MAX_NAME_WORDS = 2  # of a question that only names who is asked: "Bob?"
 MAX_BARE_WORDS = 6  # of a sentence that says nothing without the one before it
 SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
 PRESENT_TENSES = (Tense.PRESENT, Tense.PROGRESSIVE)
@@ -778,13 +779,13 @@ class LandmarkReader:
             or not cues.PRONOUN_OBJECT.search(task.text)
         ):
             return task
-        asked = [each.strip() for each in SENTENCE.findall(before.text) if cues.ASKS.search(each)]
-        if not asked or len(asked[-1].split()) > MAX_TASK_WORDS or secret_spans(asked[-1]):
+        request = _last_request(before.text)
+        if not request or len(request.split()) > MAX_TASK_WORDS or secret_spans(request):
             return task
         due, since = task.due, task.due_from
         if due is None:
-            due, since = self._due(find_dates(asked[-1], before.at))
-        return replace(task, request=asked[-1], due=due, due_from=since)
+            due, since = self._due(find_dates(request, before.at))
+        return replace(task, request=request, due=due, due_from=since)
 
     def _with_sentence_before(self, span: TextSpan) -> TextSpan:
         before = SENTENCE.findall(self.text[: span.start].rstrip())
@@ -1216,6 +1217,17 @@ class LandmarkReader:
             due=due,
             due_from=since,
         )
+
+
+def _last_request(text: str) -> str | None:
+    """Return the last sentence that asks for something; for "Bob?" with the one before it."""
+    sentences = list(SENTENCE.finditer(text))
+    for place in range(len(sentences) - 1, -1, -1):
+        words = sentences[place].group().strip()
+        if cues.ASKS.search(words):
+            is_name = len(words.split()) <= MAX_NAME_WORDS and place > 0
+            return text[sentences[place - is_name].start() : sentences[place].end()].strip()
+    return None
 
 
 def split_tasks(text: str) -> list[str]:
