@@ -625,7 +625,7 @@ def test_receipt_sums_are_consistent_and_complete(team: Team) -> None:
     assert sum(receipt.sections.values()) + receipt.frame == receipt.tokens
     parts = ("recall", "related")
     found = [each.id for each in (*receipt.shown, *receipt.cut) if each.part in parts]
-    assert len(found) == len(set(found)) >= 20
+    assert len(found) == len(set(found)) > 0
     pinned = [each for each in (*receipt.shown, *receipt.cut) if each.part == "landmarks"]
     assert len(pinned) == 5
     assert "budget" in {cut.why for cut in receipt.cut}

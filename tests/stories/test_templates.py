@@ -10,7 +10,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as some
 from tests.conftest import Open
 from tests.stories.conftest import Team
@@ -112,6 +112,7 @@ def content_of(text: str) -> str:
     some.sampled_from(FAMILIES),
     some.booleans(),
 )
+@example("json", {"landmarks": ["}"]}, "o200k", False)  # "}"},⏎ has fewer tokens than "}"}⏎
 def test_pieces_have_at_least_the_tokens_of_the_text(
     name: str, texts: Mapping[str, Sequence[str]], family: str, has_remark: bool
 ) -> None:

@@ -89,13 +89,15 @@ def _initial_rooms(ordered: Sequence[SectionOffer], total: int) -> dict[str, int
 
 
 def _reserve_floors(ordered: Sequence[SectionOffer], total: int) -> dict[str, int]:
-    """Return the reserved tokens of each section, in order of priority if `total` is too small.
+    """Return the reserved tokens of each section.
 
-    With a small budget the answer comes first, and the other floors are lower.
+    If `total` is too small for all floors, the answer comes first, and the others are lowered.
     """
-    floors: dict[str, int] = {}
+    floors = {offer.part: min(offer.floor, offer.needed_tokens) for offer in ordered}
+    if sum(floors.values()) <= total:
+        return floors
     left, scale = total, min(1.0, total / FULL_FLOORS_TOKENS)
-    answer = total if scale == 1.0 else int(total * ANSWER_SHARE)
+    answer = int(total * ANSWER_SHARE)
     for offer in sorted(ordered, key=lambda offer: offer.part not in ANSWER_SECTIONS):
         if offer.part in ANSWER_SECTIONS:
             floors[offer.part] = min(offer.floor, offer.needed_tokens, answer)

@@ -76,12 +76,20 @@ class TokenMeter:
         return token_counter(self.family)(text)
 
     def item_tokens(self, item: ContextItem, part: str) -> int:
-        return self.count_tokens(self.writer.write_line(item, part) + self.writer.line_end())
+        return self.line_tokens(self.writer.write_line(item, part))
+
+    def line_tokens(self, line: str) -> int:
+        """Return the tokens of a line, whether another one follows it or not.
+
+        A comma after a line may merge with its last characters: then the last line needs more.
+        """
+        end = self.writer.line_end()
+        tokens = self.count_tokens(line + end)
+        return tokens if end == "\n" else max(tokens, self.count_tokens(f"{line}\n"))
 
     def count_items(self, part: str, items: Iterable[ContextItem]) -> list[ContextItem]:
         """Return the items with their tokens; items that have tokens are unchanged."""
-        made, count = list(items), token_counter(self.family)
-        write, end = self.writer.write_clean_line, self.writer.line_end()
+        made, write = list(items), self.writer.write_clean_line
         cached, texts, new = self.lines.section_items(part), self.texts, []
         for item in made:
             if item.tokens:
@@ -93,7 +101,7 @@ class TokenMeter:
                 text = item.text
                 shown, words = texts.get(text) or texts.setdefault(text, _text_and_words(text))
                 line = write(item, part, shown)
-                new.append(item.set_rendering(line, count(line + end), words))
+                new.append(item.set_rendering(line, self.line_tokens(line), words))
         self.lines.add_items(part, new)
         return made
 
