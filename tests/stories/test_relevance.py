@@ -153,3 +153,45 @@ def test_mark_of_an_excerpt_belongs_to_its_first_speaker() -> None:
 
     assert "- 2026-03-02 ida: I washed the aprons" in text
     assert f"\n    scribe: {ANSWER}\n    [external] crm_search: Rohde" in text
+
+
+@pytest.mark.requirement("D17")
+def test_sentence_that_no_shown_line_quotes_stays_in_its_message() -> None:
+    """Facts and decisions quote sentences, but not all have room in a small context."""
+    now = [START]
+    nexus = Nexus.open(":memory:", clock=lambda: now[0], background=False)
+    dm = nexus.workspace("pottery").dm("ida", agent="scribe")
+    said = (
+        "I can't eat shellfish, makes my throat swell. Keep that in mind when you suggest recipes.",
+        "I live in Leeds and work at Lindqvist as an analyst. The commute is 4 km by bicycle.",
+        "My sister Ilse lives in Ghent with two dogs. She is vegan and hates museums so much.",
+        "I've decided against the cello, my wrist hurts. I returned it to the shop this morning.",
+        "We decided to rent the small kiln. It costs 40 euros a week with the delivery.",
+        "I'll call the landlord about the rent. He wants 500 kronor more from next May.",
+        "We decided to paint the whole studio white before the exhibition in the spring.",
+        "We decided to buy the glaze from Hadley instead of Moss, because it is cheaper.",
+        "I'll order forty kilos of stoneware clay from the warehouse. My boss is Henrik Wall.",
+        "I'll repair the back window of the studio with Jon. My brother Piet is a glazier.",
+        "I'm allergic to cats, they make me sneeze. Remember it when you plan my visits.",
+        *CHATTER,
+    )
+    for text in said:
+        now[0] += timedelta(hours=5)
+        dm.observe("ida", text)
+    now[0] += timedelta(days=20)
+    questions = (
+        "What foods do I have to avoid?",
+        "Who visits museums?",
+        "What costs much?",
+        "What makes me ill?",
+    )
+
+    shortened = 0
+    for budget in (250, 300, 350, 400, 500, 700):
+        for context in (dm.compose(each, budget=budget) for each in questions):
+            for item in context.section_items("related"):
+                (whole,) = (text for text in said if item.text in text)
+                rest = whole.replace(item.text, "").strip()
+                shortened += bool(rest)
+                assert rest.rstrip(".") in context.text
+    assert shortened

@@ -7,7 +7,7 @@ read in one snapshot. A source that is unavailable is skipped and reported in th
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -48,6 +48,7 @@ from .window import load_window
 EXTRA_HITS = 10  # searched beyond those shown, because the window may show some of them
 VECTOR_STRATEGY = "vector"  # recall's name for the strategy that needs the embedder
 NOT_COMPARED = (RELATED.name, WINDOW.name)  # the window is compared as a whole
+MAX_SELECTIONS = 5  # each one may have no room for a line that quotes a related item
 NO_RESULTS = Hits(hits=(), total=0, seconds=0.0)
 
 T = TypeVar("T")
@@ -127,7 +128,7 @@ class Composer:
         settings = inputs.settings
         candidates = self._load_sections(inputs, request, stages, meter)
         with stages.time_stage("budget"):
-            selection = select_items(inputs, request, settings, candidates, meter)
+            selection = _select_unquoted(inputs, request, settings, candidates, meter)
         return _build_context(inputs, request, writer, selection, stages)
 
     def _make_writer(self, viewer: Viewer, request: ContextRequest) -> ContextWriter:
@@ -249,9 +250,6 @@ class Composer:
             }
             rest = (section for section in planned if section.name not in stable)
             found = {**stable, **_run_sources(rest, inputs, stages)}
-            if found.get(RELATED.name):
-                others = [items for name, items in found.items() if name not in NOT_COMPARED]
-                found[RELATED.name] = drop_shown_sentences(found[RELATED.name], others)
             if inputs.plan.is_talk:
                 found[LANDMARKS.name] = list(filter(is_preference, found[LANDMARKS.name]))
             return found
@@ -284,6 +282,36 @@ class Composer:
             if len(stages.degraded) == remarks:
                 self.section_cache.put(key, cached, generation=generation)
         return cached
+
+
+def _select_unquoted(
+    inputs: SectionInput,
+    request: ContextRequest,
+    settings: ComposeSettings,
+    candidates: Mapping[str, Sequence[ContextItem]],
+    meter: TokenMeter,
+) -> SectionSelection:
+    """Choose the items to show, without the sentences of related items that others quote.
+
+    If an item that quotes a sentence does not fit, the related item keeps the sentence.
+    """
+    related = candidates.get(RELATED.name)
+    if not related:
+        return select_items(inputs, request, settings, candidates, meter)
+    quoting = {name: each for name, each in candidates.items() if name not in NOT_COMPARED}
+    rest = drop_shown_sentences(related, quoting.values())
+    for _ in range(MAX_SELECTIONS):
+        chosen = {**candidates, RELATED.name: rest}
+        selection = select_items(inputs, request, settings, chosen, meter)
+        shown = {name: {item.id for item in each.items} for name, each in selection.shares.items()}
+        quoting = {
+            name: [item for item in items if item.id in shown.get(name, ())]
+            for name, items in quoting.items()
+        }
+        before, rest = rest, drop_shown_sentences(related, quoting.values())
+        if [each.text for each in rest] == [each.text for each in before]:
+            break
+    return selection
 
 
 def _run_sources(

@@ -102,7 +102,7 @@ def drop_shown_sentences(
         if text == item.text:
             kept.append(item)
         elif len(text.split()) >= MIN_REST_WORDS:
-            kept.append(replace(item, text=text))
+            kept.append(replace(item, text=text, line="", tokens=0, words=""))
     return kept
 
 
