@@ -209,7 +209,10 @@ REQUIREMENTS: dict[str, Requirement] = {
     "E8": works("Tool statistics"),
     "E9": works("Working keys with a time to live, thoughts, the active goal"),
     "E10": works("Goals with status, parents, blockers, priority, deadline and results"),
-    "E11": works("Weighted retrieval by several strategies, and shares of the hits by kind"),
+    "E11": partial(
+        "Weighted retrieval by several strategies, and shares of the hits by kind",
+        "shares for overviews, connections and lists; other questions rank messages",
+    ),
     "E12": works("A cap per conversation for diversity: a soft one, and a hard one if asked for"),
     "E13": works("Words and meaning joined by reciprocal rank fusion, to its best"),
     "E14": partial(
@@ -282,6 +285,10 @@ REQUIREMENTS: dict[str, Requirement] = {
     "X8": works("Immune to its own echo; junk, secrets and instructions set apart"),
     "X9": works("Re-embedding in the background, switched atomically"),
     "X10": works("Same data, same questions, same answers from every store"),
-    "X11": works("The composer as optimiser"),
+    "X11": partial(
+        "The composer as optimiser",
+        "less than half of the questions about things never mentioned get nothing; a former value"
+        " may stand above the current one if the rules did not read the change",
+    ),
     "X12": later("MCP, REST, Mem0's client, LangGraph and the others", DOORS),
 }

@@ -173,3 +173,20 @@ def test_long_item_without_sentences_is_cut_between_words() -> None:
 
 def test_every_section_has_a_priority() -> None:
     assert set(PRIORITY) == set(SECTIONS_BY_NAME)
+
+
+@pytest.mark.requirement("X11", "D17")
+def test_answer_comes_first_if_the_floors_do_not_fit() -> None:
+    def offer(part: str, floor: int) -> SectionOffer:
+        items = tuple(
+            ContextItem(text="word", id=f"{part}{number}", tokens=30) for number in range(20)
+        )
+        return SectionOffer(part=part, items=items, budget=500, floor=floor)
+
+    offers = [offer("landmarks", 250), offer("profile", 100), offer("recall", 400)]
+
+    shares, _ = share_budget(offers, 300, lambda item, _part: item.tokens)
+
+    assert shares["recall"].tokens >= 200
+    assert shares["landmarks"].tokens > 0
+    assert sum(each.tokens for each in shares.values()) <= 300

@@ -183,6 +183,7 @@ VIEWER_READS: Mapping[str, ReadCall] = {
     "recall one": _recall_question(1, limit=1),
     "recall many": _recall_question(2, limit=50),
     "recall good ones": _recall_question(0, threshold=0.3),
+    "recall likely ones": _recall_question(0, limit=30, min_relevance=0.01),
     "recall facts": _recall_question(1, kind=["fact"]),
     "recall what was learned": _recall_question(2, kind=["fact", "entity", "episode", "landmark"]),
     "recall all kinds today": lambda _world, place, _: place.recall(
